@@ -1,0 +1,67 @@
+# The real build is CMake (CMakeLists.txt, CMakePresets.json); this page gives its jobs short names.
+#
+#   make                   build the library and build/tacit
+#   make demo              install what is missing, build, and run the example
+#   make test              install what is missing, build, and run the tests
+#   make bench             measure the hot paths (JSON lines)
+#   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
+#   make fuzz              every fuzz target for FUZZ_SECONDS (60)
+#   make format lint coverage symbols clean
+#
+# PRESET chooses another build for all of them, e.g. `make test PRESET=asan`.
+PRESET ?= release
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
+QUIET := $(BUILD)/configure.log
+
+.PHONY: all setup configure demo test bench install fuzz format format-check lint coverage symbols clean
+
+all: configure
+	@cmake --build $(BUILD)
+
+setup:
+	@scripts/setup
+
+configure:
+	@mkdir -p $(BUILD)
+	@cmake --preset $(PRESET) >$(QUIET) 2>&1 || { cat $(QUIET) >&2; exit 1; }
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/examples/day_of_counts
+
+test: setup
+	@$(MAKE) --no-print-directory all
+	@scripts/run-tests $(BUILD)
+
+bench: configure
+	@cmake --build $(BUILD) --target bench_programs
+	@for program in $(BUILD)/bench/*_bench; do [ ! -x "$$program" ] || "$$program" || exit 1; done
+
+install: all
+	@cmake --preset $(PRESET) -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) >$(QUIET)
+	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
+
+fuzz:
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+format:
+	@scripts/format
+
+format-check:
+	@scripts/format --check
+
+lint: configure
+	@scripts/lint $(BUILD)
+
+coverage: setup
+	@$(MAKE) --no-print-directory all PRESET=coverage
+	@scripts/coverage build/coverage
+
+symbols: all
+	@tests/house/symbols.sh --update $(BUILD)/libtacit.so
+
+clean:
+	@cmake -E rm -rf build

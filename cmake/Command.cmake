@@ -1,0 +1,27 @@
+# The command `tacit`. Everything but main.c is an archive too, so that tests and fuzz targets can
+# reach the argument parsers.
+file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.c")
+set(cli_main ${cli_sources})
+list(FILTER cli_main INCLUDE REGEX "/main\\.c$")
+set(cli_rest ${cli_sources})
+list(FILTER cli_rest EXCLUDE REGEX "/main\\.c$")
+
+add_library(tacit_cli INTERFACE)
+if(cli_main)
+  if(NOT JANSSON_FOUND)
+    message(FATAL_ERROR "The command needs jansson (libjansson-dev); scripts/setup installs it.")
+  endif()
+  target_link_libraries(tacit_cli INTERFACE tacit_static PkgConfig::JANSSON m)
+  if(cli_rest)
+    add_library(tacit_cli_objects STATIC ${cli_rest})
+    target_include_directories(tacit_cli_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(tacit_cli_objects PRIVATE tacit_flags tacit_static PkgConfig::JANSSON)
+    target_link_libraries(tacit_cli INTERFACE tacit_cli_objects)
+  endif()
+
+  add_executable(tacit_command ${cli_main})
+  target_include_directories(tacit_command PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(tacit_command PRIVATE tacit_flags tacit_cli)
+  set_target_properties(tacit_command PROPERTIES OUTPUT_NAME tacit RUNTIME_OUTPUT_DIRECTORY
+                                                                   "${PROJECT_BINARY_DIR}")
+endif()

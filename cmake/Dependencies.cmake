@@ -1,0 +1,14 @@
+# What the system provides. The packages and their reasons are listed in scripts/setup.
+find_package(PkgConfig REQUIRED)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
+pkg_check_modules(GMP REQUIRED IMPORTED_TARGET gmp)
+pkg_check_modules(JANSSON IMPORTED_TARGET jansson) # the command only
+if(TACIT_TESTS)
+  pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+endif()
+
+set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::MPFR PkgConfig::GMP Threads::Threads m)

@@ -1,0 +1,38 @@
+# Tests of the house itself: layers, exported symbols, installation, headers, documents, command.
+set(house "${PROJECT_SOURCE_DIR}/tests/house")
+find_program(TACIT_CXX_COMPILER NAMES c++ g++ clang++)
+
+function(tacit_house_test name)
+  add_test(NAME house.${name} COMMAND ${ARGN})
+  set_tests_properties(
+    house.${name}
+    PROPERTIES LABELS "quick;house" TIMEOUT 300 ENVIRONMENT
+               "CC=${CMAKE_C_COMPILER};CXX=${TACIT_CXX_COMPILER};CMAKE=${CMAKE_COMMAND}")
+endfunction()
+
+tacit_house_test(layering "${house}/layering.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(layering_catches "${house}/layering.sh" --self-test)
+tacit_house_test(headers "${house}/headers.sh" "${PROJECT_SOURCE_DIR}/include")
+tacit_house_test(dependencies "${house}/dependencies.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
+
+# These link against the libraries as a stranger would, which instrumented ones do not allow.
+if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
+  tacit_house_test(exported_symbols "${house}/symbols.sh" $<TARGET_FILE:tacit_shared>)
+  tacit_house_test(install "${house}/install.sh" "${PROJECT_BINARY_DIR}")
+  tacit_house_test(documents "${house}/documents.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+endif()
+
+# tests/cli/*.test: command, stdout, stderr, exit status.
+if(TARGET tacit_command)
+  file(GLOB cli_cases CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.test")
+  foreach(cases IN LISTS cli_cases)
+    get_filename_component(name "${cases}" NAME_WE)
+    add_test(NAME cli.${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh"
+                                      "${PROJECT_BINARY_DIR}" "${cases}")
+    set_tests_properties(cli.${name} PROPERTIES LABELS "quick;cli" TIMEOUT 300)
+  endforeach()
+  add_test(NAME cli.runner_catches COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh" --self-test)
+  set_tests_properties(cli.runner_catches PROPERTIES LABELS "quick;cli" TIMEOUT 60)
+endif()

@@ -1,0 +1,38 @@
+# Headers, both libraries, the command, pkg-config and CMake package files, man pages, completion.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tacit" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h")
+
+# Two export sets: the shared library needs nothing else to link, the static one needs its own
+# dependencies, and the package offers it only where they are found.
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tacit")
+foreach(kind IN ITEMS shared static)
+  install(TARGETS tacit_${kind} EXPORT tacit-${kind}
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT tacit-${kind} NAMESPACE tacit:: DESTINATION "${package_dir}")
+endforeach()
+if(TARGET tacit_command)
+  install(TARGETS tacit_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+configure_package_config_file(cmake/tacit-config.cmake.in "${PROJECT_BINARY_DIR}/tacit-config.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/tacit-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/tacit-config.cmake"
+              "${PROJECT_BINARY_DIR}/tacit-config-version.cmake" DESTINATION "${package_dir}")
+
+# The prefix is found from where the file lies, so the tree can be moved.
+file(RELATIVE_PATH TACIT_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" TACIT_PC_TO_PREFIX "${TACIT_PC_TO_PREFIX}")
+configure_file(cmake/tacit.pc.in "${PROJECT_BINARY_DIR}/tacit.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/tacit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+file(GLOB man_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
+if(man_pages)
+  install(FILES ${man_pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/completions/tacit.bash"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME tacit)

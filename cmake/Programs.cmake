@@ -1,0 +1,23 @@
+# examples/*.c: written as a user would, against the public headers and the shared library.
+file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.c")
+foreach(source IN LISTS examples)
+  get_filename_component(name "${source}" NAME_WE)
+  add_executable(example_${name} "${source}")
+  target_link_libraries(example_${name} PRIVATE tacit_flags tacit_shared m)
+  set_target_properties(
+    example_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                   "${PROJECT_BINARY_DIR}/examples")
+endforeach()
+
+# bench/*_bench.c: ratios measured in one run, printed as JSON lines; never a test.
+file(GLOB benches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.c")
+add_custom_target(bench_programs)
+foreach(source IN LISTS benches)
+  get_filename_component(name "${source}" NAME_WE)
+  add_executable(${name} "${source}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/bench"
+                                             "${TACIT_GENERATED_DIR}")
+  target_link_libraries(${name} PRIVATE tacit_flags tacit_static ${TACIT_LIBRARIES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+  add_dependencies(bench_programs ${name})
+endforeach()

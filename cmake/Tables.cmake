@@ -1,0 +1,26 @@
+# src/noise/make_tables.c, a program of its own, computes the sampler's tables in multiple precision
+# at build time and writes them to its standard output; src/noise/*.c include them as
+# "noise/tables.inc".
+set(generator "${PROJECT_SOURCE_DIR}/src/noise/make_tables.c")
+file(GLOB generator_exists CONFIGURE_DEPENDS "${generator}")
+
+if(generator_exists)
+  add_executable(make_tables "${generator}")
+  target_compile_definitions(make_tables PRIVATE _GNU_SOURCE)
+  target_compile_options(make_tables PRIVATE -O2 -ffp-contract=off)
+  target_include_directories(make_tables PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                                                 "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(make_tables PRIVATE tacit_warnings PkgConfig::MPFR PkgConfig::GMP m)
+
+  set(tables "${TACIT_GENERATED_DIR}/noise/tables.inc")
+  file(MAKE_DIRECTORY "${TACIT_GENERATED_DIR}/noise")
+  add_custom_command(
+    OUTPUT "${tables}"
+    COMMAND make_tables > "${tables}.part"
+    COMMAND "${CMAKE_COMMAND}" -E rename "${tables}.part" "${tables}"
+    DEPENDS make_tables
+    COMMENT "Computing the sampler's tables"
+    VERBATIM)
+  add_custom_target(tacit_tables DEPENDS "${tables}")
+  add_dependencies(tacit_objects tacit_tables)
+endif()

@@ -1,0 +1,56 @@
+# Every tests/{unit,stat,gates,fault}/test_*.c is one cmocka program. Labels: unit tests are `quick`
+# (seconds), the others `default` (minutes); a file named test_*_slow.c is `slow` and is run on request.
+if(NOT CMOCKA_FOUND)
+  message(STATUS "cmocka not found: the unit tests are not built")
+endif()
+
+file(GLOB support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.c")
+
+# Include paths and libraries that every test program shares.
+function(tacit_test_program target)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests"
+                                               "${TACIT_GENERATED_DIR}")
+  target_compile_definitions(${target} PRIVATE TACIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${target} PRIVATE tacit_flags tacit_cli tacit_static ${TACIT_LIBRARIES})
+endfunction()
+
+if(CMOCKA_FOUND)
+  if(support)
+    add_library(tacit_test_support STATIC ${support})
+    tacit_test_program(tacit_test_support)
+    target_link_libraries(tacit_test_support PUBLIC PkgConfig::CMOCKA)
+  endif()
+
+  foreach(kind IN ITEMS unit stat gates fault)
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${kind}/test_*.c")
+    foreach(source IN LISTS sources)
+      get_filename_component(file "${source}" NAME_WE)
+      string(REGEX REPLACE "^test_" "" name "${file}")
+      set(target ${kind}_${file})
+      add_executable(${target} "${source}")
+      tacit_test_program(${target})
+      if(TARGET tacit_test_support)
+        target_link_libraries(${target} PRIVATE tacit_test_support)
+      endif()
+      target_link_libraries(${target} PRIVATE PkgConfig::CMOCKA)
+      set_target_properties(
+        ${target} PROPERTIES OUTPUT_NAME ${file} RUNTIME_OUTPUT_DIRECTORY
+                                                 "${PROJECT_BINARY_DIR}/tests/${kind}")
+      add_test(NAME ${kind}.${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+      if(name MATCHES "_slow$")
+        set(label slow)
+        set(limit 3600)
+      elseif(kind STREQUAL "unit")
+        set(label quick)
+        set(limit 300)
+      else()
+        set(label default)
+        set(limit 900)
+      endif()
+      set_tests_properties(${kind}.${name} PROPERTIES LABELS "${label};${kind}" TIMEOUT ${limit})
+    endforeach()
+  endforeach()
+endif()
+
+include(Fuzz)
+include(House)

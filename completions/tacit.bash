@@ -1,0 +1,33 @@
+# bash completion for tacit
+_tacit() {
+    local current=${COMP_WORDS[COMP_CWORD]}
+    local previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local words=
+
+    case "$previous" in
+    --epsilon | --delta | --l1 | --l2) return ;; # a number follows
+    esac
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words='account --help --version'
+    else
+        case "${COMP_WORDS[1]}" in
+        account)
+            if [ "$COMP_CWORD" -eq 2 ]; then
+                words='scale guarantee --help'
+            else
+                case "${COMP_WORDS[2]}" in
+                scale) words='--epsilon --delta --l1 --l2 --json --help' ;;
+                guarantee)
+                    words='--epsilon --delta --json --help gaussian:l2= laplace:l1= dp:epsilon= zcdp:rho='
+                    # A release goes on after its `=`.
+                    compopt -o nospace 2>/dev/null
+                    ;;
+                esac
+            fi
+            ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _tacit tacit

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Installs into a fresh prefix and builds a stranger's program against it: by pkg-config with the
+# shared and with the static library, and by find_package; then runs each.
+#
+#   install.sh BUILD            CC and CMAKE name the compiler and cmake
+set -eu
+build=$(cd "${1:?usage: install.sh BUILD}" && pwd)
+consumer=$(cd "$(dirname "$0")" && pwd)/consumer
+cmake=${CMAKE:-cmake}
+cc=${CC:-cc}
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+prefix=$box/prefix
+
+unset DESTDIR
+"$cmake" --install "$build" --prefix "$prefix" >"$box/install.log" || { cat "$box/install.log"; exit 1; }
+
+for file in include/tacit/status.h share/bash-completion/completions/tacit; do
+    [ -f "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+if [ -x "$build/tacit" ]; then
+    "$prefix/bin/tacit" --version
+fi
+
+pc=$(find "$prefix" -name tacit.pc)
+lib=$(cd "$(dirname "$pc")/.." && pwd)
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+version=$(pkg-config --modversion tacit)
+flags='-std=c17 -Wall -Wextra -Wpedantic -Werror'
+
+say() { # HOW PROGRAM
+    printf '%s: ' "$1"
+    said=$("$2")
+    echo "$said"
+    case "$said" in
+    *"$version"*) ;;
+    *)
+        echo "expected the version $version in that"
+        exit 1
+        ;;
+    esac
+}
+
+# shellcheck disable=SC2046,SC2086 # flags are meant to be split
+$cc $flags "$consumer/main.c" -o "$box/shared" $(pkg-config --cflags --libs tacit)
+LD_LIBRARY_PATH=$lib say 'pkg-config, shared' "$box/shared"
+
+# shellcheck disable=SC2046,SC2086
+$cc $flags -static "$consumer/main.c" -o "$box/static" $(pkg-config --static --cflags --libs tacit)
+say 'pkg-config, static' "$box/static"
+
+"$cmake" -S "$consumer" -B "$box/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+    >"$box/cmake.log" 2>&1 || { cat "$box/cmake.log"; exit 1; }
+"$cmake" --build "$box/consumer" >"$box/cmake.log" 2>&1 || { cat "$box/cmake.log"; exit 1; }
+say 'find_package, shared' "$box/consumer/consumer_shared"
+say 'find_package, static' "$box/consumer/consumer_static"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# scripts/setup with a made-up system: what it asks apt for, what it says, when it keeps still.
+#
+#   setup.sh ROOT
+set -euo pipefail
+root=$(cd "${1:?usage: setup.sh ROOT}" && pwd)
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+mkdir "$box/bin"
+
+# Only these programs exist; dpkg-query, apt-get, id and sudo are ours.
+for tool in bash env sed grep cat mktemp rm; do
+    ln -s "$(command -v "$tool")" "$box/bin/$tool"
+done
+fake() { # NAME SCRIPT
+    printf '#!/bin/bash\n%s\n' "$2" >"$box/bin/$1"
+    chmod +x "$box/bin/$1"
+}
+pretend() { # UID INSTALLED…
+    local uid=$1
+    shift
+    printf 'installed %s\n' "$@" >"$box/installed"
+    echo 'deinstall gone' >>"$box/installed"
+    : >"$box/calls"
+    fake id "echo $uid"
+    fake dpkg-query "while read -r line; do echo \"\$line\"; done <$box/installed"
+    fake apt-get "echo \"apt-get \$*\" >>$box/calls"
+    fake sudo "echo sudo >>$box/calls; exec \"\$@\""
+}
+run() { # EXPECTED_STATUS [ARGUMENT]
+    local want=$1 status=0
+    shift
+    PATH=$box/bin "$root/scripts/setup" "$@" >"$box/said" 2>&1 || status=$?
+    [ "$status" -eq "$want" ] || fail "exit status $status, expected $want"
+}
+fail() {
+    echo "setup.sh: $1; it said:"
+    cat "$box/said"
+    echo '--- and called:'
+    cat "$box/calls"
+    exit 1
+}
+called() { grep -qxF -- "$1" "$box/calls" || fail "expected the call '$1'"; }
+said() { grep -qF -- "$1" "$box/said" || fail "expected it to say '$1'"; }
+
+mapfile -t all < <("$root/scripts/setup" --list | sed 's/|.*//')
+without() { printf '%s\n' "${all[@]}" | grep -vxF -e "$1" -e "${2:-$1}"; }
+mapfile -t most < <(without cmake libmpfr-dev)
+
+pretend 0 "${all[@]}"
+run 0
+[ ! -s "$box/said" ] || fail 'expected silence when nothing is missing'
+[ ! -s "$box/calls" ] || fail 'expected no call of apt-get when nothing is missing'
+
+pretend 0 "${most[@]}"
+run 0
+said 'cmake is missing: the build'
+said 'libmpfr-dev is missing: '
+called 'apt-get update'
+called 'apt-get install -y --no-install-recommends cmake libmpfr-dev'
+! grep -q sudo "$box/calls" || fail 'root needs no sudo'
+
+pretend 1000 "${most[@]}"
+run 0
+called sudo
+called 'apt-get install -y --no-install-recommends cmake libmpfr-dev'
+
+pretend 0 "${most[@]}"
+run 1 --check
+[ ! -s "$box/calls" ] || fail '--check must not install'
+
+pretend 1000 "${most[@]}"
+rm "$box/bin/sudo"
+run 3
+said 'neither root nor sudo'
+said 'cmake libmpfr-dev'
+
+pretend 0 "${most[@]}"
+fake apt-get 'echo "E: no network"; exit 100'
+run 3
+said 'E: no network'
+
+pretend 0 "${most[@]}"
+rm "$box/bin/dpkg-query"
+run 3
+said 'not Debian'
+said 'libsodium-dev: '
+
+pretend 0 "${all[@]}"
+run 2 --nonsense
+echo 'scripts/setup behaves'
