@@ -1,0 +1,89 @@
+/* Release plans: what will be shown, how far one user can move it, and how much noise that takes.
+ *
+ * Before the first user arrives, everything that will ever be released is declared. The calibrator
+ * turns (plan, guarantee) into one noise scale for each release; the accountant turns (plan, scales)
+ * back into a guarantee. Sensitivities are for *replacing* one user by another. */
+#ifndef TACIT_PLAN_H
+#define TACIT_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/account.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacit_model {
+    TACIT_MODEL_NONE,  /* no noise, no promise */
+    TACIT_MODEL_JOINT, /* a trusted curator; nobody but the user learns about the user */
+    TACIT_MODEL_LOCAL  /* nobody is trusted; what leaves the device is private */
+} tacit_model;
+
+/* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. */
+typedef struct tacit_guarantee {
+    tacit_model model;
+    double epsilon, delta;
+} tacit_guarantee;
+
+typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE } tacit_law;
+
+/* One line of a plan: `steps` vectors of `dimension` numbers each are shown under this name.
+ *
+ * l1, l2       how far one user moves what a single step is made of;
+ * column_l1/2  how these moves add up over the steps for one user: the largest column norm of a running
+ *              sum's strategy, n and sqrt(n) for n fresh releases that all see the user, 1 if a user is
+ *              in one of them only. The whole release then moves by l * column;
+ * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1). */
+typedef struct tacit_release {
+    const char *name;
+    const char *reason; /* one line: why the sensitivities hold */
+    size_t dimension;
+    uint64_t steps;
+    double l1, l2;
+    double column_l1, column_l2;
+    double weight;
+} tacit_release;
+
+typedef struct tacit_plan tacit_plan;
+
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_create(tacit_plan **out);
+TACIT_API void tacit_plan_destroy(tacit_plan *plan);
+
+/* Adds a line; strings are copied. Refused after calibration. A sensitivity of 0 says "not known in
+ * this norm": such a plan cannot be calibrated to the law that needs it. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_declare(tacit_plan *plan,
+                                                         const tacit_release *release,
+                                                         tacit_error *err);
+
+/* Sets every scale to the smallest noise that keeps the guarantee, with the budget split so that the
+ * weighted sum of scales is least: s_i ~ (D_i^2 / w_i)^(1/3) for Gaussian noise, sqrt(D_i / w_i) for
+ * Laplace, D = l * column. With model none all scales are 0. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target,
+                                                           tacit_error *err);
+
+/* Sets one scale by hand (a paper's printed constant). All lines must have the same law. The plan is
+ * calibrated once every line has its scale; what it then promises is what tacit_plan_account says. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name,
+                                                           tacit_law law, double scale,
+                                                           tacit_error *err);
+
+/* What the scales really give, at this delta (0: the pure epsilon). */
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account(const tacit_plan *plan, double delta,
+                                                         tacit_composition *out, tacit_error *err);
+
+/* Reading. Indices run from 0 to size-1; `index` of an unknown name is size. */
+TACIT_API size_t tacit_plan_size(const tacit_plan *plan);
+TACIT_API size_t tacit_plan_index(const tacit_plan *plan, const char *name);
+TACIT_API const tacit_release *tacit_plan_release(const tacit_plan *plan, size_t index);
+TACIT_API double tacit_plan_scale(const tacit_plan *plan, size_t index);
+TACIT_API tacit_law tacit_plan_law(const tacit_plan *plan);
+TACIT_API tacit_model tacit_plan_model(const tacit_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,111 @@
+/* Private running sums.
+ *
+ * A stream of vectors, one from each user; after any of them the noisy sum so far can be shown. Declare
+ * what a contribution can be and how many users will come, and the sum says exactly what it costs:
+ *
+ *     tacit_sum_declare(&spec, "counts", &release, &err);    what will be shown
+ *     tacit_plan_declare(plan, &release, &err);
+ *     tacit_plan_calibrate(plan, guarantee, &err);           how much noise that takes
+ *     tacit_ledger_create(plan, noise, &ledger, &err);       the door
+ *     tacit_sum_create(&spec, ledger, "counts", &sum, &err);
+ *     for each user: tacit_sum_add(sum, x, &err);
+ *                    tacit_sum_release(sum, noisy, &err);    or skip it
+ *
+ * Inside are integers on a lattice of step 2^-bits: sums are exact, sensitivities are exactly the declared
+ * ones, and nothing about the data shows in the low bits of a release. */
+#ifndef TACIT_SUM_H
+#define TACIT_SUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/ledger.h>
+#include <tacit/plan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacit_sum_mechanism {
+    TACIT_SUM_EXACT,  /* no noise: for model none */
+    TACIT_SUM_TREE,   /* binary tree: the papers' choice */
+    TACIT_SUM_SMOOTH, /* constant-weight binary tree: the default for pure DP */
+    TACIT_SUM_BLT,    /* buffered linear Toeplitz: the default for Gaussian noise */
+    TACIT_SUM_LOCAL   /* every user adds noise of their own */
+} tacit_sum_mechanism;
+
+/* What one user's vector can be. At least one of l1, l2 is given (0: not bounded in this norm). */
+typedef struct tacit_bound {
+    double l1, l2;      /* largest norm of a contribution */
+    bool nonnegative;   /* no coordinate is negative: two such vectors are at most sqrt(2) l2 apart */
+    uint64_t nonzeros;  /* at most so many coordinates are not 0 (0: no limit known) */
+    bool clip;          /* scale down what exceeds the bound instead of refusing it */
+} tacit_bound;
+
+typedef struct tacit_sum_spec {
+    tacit_sum_mechanism mechanism;
+    tacit_law law; /* of the noise it will get; the strategy is tuned to it */
+    size_t dimension;
+    uint64_t users; /* K: prefixes 1 .. K can be released, and user K + 1 is refused */
+    tacit_bound bound;
+    /* Optional, `dimension` long: true where every user's coordinate is 0 by public knowledge. Such
+     * coordinates are released as exact zeros and cost neither noise nor time. */
+    const bool *structural_zero;
+    /* Optional: how far two users' vectors can be apart, when that is less than the bound tells (0: taken
+     * from the bound), and the one-line reason. */
+    double sensitivity_l1, sensitivity_l2;
+    const char *reason;
+} tacit_sum_spec;
+
+typedef struct tacit_sum tacit_sum;
+
+/* The least noisy mechanism for a guarantee. */
+TACIT_API tacit_sum_mechanism tacit_sum_default_mechanism(tacit_guarantee guarantee);
+TACIT_API const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism);
+
+/* Fills `release` with the line that this sum needs in a plan: dimension, steps, the sensitivities of
+ * the bound with the reason, and the strategy's column norms. `name` is kept by reference. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name,
+                                                        tacit_release *release, tacit_error *err);
+
+/* A sum that releases through the line `name` of the ledger's plan, which must cover what
+ * tacit_sum_declare says of this spec: same dimension and steps, sensitivities and column norms no
+ * smaller. One sum for each line. The ledger must outlive the sum. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_create(const tacit_sum_spec *spec,
+                                                       tacit_ledger *ledger, const char *name,
+                                                       tacit_sum **out, tacit_error *err);
+TACIT_API void tacit_sum_destroy(tacit_sum *sum);
+
+/* One more user. On any error the sum is as it was. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add(tacit_sum *sum, const double *x,
+                                                    tacit_error *err);
+
+/* The noisy sum of all users so far. Once for each step; skipping is free. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
+                                                        tacit_error *err);
+
+/* Users so far. */
+TACIT_API uint64_t tacit_sum_step(const tacit_sum *sum);
+
+/* The standard deviation of each coordinate of the release at step k (1 .. users), before or while
+ * running. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k,
+                                                       double *stddev);
+
+/* Bytes of memory held. */
+TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
+
+/* Complete state as bytes, raw data and noise key included: keep it as safe as the data itself. `save`
+ * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the
+ * saved one stopped, so that noise that was used is never drawn again. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size,
+                                                     tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,
+                                                     tacit_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

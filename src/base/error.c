@@ -1,0 +1,61 @@
+/* Status names and messages from the one list, and the two ways a failure is told. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/version.h"
+
+const char *tacit_status_name(tacit_status status)
+{
+    switch (status) {
+#define X(name, message)                                                                           \
+    case TACIT_##name:                                                                             \
+        return #name;
+        TACIT_STATUS_LIST(X)
+#undef X
+    }
+    return "UNKNOWN";
+}
+
+const char *tacit_status_message(tacit_status status)
+{
+    switch (status) {
+#define X(name, message)                                                                           \
+    case TACIT_##name:                                                                             \
+        return message;
+        TACIT_STATUS_LIST(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+const char *tacit_version(void)
+{
+    return TACIT__VERSION;
+}
+
+tacit_status tacit__fail(tacit_error *err, tacit_status status, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        err->status = status;
+        (void)vsnprintf(err->message, sizeof err->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+tacit_status tacit__fail_plain(tacit_error *err, tacit_status status)
+{
+    return tacit__fail(err, status, "%s", tacit_status_message(status));
+}
+
+_Noreturn void tacit__impossible(const char *file, int line, const char *what)
+{
+    /* The one place where the library speaks by itself: it is about to stop the program. */
+    (void)fprintf(stderr, "tacit: impossible state at %s:%d: %s; stopping\n", file, line, what);
+    abort();
+}

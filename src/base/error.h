@@ -1,0 +1,20 @@
+/* How a failure gets its sentence. */
+#ifndef TACIT_BASE_ERROR_H
+#define TACIT_BASE_ERROR_H
+
+#include <tacit/status.h>
+
+/* Writes status and message into err (may be NULL) and returns status, so that a function can say
+ *     return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected > 0", epsilon); */
+__attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err, tacit_status status,
+                                                               const char *format, ...);
+
+/* The same with the list's general sentence. */
+tacit_status tacit__fail_plain(tacit_error *err, tacit_status status);
+
+/* An impossible state in privacy-critical code: stops the program, in release builds too. */
+#define TACIT__REQUIRE(condition)                                                                  \
+    ((condition) ? (void)0 : tacit__impossible(__FILE__, __LINE__, #condition))
+_Noreturn void tacit__impossible(const char *file, int line, const char *what);
+
+#endif

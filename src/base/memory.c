@@ -1,0 +1,64 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    ALIGNMENT = 64,      /* a cache line, and the widest vector register */
+    HUGE_PAGE = 1 << 21, /* from this size on, ask for large pages */
+};
+
+static atomic_uint_fast64_t fail_countdown;
+static atomic_bool has_failed;
+
+static bool planned_fault(void)
+{
+    if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) == 0)
+        return false;
+    if (atomic_fetch_sub(&fail_countdown, 1) != 1)
+        return false;
+    atomic_store(&has_failed, true);
+    return true;
+}
+
+void *tacit__alloc(size_t n, size_t size)
+{
+    size_t bytes;
+    if (planned_fault() || __builtin_mul_overflow(n == 0 ? 1 : n, size, &bytes) ||
+        bytes > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    size_t alignment = bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    void *p = NULL;
+    if (posix_memalign(&p, alignment, bytes) != 0)
+        return NULL;
+    if (alignment == HUGE_PAGE) /* a wish: large states are streamed through at every step */
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    memset(p, 0, bytes);
+    return p;
+}
+
+void tacit__free(void *p)
+{
+    free(p);
+}
+
+void tacit__free_secret(void *p, size_t bytes)
+{
+    if (p != NULL)
+        explicit_bzero(p, bytes);
+    free(p);
+}
+
+void tacit__alloc_fail_at(uint64_t n)
+{
+    atomic_store(&has_failed, false);
+    atomic_store(&fail_countdown, n);
+}
+
+bool tacit__alloc_has_failed(void)
+{
+    return atomic_load(&has_failed);
+}
