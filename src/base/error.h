@@ -6,7 +6,8 @@
 
 /* Writes status and message into err (may be NULL) and returns status, so that a function can say
  *     return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected > 0", epsilon); */
-__attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err, tacit_status status,
+__attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err,
+                                                               tacit_status status,
                                                                const char *format, ...);
 
 /* The same with the list's general sentence. */

@@ -1,0 +1,116 @@
+/* Draws a second on one core, beside the floor: the same machine's libsodium producing one 64-bit
+ * ChaCha20 word for each draw, in blocks of 4096, measured in turns in the same run. The bar is one
+ * third of the floor. `words` is that floor through our own stream (key set-up and nonce included). */
+#include <sodium.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "bench.h"
+#include "noise/kernel.h"
+#include "noise/sampler.h"
+
+enum { BLOCK = 4096, BLOCKS = 1500, ROUNDS = 7 };
+
+static uint64_t words[BLOCK];
+static int64_t draws[BLOCK];
+static volatile int64_t sink;
+
+static double time_floor(void)
+{
+    static const unsigned char key[crypto_stream_chacha20_KEYBYTES] = {1};
+    unsigned char nonce[crypto_stream_chacha20_NONCEBYTES] = {0};
+    double start = bench_now();
+    for (int i = 0; i < BLOCKS; i++) {
+        nonce[0] = (unsigned char)i;
+        nonce[1] = (unsigned char)(i >> 8);
+        crypto_stream_chacha20((unsigned char *)words, sizeof words, nonce, key);
+        sink += (int64_t)words[i % BLOCK];
+    }
+    return bench_now() - start;
+}
+
+static double time_words(const tacit__site *site)
+{
+    double start = bench_now();
+    for (int i = 0; i < BLOCKS; i++) {
+        tacit__site_words(site, (uint64_t)i, 0, BLOCK, words);
+        sink += (int64_t)words[i % BLOCK];
+    }
+    return bench_now() - start;
+}
+
+static double time_draws(const tacit__site *site, tacit__law law, double scale)
+{
+    double start = bench_now();
+    for (int i = 0; i < BLOCKS; i++) {
+        tacit__noise_draw(site, (uint64_t)i, 0, law, scale, BLOCK, draws);
+        sink += draws[i % BLOCK];
+    }
+    return bench_now() - start;
+}
+
+/* The sampler without its words, on one path. */
+static double time_kernel(bool base, tacit__law law, double scale)
+{
+    tacit__cpu_pretend_base(base);
+    tacit__kernel_fn *kernel = tacit__kernel();
+    tacit__cpu_pretend_base(false);
+    double start = bench_now();
+    for (int i = 0; i < BLOCKS; i++) {
+        memcpy(draws, words, sizeof draws); /* the kernel works in place */
+        sink += kernel(tacit__tables[law], scale, BLOCK, draws);
+        sink += draws[i % BLOCK];
+    }
+    return bench_now() - start;
+}
+
+static void least(double *best, double seconds)
+{
+    if (*best == 0 || seconds < *best)
+        *best = seconds;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *name;
+        tacit__law law;
+        double scale;
+    } cases[] = {
+        {"gaussian", TACIT__GAUSSIAN, 0x1p0},  {"gaussian", TACIT__GAUSSIAN, 0x1p10},
+        {"gaussian", TACIT__GAUSSIAN, 0x1p20}, {"gaussian", TACIT__GAUSSIAN, 0x1p32},
+        {"laplace", TACIT__LAPLACE, 0x1p10},   {"laplace", TACIT__LAPLACE, 0x1p20},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    tacit_noise *root;
+    tacit__site site;
+    bench_check(tacit_noise_create_simulated(1, &root), NULL);
+    tacit__site_open(&site, root, "bench");
+
+    double floor = 0, own_words = 0, seconds[CASES] = {0}, kernels[2] = {0};
+    for (int round = 0; round < ROUNDS; round++) { /* in turns: a slow moment hits all alike */
+        least(&floor, time_floor());
+        least(&own_words, time_words(&site));
+        for (int i = 0; i < CASES; i++)
+            least(&seconds[i], time_draws(&site, cases[i].law, cases[i].scale));
+        for (int base = 0; base < 2; base++)
+            least(&kernels[base], time_kernel(base != 0, TACIT__GAUSSIAN, 0x1p20));
+    }
+    const double n = (double)BLOCK * BLOCKS;
+    bench_header("noise");
+    printf("{\"floor\": \"libsodium chacha20, one word a draw\", \"per_second\": %.4g, \"ns\": "
+           "%.3f}\n",
+           n / floor, 1e9 * floor / n);
+    printf("{\"words\": \"the same through a site\", \"per_second\": %.4g, \"of_floor\": %.3f}\n",
+           n / own_words, floor / own_words);
+    for (int i = 0; i < CASES; i++)
+        printf("{\"draw\": \"%s\", \"scale\": %g, \"per_second\": %.4g, \"ns\": %.3f, "
+               "\"of_floor\": %.3f}\n",
+               cases[i].name, cases[i].scale, n / seconds[i], 1e9 * seconds[i] / n,
+               floor / seconds[i]);
+    for (int base = 0; base < 2; base++)
+        printf("{\"kernel\": \"%s\", \"scale\": %g, \"ns\": %.3f}\n",
+               base || !tacit__cpu_has_avx2() ? "base" : "avx2", 0x1p20, 1e9 * kernels[base] / n);
+    tacit_noise_destroy(root);
+    return 0;
+}

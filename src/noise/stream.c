@@ -1,0 +1,179 @@
+/* ChaCha20 streams keyed per site, and the only file that asks for random bits.
+ *
+ * Layout. root key (256 bits) --BLAKE2b keyed, message = site name--> site key. Word i of step s is word
+ * i mod 8 of ChaCha20 block i / 8 under (site key, nonce = s). Extension words of word i use nonce
+ * s + 2^63, block i: ChaCha20's 64-bit nonce and 64-bit counter make the two families disjoint as long
+ * as s < 2^63. Nothing is buffered between calls, so there is no state to lose, to fork, or to save but
+ * the key.
+ *
+ * libsodium's randombytes aborts the process when the system has no randomness to give: there is no
+ * fallback. Fork: a handler counts forks in the child; an OS-keyed root or site that sees a new count
+ * mixes fresh system randomness into its key before its next word. Seeded ones stay reproducible. */
+#include "noise/stream.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct tacit_noise {
+    uint8_t key[TACIT__KEY_BYTES];
+    uint64_t generation;
+    bool simulated;
+};
+
+static atomic_uint_fast64_t forks;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void start(void)
+{
+    TACIT__REQUIRE(sodium_init() >= 0);
+    TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
+}
+
+/* out = BLAKE2b-256(key = secret, domain || text): distinct (domain, text) give independent keys. */
+static void derive(uint8_t out[TACIT__KEY_BYTES], const uint8_t secret[TACIT__KEY_BYTES],
+                   char domain, const void *text, size_t size)
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, secret, TACIT__KEY_BYTES, TACIT__KEY_BYTES);
+    crypto_generichash_update(&state, (const unsigned char *)&domain, 1);
+    crypto_generichash_update(&state, text, size);
+    crypto_generichash_final(&state, out, TACIT__KEY_BYTES);
+    sodium_memzero(&state, sizeof state);
+}
+
+static void refresh(uint8_t key[TACIT__KEY_BYTES], uint64_t *generation, bool simulated)
+{
+    uint64_t now = atomic_load_explicit(&forks, memory_order_relaxed);
+    if (*generation == now || simulated)
+        return;
+    uint8_t fresh[TACIT__KEY_BYTES], old[TACIT__KEY_BYTES];
+    randombytes_buf(fresh, sizeof fresh);
+    memcpy(old, key, sizeof old);
+    derive(key, old, 'f', fresh, sizeof fresh);
+    sodium_memzero(fresh, sizeof fresh);
+    sodium_memzero(old, sizeof old);
+    *generation = now;
+}
+
+static tacit_status create(tacit_noise **out, bool simulated)
+{
+    if (out == NULL)
+        return TACIT_BAD_ARGUMENT;
+    pthread_once(&once, start);
+    tacit_noise *noise = tacit__alloc(1, sizeof *noise);
+    if (noise == NULL)
+        return TACIT_NO_MEMORY;
+    noise->simulated = simulated;
+    noise->generation = atomic_load(&forks);
+    *out = noise;
+    return TACIT_OK;
+}
+
+tacit_status tacit_noise_create_from_os(tacit_noise **out)
+{
+    tacit_status status = create(out, false);
+    if (status == TACIT_OK)
+        randombytes_buf((*out)->key, sizeof(*out)->key);
+    return status;
+}
+
+tacit_status tacit_noise_create_simulated(uint64_t seed, tacit_noise **out)
+{
+    static const uint8_t public_key[TACIT__KEY_BYTES] = "tacit: simulated, not private";
+    tacit_status status = create(out, true);
+    if (status != TACIT_OK)
+        return status;
+    uint8_t text[8];
+    for (int i = 0; i < 8; i++)
+        text[i] = (uint8_t)(seed >> (8 * i));
+    derive((*out)->key, public_key, 's', text, sizeof text);
+    return TACIT_OK;
+}
+
+bool tacit_noise_is_simulated(const tacit_noise *noise)
+{
+    return noise->simulated;
+}
+
+void tacit_noise_destroy(tacit_noise *noise)
+{
+    tacit__free_secret(noise, sizeof *noise);
+}
+
+void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name)
+{
+    refresh(root->key, &root->generation, root->simulated);
+    derive(site->key, root->key, 'n', name, strlen(name));
+    site->generation = root->generation;
+    site->simulated = root->simulated;
+}
+
+void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES], bool simulated)
+{
+    pthread_once(&once, start);
+    memcpy(site->key, key, TACIT__KEY_BYTES);
+    site->generation = atomic_load(&forks);
+    site->simulated = simulated;
+}
+
+void tacit__site_wipe(tacit__site *site)
+{
+    sodium_memzero(site, sizeof *site);
+}
+
+void tacit__site_refresh(tacit__site *site)
+{
+    refresh(site->key, &site->generation, site->simulated);
+}
+
+static void blocks(const tacit__site *site, uint64_t nonce, uint64_t block, void *out, size_t bytes)
+{
+    uint8_t nonce_bytes[crypto_stream_chacha20_NONCEBYTES];
+    for (size_t i = 0; i < sizeof nonce_bytes; i++)
+        nonce_bytes[i] = (uint8_t)(nonce >> (8 * i));
+    if (block == 0) {
+        crypto_stream_chacha20(out, bytes, nonce_bytes, site->key);
+    } else {
+        memset(out, 0, bytes);
+        crypto_stream_chacha20_xor_ic(out, out, bytes, nonce_bytes, block, site->key);
+    }
+}
+
+void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
+                       uint64_t *out)
+{
+    TACIT__REQUIRE(step >> 63 == 0 && first % TACIT__WORDS_PER_BLOCK == 0);
+    blocks(site, step, first / TACIT__WORDS_PER_BLOCK, out, n * sizeof *out);
+}
+
+void tacit__site_extension(const tacit__site *site, uint64_t step, uint64_t index,
+                           uint64_t out[TACIT__WORDS_PER_BLOCK])
+{
+    TACIT__REQUIRE(step >> 63 == 0);
+    blocks(site, step | (uint64_t)1 << 63, index, out, TACIT__WORDS_PER_BLOCK * sizeof *out);
+}
+
+void tacit__wipe(void *p, size_t bytes)
+{
+    sodium_memzero(p, bytes);
+}
+
+void tacit__digest(const tacit__bytes *parts, size_t n_parts, uint8_t out[TACIT__KEY_BYTES])
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, TACIT__KEY_BYTES);
+    for (size_t i = 0; i < n_parts; i++)
+        crypto_generichash_update(&state, parts[i].data, parts[i].size);
+    crypto_generichash_final(&state, out, TACIT__KEY_BYTES);
+    sodium_memzero(&state, sizeof state);
+}

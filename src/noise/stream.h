@@ -1,0 +1,48 @@
+/* Sites: where noise is drawn. A site has its own key, derived from the root and the site's name, and
+ * names its words by (step, index), so that any of them can be had again and none is ever shared. */
+#ifndef TACIT_NOISE_STREAM_H
+#define TACIT_NOISE_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/noise.h>
+
+enum { TACIT__KEY_BYTES = 32, TACIT__WORDS_PER_BLOCK = 8 };
+
+typedef struct tacit__site {
+    uint8_t key[TACIT__KEY_BYTES];
+    uint64_t generation; /* forks seen when the key was made */
+    bool simulated;
+} tacit__site;
+
+/* `name` may be any string; different names give independent keys. */
+void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name);
+
+/* A site with a key that was saved; `simulated` as it was saved. */
+void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES], bool simulated);
+
+void tacit__site_wipe(tacit__site *site);
+
+/* In a forked child an OS-keyed site gets a fresh key; otherwise nothing happens. */
+void tacit__site_refresh(tacit__site *site);
+
+/* Words first .. first+n-1 of this step; `first` is a multiple of WORDS_PER_BLOCK, step < 2^63. */
+void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
+                       uint64_t *out);
+
+/* The words that extend word `index` of this step when 63 bits do not decide: a stream of its own, so
+ * that nobody else's words move, however many are taken. At most WORDS_PER_BLOCK of them. */
+void tacit__site_extension(const tacit__site *site, uint64_t step, uint64_t index,
+                           uint64_t out[TACIT__WORDS_PER_BLOCK]);
+
+void tacit__wipe(void *p, size_t bytes);
+
+/* Hash of several byte strings, for fingerprints and checksums (BLAKE2b-256). */
+typedef struct tacit__bytes {
+    const void *data;
+    size_t size;
+} tacit__bytes;
+void tacit__digest(const tacit__bytes *parts, size_t n_parts, uint8_t out[TACIT__KEY_BYTES]);
+
+#endif
