@@ -56,8 +56,9 @@ typedef struct tacit_composition {
 
 /* The guarantee of all `costs` together, composed adaptively over data with this fixed list of
  * mechanisms. `epsilon` of the result may be +inf when no finite epsilon holds at that delta. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_compose_at_delta(const tacit_cost *costs, size_t n_costs,
-                                                             double delta, tacit_composition *out,
+TACIT_API TACIT_MUST_USE tacit_status tacit_compose_at_delta(const tacit_cost *costs,
+                                                             size_t n_costs, double delta,
+                                                             tacit_composition *out,
                                                              tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_compose_at_epsilon(const tacit_cost *costs,
                                                                size_t n_costs, double epsilon,

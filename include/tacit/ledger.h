@@ -14,8 +14,9 @@ typedef struct tacit_ledger tacit_ledger;
 
 /* A ledger for a calibrated plan (copied) that takes its noise from `noise` (used during creation only).
  * With model none, noise may be NULL. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_ledger_create(const tacit_plan *plan, tacit_noise *noise,
-                                                          tacit_ledger **out, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_ledger_create(const tacit_plan *plan,
+                                                          tacit_noise *noise, tacit_ledger **out,
+                                                          tacit_error *err);
 TACIT_API void tacit_ledger_destroy(tacit_ledger *ledger);
 
 TACIT_API const tacit_plan *tacit_ledger_plan(const tacit_ledger *ledger);

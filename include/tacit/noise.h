@@ -28,7 +28,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_noise_create_from_os(tacit_noise **o
 
 /* Keyed by a seed: reproducible, and NOT PRIVATE, since whoever knows the seed can subtract the
  * noise. For simulations and tests. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_noise_create_simulated(uint64_t seed, tacit_noise **out);
+TACIT_API TACIT_MUST_USE tacit_status tacit_noise_create_simulated(uint64_t seed,
+                                                                   tacit_noise **out);
 
 TACIT_API bool tacit_noise_is_simulated(const tacit_noise *noise);
 

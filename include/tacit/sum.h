@@ -37,10 +37,10 @@ typedef enum tacit_sum_mechanism {
 
 /* What one user's vector can be. At least one of l1, l2 is given (0: not bounded in this norm). */
 typedef struct tacit_bound {
-    double l1, l2;      /* largest norm of a contribution */
-    bool nonnegative;   /* no coordinate is negative: two such vectors are at most sqrt(2) l2 apart */
-    uint64_t nonzeros;  /* at most so many coordinates are not 0 (0: no limit known) */
-    bool clip;          /* scale down what exceeds the bound instead of refusing it */
+    double l1, l2;    /* largest norm of a contribution */
+    bool nonnegative; /* no coordinate is negative: two such vectors are at most sqrt(2) l2 apart */
+    uint64_t nonzeros; /* at most so many coordinates are not 0 (0: no limit known) */
+    bool clip;         /* scale down what exceeds the bound instead of refusing it */
 } tacit_bound;
 
 typedef struct tacit_sum_spec {
@@ -66,8 +66,9 @@ TACIT_API const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism);
 
 /* Fills `release` with the line that this sum needs in a plan: dimension, steps, the sensitivities of
  * the bound with the reason, and the strategy's column norms. `name` is kept by reference. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name,
-                                                        tacit_release *release, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_declare(const tacit_sum_spec *spec,
+                                                        const char *name, tacit_release *release,
+                                                        tacit_error *err);
 
 /* A sum that releases through the line `name` of the ledger's plan, which must cover what
  * tacit_sum_declare says of this spec: same dimension and steps, sensitivities and column norms no
@@ -99,8 +100,8 @@ TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
 /* Complete state as bytes, raw data and noise key included: keep it as safe as the data itself. `save`
  * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the
  * saved one stopped, so that noise that was used is never drawn again. */
-TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size,
-                                                     tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes,
+                                                     size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,
                                                      tacit_error *err);
 

@@ -1,0 +1,162 @@
+/* Worlds: simulators that play the users.
+ *
+ * A world is made from its kind and a list of settings, both as text, as they stand in an experiment file:
+ *
+ *     tacit_setting settings[] = {{.key = "states", .value = "6"}};
+ *     tacit_world_request request = {.kind = "riverswim", .settings = settings, .n_settings = 1};
+ *     tacit_world_create(&request, &world, &err);
+ *     tacit_world_solve(world, policy, values, &err);            what is best
+ *     tacit_walk_create(world, noise, &walk, &err);              one user after the other
+ *     tacit_walk_play(walk, episode, policy, states, rewards);
+ *     tacit_world_evaluate(world, policy, scratch, &value);      what a policy is worth, exactly
+ *
+ * Tabular worlds are finite: states and actions are numbered from 0, an episode has `horizon` steps, and a
+ * policy is an array [horizon][states]. Rewards are in [0, 1]; a world whose rewards were declared in other
+ * units keeps the declared bounds, and tacit_world_original_value leads back.
+ *
+ * A world does not change after its creation and may be shared by threads; a walk belongs to one. */
+#ifndef TACIT_WORLD_H
+#define TACIT_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/noise.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Parameters: what a kind can be told ------------------------------------------------------- */
+
+typedef enum tacit_parameter_type {
+    TACIT_PARAMETER_INTEGER, /* a whole number in [low, high] */
+    TACIT_PARAMETER_REAL,    /* a finite number in [low, high] */
+    TACIT_PARAMETER_FLAG,    /* yes or no */
+    TACIT_PARAMETER_TEXT,    /* anything */
+    TACIT_PARAMETER_FILE     /* the path of a file */
+} tacit_parameter_type;
+
+typedef struct tacit_parameter {
+    const char *name;
+    tacit_parameter_type type;
+    const char
+        *fallback;    /* the default, as text; "" where leaving it out means something of its own;
+                             NULL: must be given */
+    double low, high; /* of numbers, both included */
+    const char *help; /* one line */
+} tacit_parameter;
+
+/* One line of a file: `key: value`. */
+typedef struct tacit_setting {
+    const char *key, *value;
+    int line; /* where it stands, for messages; 0: unknown */
+} tacit_setting;
+
+/* --- Kinds ------------------------------------------------------------------------------------- */
+
+typedef struct tacit_world_kind {
+    const char *name;
+    const char *help;   /* one line */
+    const char *source; /* the paper or data set it comes from */
+    const tacit_parameter *parameters;
+    size_t n_parameters;
+} tacit_world_kind;
+
+TACIT_API size_t tacit_world_kind_count(void);
+/* Kind i, or NULL beyond the last; the kind of this name, or NULL. */
+TACIT_API const tacit_world_kind *tacit_world_kind_at(size_t i);
+TACIT_API const tacit_world_kind *tacit_world_kind_find(const char *name);
+
+/* --- Worlds ------------------------------------------------------------------------------------ */
+
+typedef struct tacit_world tacit_world;
+
+typedef struct tacit_world_request {
+    const char *kind;
+    const tacit_setting *settings;
+    size_t n_settings;
+    /* The file that the settings stand in: messages begin with it, and a relative path among the settings
+     * is looked for beside it, then in the current directory. NULL: none. */
+    const char *file;
+    int line; /* of the kind, for messages; 0: unknown */
+} tacit_world_request;
+
+typedef enum tacit_world_family {
+    TACIT_WORLD_TABULAR /* finitely many states and actions, with a known model */
+} tacit_world_family;
+
+/* What is public about a world. */
+typedef struct tacit_world_facts {
+    const tacit_world_kind *kind;
+    tacit_world_family family;
+    size_t n_states, n_actions, horizon;
+    bool stationary; /* the same transitions and rewards at every step: learners may pool */
+    double reward_low, reward_high; /* in original units; they are mapped to 0 and 1 */
+    double optimal_value;           /* of the best policy, with rewards in [0, 1] */
+} tacit_world_facts;
+
+/* Unknown keys, wrong types, values out of range, and everything that can be wrong with the files give
+ * BAD_ARGUMENT, SYNTAX, OUT_OF_BOUND or TOO_LARGE and a message that names file, line, value and remedy. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_create(const tacit_world_request *request,
+                                                         tacit_world **out, tacit_error *err);
+TACIT_API void tacit_world_destroy(tacit_world *world);
+
+TACIT_API const tacit_world_facts *tacit_world_describe(const tacit_world *world);
+
+/* The states that no sequence of actions leads to within the horizon, ascending; returns how many. They
+ * are no error, but learners pay for them. */
+TACIT_API size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states);
+
+/* A value (a sum of `horizon` rewards in [0, 1]) in original units:
+ * low * horizon + (high - low) * value. Differences of values, such as regret, scale by high - low. */
+TACIT_API double tacit_world_original_value(const tacit_world *world, double value);
+
+/* --- Exact values ------------------------------------------------------------------------------ */
+
+/* Best policy (ties: the smallest action) into policy[horizon][states] and its values into
+ * values[horizon + 1][states], the last row 0. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_solve(const tacit_world *world, uint32_t *policy,
+                                                        double *values, tacit_error *err);
+
+/* How many doubles of scratch the next two need. */
+TACIT_API size_t tacit_world_scratch(const tacit_world *world);
+
+/* The expected sum of rewards of a policy from the initial distribution: policy[horizon][states] holds an
+ * action, mixed[horizon][states][actions] probabilities. Nothing is allocated. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_evaluate(const tacit_world *world,
+                                                           const uint32_t *policy, double *scratch,
+                                                           double *value);
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_evaluate_mixed(const tacit_world *world,
+                                                                 const double *mixed,
+                                                                 double *scratch, double *value);
+
+/* --- Walks: users through a tabular world ------------------------------------------------------ */
+
+typedef struct tacit_walk tacit_walk;
+
+/* Chance comes from the root and the number of the episode alone: what happened in other episodes, or
+ * what another walk did, changes nothing. The world must outlive the walk; the root need not. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_walk_create(const tacit_world *world, tacit_noise *root,
+                                                        tacit_walk **out, tacit_error *err);
+TACIT_API void tacit_walk_destroy(tacit_walk *walk);
+
+/* Episode `episode` (below 2^62, in any order) begins in *state; then at most `horizon` steps. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_walk_begin(tacit_walk *walk, uint64_t episode,
+                                                       uint32_t *state);
+TACIT_API TACIT_MUST_USE tacit_status tacit_walk_step(tacit_walk *walk, uint32_t action,
+                                                      uint32_t *state, double *reward);
+
+/* A whole episode under policy[horizon][states]: states[horizon + 1], rewards[horizon]. The same chance
+ * as with begin and step. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play(tacit_walk *walk, uint64_t episode,
+                                                      const uint32_t *policy, uint32_t *states,
+                                                      double *rewards);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,319 @@
+/* Release plans: declaration, calibration, accounting. See include/tacit/plan.h.
+ *
+ * Budget split: the least sum of w_i s_i. Gaussian: subject to sum D_i^2 / s_i^2 = mu^2,
+ * Lagrange gives w_i = 2 lambda D_i^2 / s_i^3, so s_i = c (D_i^2 / w_i)^(1/3) with
+ * c = sqrt(sum D_i^2 / q_i^2) / mu, q_i = (D_i^2 / w_i)^(1/3). Laplace: subject to sum D_i / s_i = epsilon,
+ * s_i = c sqrt(D_i / w_i), c = (sum D_i / q_i) / epsilon. The constraint holds with equality up to rounding;
+ * scales are then widened by a few ulps so that the accountant, which rounds the other way, agrees. */
+#include <tacit/plan.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "account/plan.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+typedef struct line {
+    tacit_release release;
+    char *name, *reason; /* owned; release points at them */
+    double scale;        /* NaN until set */
+} line;
+
+struct tacit_plan {
+    line *lines;
+    size_t size, capacity;
+    tacit_law law;
+    tacit_model model;
+    bool calibrated;
+};
+
+static char *copy_text(const char *text)
+{
+    char *copy = tacit__alloc(strlen(text) + 1, 1);
+    if (copy != NULL)
+        memcpy(copy, text, strlen(text));
+    return copy;
+}
+
+tacit_status tacit_plan_create(tacit_plan **out)
+{
+    if (out == NULL)
+        return TACIT_BAD_ARGUMENT;
+    tacit_plan *plan = tacit__alloc(1, sizeof *plan);
+    if (plan == NULL)
+        return TACIT_NO_MEMORY;
+    *out = plan;
+    return TACIT_OK;
+}
+
+void tacit_plan_destroy(tacit_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    for (size_t i = 0; i < plan->size; i++) {
+        tacit__free(plan->lines[i].name);
+        tacit__free(plan->lines[i].reason);
+    }
+    tacit__free(plan->lines);
+    tacit__free(plan);
+}
+
+static bool is_norm(double x) /* finite and >= 0; 0 stands for "not known" */
+{
+    return isfinite(x) && x >= 0;
+}
+
+static tacit_status check_release(const tacit_plan *plan, const tacit_release *r, tacit_error *err)
+{
+    if (r->name == NULL || r->name[0] == '\0')
+        return tacit__fail(err, TACIT_BAD_PLAN, "a release has no name");
+    if (tacit_plan_index(plan, r->name) < plan->size)
+        return tacit__fail(err, TACIT_BAD_PLAN, "release '%s' is declared twice", r->name);
+    if (r->dimension == 0 || r->steps == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT,
+                           "release '%s': dimension and steps must be at least 1", r->name);
+    if (!is_norm(r->l1) || !is_norm(r->l2) || (r->l1 == 0 && r->l2 == 0))
+        return tacit__fail(
+            err, TACIT_BAD_SENSITIVITY,
+            "release '%s': sensitivities l1 = %g, l2 = %g; both must be finite and not "
+            "negative, and one of them greater than 0",
+            r->name, r->l1, r->l2);
+    if (r->l1 > 0 && r->l2 > r->l1 * (1 + 1e-9))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s': l2 = %g exceeds l1 = %g, which no vector can do", r->name,
+                           r->l2, r->l1);
+    if ((r->l1 > 0 && !(r->column_l1 >= 1)) || (r->l2 > 0 && !(r->column_l2 >= 1)) ||
+        !isfinite(r->column_l1) || !isfinite(r->column_l2))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s': column norms %g (l1) and %g (l2) must be at least 1",
+                           r->name, r->column_l1, r->column_l2);
+    if (!isfinite(r->weight) || r->weight < 0)
+        return tacit__fail(err, TACIT_BAD_PLAN, "release '%s': weight %g must be finite and >= 0",
+                           r->name, r->weight);
+    return TACIT_OK;
+}
+
+static tacit_status grow(tacit_plan *plan)
+{
+    if (plan->size < plan->capacity)
+        return TACIT_OK;
+    size_t capacity = plan->capacity == 0 ? 4 : 2 * plan->capacity;
+    line *lines = tacit__alloc(capacity, sizeof *lines);
+    if (lines == NULL)
+        return TACIT_NO_MEMORY;
+    if (plan->size > 0)
+        memcpy(lines, plan->lines, plan->size * sizeof *lines);
+    tacit__free(plan->lines);
+    plan->lines = lines;
+    plan->capacity = capacity;
+    return TACIT_OK;
+}
+
+tacit_status tacit_plan_declare(tacit_plan *plan, const tacit_release *release, tacit_error *err)
+{
+    if (plan == NULL || release == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (plan->calibrated || plan->law != TACIT_LAW_NONE)
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s' comes after calibration; declare everything first",
+                           release->name == NULL ? "" : release->name);
+    tacit_status status = check_release(plan, release, err);
+    if (status != TACIT_OK)
+        return status;
+    if (grow(plan) != TACIT_OK)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    line new = {.release = *release, .scale = NAN};
+    new.name = copy_text(release->name);
+    new.reason = copy_text(release->reason == NULL ? "" : release->reason);
+    if (new.name == NULL || new.reason == NULL) {
+        tacit__free(new.name);
+        tacit__free(new.reason);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    new.release.name = new.name;
+    new.release.reason = new.reason;
+    if (release->weight == 0)
+        new.release.weight = 1;
+    plan->lines[plan->size++] = new;
+    return TACIT_OK;
+}
+
+/* How far one user moves the whole release, in the norm of the law. */
+static double reach(const tacit_release *r, tacit_law law)
+{
+    return law == TACIT_LAW_GAUSSIAN ? r->l2 * r->column_l2 : r->l1 * r->column_l1;
+}
+
+static tacit_status check_reach(const tacit_plan *plan, tacit_law law, tacit_error *err)
+{
+    for (size_t i = 0; i < plan->size; i++)
+        if (!(reach(&plan->lines[i].release, law) > 0))
+            return tacit__fail(err, TACIT_BAD_PLAN,
+                               "release '%s' has no %s sensitivity, which %s noise needs",
+                               plan->lines[i].name, law == TACIT_LAW_GAUSSIAN ? "L2" : "L1",
+                               law == TACIT_LAW_GAUSSIAN ? "Gaussian" : "Laplace");
+    return TACIT_OK;
+}
+
+static void split_budget(tacit_plan *plan, tacit_law law, double budget)
+{
+    double total = 0;
+    for (size_t i = 0; i < plan->size; i++) {
+        line *l = &plan->lines[i];
+        double d = reach(&l->release, law), w = l->release.weight;
+        l->scale = law == TACIT_LAW_GAUSSIAN ? cbrt(d * d / w) : sqrt(d / w);
+        total += law == TACIT_LAW_GAUSSIAN ? (d / l->scale) * (d / l->scale) : d / l->scale;
+    }
+    double factor = (law == TACIT_LAW_GAUSSIAN ? sqrt(total) : total) / budget;
+    for (size_t i = 0; i < plan->size; i++)
+        plan->lines[i].scale *= factor * (1 + 0x1p-48 * (double)(plan->size + 4));
+}
+
+tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, tacit_error *err)
+{
+    if (plan == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (plan->calibrated || plan->law != TACIT_LAW_NONE)
+        return tacit__fail(err, TACIT_BAD_PLAN, "the plan has its scales already");
+    if (plan->size == 0)
+        return tacit__fail(err, TACIT_BAD_PLAN, "the plan declares no release");
+    if (target.model == TACIT_MODEL_NONE) {
+        for (size_t i = 0; i < plan->size; i++)
+            plan->lines[i].scale = 0;
+        plan->calibrated = true;
+        return TACIT_OK;
+    }
+    if (target.model != TACIT_MODEL_JOINT && target.model != TACIT_MODEL_LOCAL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (!(target.epsilon > 0) || !isfinite(target.epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "epsilon is %g, expected a finite number greater than 0",
+                           target.epsilon);
+    if (!(target.delta >= 0 && target.delta < 1))
+        return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)",
+                           target.delta);
+    tacit_law law = target.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE;
+    tacit_status status = check_reach(plan, law, err);
+    if (status != TACIT_OK)
+        return status;
+    double budget = target.epsilon;
+    if (law == TACIT_LAW_GAUSSIAN) {
+        status = tacit_gdp_mu(target.epsilon, target.delta, &budget);
+        if (status != TACIT_OK)
+            return tacit__fail(err, status, "no Gaussian noise gives epsilon = %g at delta = %g",
+                               target.epsilon, target.delta);
+    }
+    split_budget(plan, law, budget);
+    plan->law = law;
+    plan->model = target.model;
+    plan->calibrated = true;
+    return TACIT_OK;
+}
+
+tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name, tacit_law law, double scale,
+                                  tacit_error *err)
+{
+    if (plan == NULL || name == NULL || (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    size_t index = tacit_plan_index(plan, name);
+    if (index == plan->size)
+        return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", name);
+    if (plan->calibrated)
+        return tacit__fail(err, TACIT_BAD_PLAN, "the plan has its scales already");
+    if (plan->law != TACIT_LAW_NONE && plan->law != law)
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s': all releases of a plan share one law", name);
+    if (!isfinite(scale) || scale <= 0)
+        return tacit__fail(err, TACIT_BAD_SCALE,
+                           "release '%s': scale %g must be finite and greater than 0", name, scale);
+    tacit_status status = check_reach(plan, law, err);
+    if (status != TACIT_OK)
+        return status;
+    plan->lines[index].scale = scale;
+    plan->law = law;
+    plan->model = TACIT_MODEL_JOINT;
+    plan->calibrated = true;
+    for (size_t i = 0; i < plan->size; i++)
+        plan->calibrated = plan->calibrated && !isnan(plan->lines[i].scale);
+    return TACIT_OK;
+}
+
+tacit_status tacit_plan_account(const tacit_plan *plan, double delta, tacit_composition *out,
+                                tacit_error *err)
+{
+    if (plan == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (!plan->calibrated || plan->law == TACIT_LAW_NONE)
+        return tacit__fail(err, TACIT_BAD_PLAN, "the plan has no noise to account for");
+    tacit_cost *costs = tacit__alloc(plan->size, sizeof *costs);
+    if (costs == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t i = 0; i < plan->size; i++)
+        costs[i] = (tacit_cost){.kind = plan->law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN
+                                                                        : TACIT_COST_LAPLACE,
+                                .sensitivity = reach(&plan->lines[i].release, plan->law),
+                                .scale = plan->lines[i].scale,
+                                .count = 1};
+    tacit_status status = tacit_compose_at_delta(costs, plan->size, delta, out, err);
+    tacit__free(costs);
+    return status;
+}
+
+size_t tacit_plan_size(const tacit_plan *plan)
+{
+    return plan->size;
+}
+
+size_t tacit_plan_index(const tacit_plan *plan, const char *name)
+{
+    size_t i = 0;
+    while (i < plan->size && strcmp(plan->lines[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+const tacit_release *tacit_plan_release(const tacit_plan *plan, size_t index)
+{
+    return &plan->lines[index].release;
+}
+
+double tacit_plan_scale(const tacit_plan *plan, size_t index)
+{
+    return plan->lines[index].scale;
+}
+
+tacit_law tacit_plan_law(const tacit_plan *plan)
+{
+    return plan->law;
+}
+
+tacit_model tacit_plan_model(const tacit_plan *plan)
+{
+    return plan->model;
+}
+
+bool tacit__plan_is_calibrated(const tacit_plan *plan)
+{
+    return plan->calibrated;
+}
+
+tacit_status tacit__plan_copy(const tacit_plan *plan, tacit_plan **out)
+{
+    tacit_plan *copy = NULL;
+    tacit_status status = tacit_plan_create(&copy);
+    for (size_t i = 0; i < plan->size && status == TACIT_OK; i++) {
+        status = tacit_plan_declare(copy, &plan->lines[i].release, NULL);
+        if (status == TACIT_OK)
+            copy->lines[i].scale = plan->lines[i].scale;
+    }
+    if (status != TACIT_OK) {
+        tacit_plan_destroy(copy);
+        return status;
+    }
+    copy->law = plan->law;
+    copy->model = plan->model;
+    copy->calibrated = plan->calibrated;
+    *out = copy;
+    return TACIT_OK;
+}
