@@ -1,0 +1,26 @@
+/* Buffered linear Toeplitz: the choice of C for a declared number of users. */
+#ifndef TACIT_SUMS_BLT_TUNE_H
+#define TACIT_SUMS_BLT_TUNE_H
+
+#include <stdint.h>
+
+enum { TACIT__MAX_BUFFERS = 5 };
+
+/* C(x) = prod (1 - b_j x) / prod (1 - a_j x) = const + sum omega_j / (1 - a_j x), given by
+ * one_minus_a and one_minus_b, interlaced and ascending: 1-a_1 < 1-b_1 < 1-a_2 < ... < 1. */
+typedef struct tacit__blt {
+    unsigned buffers;
+    double one_minus_a[TACIT__MAX_BUFFERS], one_minus_b[TACIT__MAX_BUFFERS];
+} tacit__blt;
+
+/* The residues omega_j; all positive because of the interlacing. */
+void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS]);
+
+/* (column norm of C) x (largest row norm of B = A C^-1) over `users` steps: the largest standard
+ * deviation of a released prefix at mu = 1 and sensitivity 1. Closed form. */
+double tacit__blt_error(const tacit__blt *blt, uint64_t users);
+
+/* The best C found for this many users, with as few buffers as come within 0.2 % of the best. */
+tacit__blt tacit__blt_tune(uint64_t users);
+
+#endif

@@ -1,0 +1,242 @@
+/* Quantise, then clip, in integers.
+ *
+ * Sensitivities of a replaced user, from the bound on one contribution:
+ *     L1: |x - x'|_1 <= 2 max |x|_1;   L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
+ *     is negative, since then x . x' >= 0. A norm that is not declared follows from the other:
+ *     |x|_2 <= |x|_1 <= sqrt(nonzeros) |x|_2.
+ * They hold for the integers exactly, because the integers are checked, not the doubles: an input within
+ * the bound may leave it by rounding to the lattice and is then scaled back, in integers.
+ *
+ * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise; blt sums
+ * take as many as make their rounding cost about 1e-4 of the noise (blt.c); never more than leaves
+ * K contributions room in 2^60. */
+#include "sums/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/error.h"
+
+enum { NORM_BITS = 26, ROOM_BITS = 60, LEAST_NORM_BITS = 8, MOST_NORM_BITS = 48 };
+
+#define BLT_ROUNDING 1e-4 /* share of the column norm that blt may spend on its own rounding */
+#define SLACK 1e-9 /* relative excess that is taken for the caller's rounding, then clipped */
+
+static tacit_status check_spec(const tacit_sum_spec *spec, tacit_error *err)
+{
+    const tacit_bound *b = &spec->bound;
+    if (spec->users == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "users is 0, expected at least 1");
+    if (spec->dimension == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "dimension is 0, expected at least 1");
+    if (!(b->l1 >= 0 && b->l2 >= 0 && isfinite(b->l1) && isfinite(b->l2)) ||
+        (b->l1 == 0 && b->l2 == 0))
+        return tacit__fail(
+            err, TACIT_BAD_SENSITIVITY,
+            "the bound is l1 = %g, l2 = %g; expected finite numbers, not negative, one of "
+            "them greater than 0",
+            b->l1, b->l2);
+    double s1 = spec->sensitivity_l1, s2 = spec->sensitivity_l2;
+    if (!(s1 >= 0 && s2 >= 0 && isfinite(s1) && isfinite(s2)))
+        return tacit__fail(err, TACIT_BAD_SENSITIVITY,
+                           "sensitivities %g (l1) and %g (l2) must be finite and not negative", s1,
+                           s2);
+    if ((s1 > 0 || s2 > 0) && (spec->reason == NULL || spec->reason[0] == '\0'))
+        return tacit__fail(err, TACIT_BAD_SENSITIVITY,
+                           "a sensitivity that does not come from the bound needs a reason");
+    return TACIT_OK;
+}
+
+/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. */
+static double least(double from_bound, double given)
+{
+    return given > 0 && given < from_bound ? given : from_bound;
+}
+
+tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
+                                   tacit__lattice *out, tacit_error *err)
+{
+    tacit_status status = check_spec(spec, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__lattice l = {.bound = spec->bound};
+    tacit_bound *b = &l.bound;
+    if (b->nonzeros == 0 || b->nonzeros > dimension)
+        b->nonzeros = dimension;
+    double from_l2 = b->l2 * sqrt((double)b->nonzeros);
+    b->l1 = b->l1 == 0 || (b->l2 > 0 && from_l2 < b->l1) ? from_l2 : b->l1;
+    b->l2 = b->l2 == 0 || b->l1 < b->l2 ? b->l1 : b->l2;
+    l.sensitivity_l1 = least(2 * b->l1, spec->sensitivity_l1);
+    l.sensitivity_l2 = least((b->nonnegative ? M_SQRT2 : 2) * b->l2, spec->sensitivity_l2);
+    double both = 2 * (double)b->nonzeros;
+    l.differing = both < (double)dimension ? both : (double)dimension;
+
+    double wanted = NORM_BITS;
+    if (spec->mechanism == TACIT_SUM_BLT)
+        wanted = fmax(wanted, log2(sqrt((double)spec->users * l.differing) / BLT_ROUNDING *
+                                   (b->l2 / l.sensitivity_l2)));
+    wanted = fmin(wanted, MOST_NORM_BITS);
+    double room = ROOM_BITS - log2((double)spec->users);
+    if (room < LEAST_NORM_BITS)
+        return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
+                           (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
+    l.bits = (int)floor(fmin(wanted, room) - log2(b->l2));
+    l.l2 = (int64_t)floor(ldexp(b->l2, l.bits));
+    l.largest = (double)l.l2; /* |x|_inf <= |x|_2 <= |x|_1 */
+    double l1 = floor(ldexp(b->l1, l.bits));
+    l.l1 = l1 < 0x1p62 ? (int64_t)l1 : INT64_MAX;
+    *out = l;
+    return TACIT_OK;
+}
+
+/* What one pass over a contribution learns. */
+typedef struct measured {
+    double l1, l2;                /* norms in doubles; NaN and infinities come through */
+    uint64_t sum, square;         /* of the integers, modulo 2^64 */
+    uint64_t nonzeros, negatives; /* of the integers */
+} measured;
+
+enum { LANES = 4 };
+
+/* Running sums, one for each lane: additions overlap, and every path adds in the same order. */
+typedef struct lanes {
+    double l1[LANES], square[LANES];
+    uint64_t sum_int[LANES], square_int[LANES], nonzeros[LANES], negatives[LANES];
+} lanes;
+
+/* Rounds x * factor to an integer, |x * factor| < 2^51, by adding 1.5 * 2^52. */
+TACIT__INLINE int64_t place_one(double x, double factor, size_t lane, lanes *s)
+{
+    const double magic = 0x1.8p52;
+    double shifted = x * factor + magic;
+    uint64_t bits, magic_bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    memcpy(&magic_bits, &magic, sizeof magic_bits);
+    int64_t value = (int64_t)(bits - magic_bits);
+    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    s->l1[lane] += fabs(x);
+    s->square[lane] += x * x;
+    s->sum_int[lane] += magnitude;
+    s->square_int[lane] += (uint64_t)(uint32_t)magnitude * (uint32_t)magnitude;
+    s->nonzeros[lane] += value != 0;
+    s->negatives[lane] += value < 0;
+    return value;
+}
+
+TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, int64_t *restrict q)
+{
+    lanes s = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            q[i + lane] = place_one(x[i + lane], factor, lane, &s);
+    for (size_t lane = 0; i < n; i++, lane++)
+        q[i] = place_one(x[i], factor, lane, &s);
+    measured m = {.l1 = (s.l1[0] + s.l1[1]) + (s.l1[2] + s.l1[3]),
+                  .l2 = sqrt((s.square[0] + s.square[1]) + (s.square[2] + s.square[3]))};
+    for (size_t lane = 0; lane < LANES; lane++) {
+        m.sum += s.sum_int[lane];
+        m.square += s.square_int[lane];
+        m.nonzeros += s.nonzeros[lane];
+        m.negatives += s.negatives[lane];
+    }
+    return m;
+}
+
+static measured place_base(const double *x, size_t n, double factor, int64_t *q)
+{
+    return place(x, n, factor, q);
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static measured place_avx2(const double *x, size_t n, double factor, int64_t *q)
+{
+    return place(x, n, factor, q);
+}
+#endif
+
+static measured place_fast(const double *x, size_t n, double factor, int64_t *q)
+{
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2())
+        return place_avx2(x, n, factor, q);
+#endif
+    return place_base(x, n, factor, q);
+}
+
+__extension__ typedef unsigned __int128 u128;
+
+/* True if the integers keep both norms: the check that counts. */
+static bool within(const tacit__lattice *l, const int64_t *q, size_t n)
+{
+    u128 sum = 0, square = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t magnitude = (uint64_t)(q[i] < 0 ? -q[i] : q[i]);
+        sum += magnitude;
+        square += (u128)magnitude * magnitude;
+    }
+    return sum <= (uint64_t)l->l1 && square <= (u128)(uint64_t)l->l2 * (uint64_t)l->l2;
+}
+
+/* The same from what the pass has summed up, when 64 bits are enough for it: for integers of at most 2^32
+ * whose exact norms, by the check in doubles and half a step of rounding each, are below 2^32 and 2^63. */
+static bool within_measured(const tacit__lattice *l, const measured *m, const int64_t *q, size_t n)
+{
+    if (l->l2 > (int64_t)1 << 31 || n > (size_t)1 << 31)
+        return within(l, q, n);
+    return m->sum <= (uint64_t)l->l1 && m->square <= (uint64_t)l->l2 * (uint64_t)l->l2;
+}
+
+/* Shrinks towards 0 until the bound holds; each round loses at least a relative 2^-40. */
+static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
+{
+    do
+        for (size_t i = 0; i < n; i++)
+            q[i] = (int64_t)((double)q[i] * (1 - 0x1p-40));
+    while (!within(l, q, n));
+}
+
+static tacit_status refuse_infinite(const double *x, size_t n, tacit_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return tacit__fail(err, TACIT_NOT_FINITE, "coordinate %zu is not a finite number", i);
+    return tacit__fail(err, TACIT_OUT_OF_BOUND, "a contribution is too large to be measured");
+}
+
+tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size_t n, int64_t *out,
+                                  tacit_error *err)
+{
+    const tacit_bound *b = &l->bound;
+    double unit = ldexp(1, l->bits);
+    measured m = place_fast(x, n, unit, out);
+    if (!isfinite(m.l1) || !isfinite(m.l2))
+        return refuse_infinite(x, n, err);
+    if (m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
+        if (!b->clip)
+            return tacit__fail(
+                err, TACIT_OUT_OF_BOUND,
+                "a contribution exceeds its declared bound (L1 norm %g, L2 norm %g); raise "
+                "the bound, scale the data, or ask for clipping",
+                b->l1, b->l2);
+        double factor = fmin(1, fmin(b->l1 / m.l1, b->l2 / m.l2));
+        m = place_fast(x, n, factor * unit, out);
+    }
+    if (m.nonzeros > b->nonzeros)
+        return tacit__fail(
+            err, TACIT_OUT_OF_BOUND,
+            "a contribution has more than the declared %llu coordinates that are not 0",
+            (unsigned long long)b->nonzeros);
+    if (m.negatives > 0 && b->nonnegative) {
+        if (!b->clip)
+            return tacit__fail(
+                err, TACIT_OUT_OF_BOUND,
+                "a contribution has a negative coordinate, but was declared nonnegative");
+        for (size_t i = 0; i < n; i++)
+            out[i] = out[i] < 0 ? 0 : out[i];
+    }
+    if (!within_measured(l, &m, out, n))
+        shrink(l, out, n);
+    return TACIT_OK;
+}

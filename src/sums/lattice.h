@@ -1,0 +1,28 @@
+/* From a user's doubles to integers that keep the declared bound exactly. */
+#ifndef TACIT_SUMS_LATTICE_H
+#define TACIT_SUMS_LATTICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/sum.h>
+
+typedef struct tacit__lattice {
+    tacit_bound bound; /* as declared, both norms filled in */
+    int bits;          /* step 2^-bits */
+    int64_t l1, l2;    /* the bound in steps, rounded down; l1 may saturate (no limit) */
+    double largest;    /* of a coordinate, in steps */
+    double differing;  /* coordinates in which two users can differ */
+    double sensitivity_l1, sensitivity_l2; /* of a replaced user, in units of the data */
+} tacit__lattice;
+
+/* The lattice for `dimension` (without structural zeros) and `users`. */
+TACIT_MUST_USE tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
+                                                  tacit__lattice *out, tacit_error *err);
+
+/* x to integers within the bound. On failure `out` holds nothing of use. No message repeats a number
+ * from x: it belongs to a person. */
+TACIT_MUST_USE tacit_status tacit__lattice_place(const tacit__lattice *lattice, const double *x,
+                                                 size_t n, int64_t *out, tacit_error *err);
+
+#endif

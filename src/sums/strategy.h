@@ -1,0 +1,67 @@
+/* A strategy is a causal factorisation A = B C of the prefix-sum matrix, run coordinate by coordinate.
+ *
+ * At each step, for every coordinate: `encode` computes (C x)_t from the raw stream, an integer; the door
+ * adds noise to it; `absorb` takes both into the state: x into the secret part, the noisy y into the
+ * public part; when all coordinates are through, `advance` closes the step. `read` decodes (B y)_t from
+ * the public part alone, so it is post-processing.
+ *
+ * Coordinates come in tiles: offset is a multiple of TILE and n at most TILE. encode must not change the
+ * state: the door may refuse. */
+#ifndef TACIT_SUMS_STRATEGY_H
+#define TACIT_SUMS_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/plan.h>
+#include <tacit/status.h>
+
+/* What a strategy is tuned to. Norms are in lattice steps. */
+typedef struct tacit__shape {
+    tacit_law law;
+    size_t dimension;
+    uint64_t users;
+    double largest;     /* of a coordinate of one contribution */
+    double sensitivity; /* L2, of one contribution; 0 when only L1 is known */
+    double differing;   /* coordinates in which two contributions can differ */
+} tacit__shape;
+
+/* The strategy's column norms: how much more than one contribution a user moves the whole stream. */
+typedef struct tacit__columns {
+    double l1, l2;
+} tacit__columns;
+
+/* A piece of memory that a saved state consists of. */
+typedef struct tacit__region {
+    void *data;
+    size_t size;
+} tacit__region;
+
+enum {
+    TACIT__MAX_REGIONS = 8,
+    TACIT__TILE = 2048 /* coordinates that go through a step together: their state fits the cache */
+};
+
+typedef struct tacit__strategy {
+    const char *name;
+    bool needs_noise; /* its steps pass the door */
+    tacit_status (*columns)(const tacit__shape *shape, tacit__columns *out, tacit_error *err);
+    tacit_status (*create)(const tacit__shape *shape, void **state, tacit_error *err);
+    void (*destroy)(void *state);
+    void (*encode)(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y);
+    void (*absorb)(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y);
+    void (*advance)(void *state);
+    void (*read)(const void *state, double unit, double *out);
+    /* Variance of the release at step k in units of one draw's variance. */
+    double (*variance)(const void *state, uint64_t k);
+    /* All that changes while running; the first region is small and fixed. Returns the number. */
+    size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
+    /* False if what was loaded into the regions cannot be a state after `steps` users. */
+    bool (*plausible)(const void *state, uint64_t steps);
+} tacit__strategy;
+
+extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,
+    tacit__strategy_smooth, tacit__strategy_blt;
+
+#endif

@@ -1,0 +1,306 @@
+/* Private running sums: the public face. See include/tacit/sum.h.
+ *
+ * A step goes through the vector in tiles, so that encoding, noise and decoding of a tile meet in the
+ * first-level cache. All checks come before the step is charged; after that nothing can fail. */
+#include <tacit/sum.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "account/door.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "sums/lattice.h"
+#include "sums/strategy.h"
+#include "sums/sum.h"
+
+static const tacit__strategy *const strategies[] = {
+    [TACIT_SUM_EXACT] = &tacit__strategy_exact,   [TACIT_SUM_TREE] = &tacit__strategy_tree,
+    [TACIT_SUM_SMOOTH] = &tacit__strategy_smooth, [TACIT_SUM_BLT] = &tacit__strategy_blt,
+    [TACIT_SUM_LOCAL] = &tacit__strategy_local,
+};
+
+tacit_sum_mechanism tacit_sum_default_mechanism(tacit_guarantee guarantee)
+{
+    if (guarantee.model == TACIT_MODEL_NONE)
+        return TACIT_SUM_EXACT;
+    if (guarantee.model == TACIT_MODEL_LOCAL)
+        return TACIT_SUM_LOCAL;
+    return guarantee.delta > 0 ? TACIT_SUM_BLT : TACIT_SUM_SMOOTH;
+}
+
+static bool is_mechanism(tacit_sum_mechanism mechanism)
+{
+    return (size_t)mechanism < sizeof strategies / sizeof *strategies;
+}
+
+const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism)
+{
+    return is_mechanism(mechanism) ? strategies[mechanism]->name : "unknown";
+}
+
+static size_t count_active(const tacit_sum_spec *spec)
+{
+    size_t active = 0;
+    for (size_t i = 0; i < spec->dimension; i++)
+        active += spec->structural_zero == NULL || !spec->structural_zero[i];
+    return active;
+}
+
+/* Everything that follows from a spec. */
+static tacit_status derive(const tacit_sum_spec *spec, tacit__lattice *lattice, tacit__shape *shape,
+                           tacit_error *err)
+{
+    if (!is_mechanism(spec->mechanism))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "no mechanism has the number %d",
+                           (int)spec->mechanism);
+    const tacit__strategy *strategy = strategies[spec->mechanism];
+    if (strategy->needs_noise != (spec->law != TACIT_LAW_NONE))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           strategy->needs_noise ? "%s sums need Gaussian or Laplace noise"
+                                                 : "%s sums take no noise",
+                           strategy->name);
+    size_t dimension = count_active(spec);
+    if (spec->dimension > 0 && dimension == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "all coordinates are structural zeros");
+    tacit_status status = tacit__lattice_choose(spec, dimension, lattice, err);
+    if (status != TACIT_OK)
+        return status;
+    *shape = (tacit__shape){.law = spec->law,
+                            .dimension = dimension,
+                            .users = spec->users,
+                            .largest = lattice->largest,
+                            .sensitivity = ldexp(lattice->sensitivity_l2, lattice->bits),
+                            .differing = lattice->differing};
+    return TACIT_OK;
+}
+
+tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tacit_release *release,
+                               tacit_error *err)
+{
+    if (spec == NULL || release == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__lattice lattice;
+    tacit__shape shape;
+    tacit__columns columns;
+    tacit_status status = derive(spec, &lattice, &shape, err);
+    if (status == TACIT_OK)
+        status = strategies[spec->mechanism]->columns(&shape, &columns, err);
+    if (status != TACIT_OK)
+        return status;
+    const char *reason = lattice.bound.nonnegative
+                             ? "|x-x'|_1 <= 2 max|x|_1; x.x' >= 0, so |x-x'|_2 <= sqrt(2) max|x|_2"
+                             : "triangle inequality: |x-x'| <= 2 max|x| in either norm";
+    bool has_l1 = isfinite(columns.l1);
+    *release = (tacit_release){.name = name,
+                               .reason = spec->reason != NULL ? spec->reason : reason,
+                               .dimension = shape.dimension,
+                               .steps = spec->users,
+                               .l1 = has_l1 ? lattice.sensitivity_l1 : 0,
+                               .l2 = lattice.sensitivity_l2,
+                               .column_l1 = has_l1 ? columns.l1 : 1,
+                               .column_l2 = columns.l2,
+                               .weight = 1};
+    return TACIT_OK;
+}
+
+/* The plan's line covers what the spec needs. */
+static tacit_status check_line(const tacit_release *line, const tacit_release *needed,
+                               tacit_law law, tacit_law plan_law, tacit_error *err)
+{
+    if (law != plan_law)
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s': the sum is tuned to another noise than the plan's",
+                           line->name);
+    if (line->dimension != needed->dimension || line->steps != needed->steps)
+        return tacit__fail(
+            err, TACIT_BAD_PLAN,
+            "release '%s' is declared with dimension %zu and %llu steps, the sum has %zu "
+            "and %llu",
+            line->name, line->dimension, (unsigned long long)line->steps, needed->dimension,
+            (unsigned long long)needed->steps);
+    bool covered = law == TACIT_LAW_NONE ||
+                   (law == TACIT_LAW_GAUSSIAN
+                        ? line->l2 >= needed->l2 && line->column_l2 >= needed->column_l2
+                        : line->l1 >= needed->l1 && line->column_l1 >= needed->column_l1);
+    if (!covered)
+        return tacit__fail(
+            err, TACIT_BAD_PLAN,
+            "release '%s' declares less than the sum can move: l1 %g x %g, l2 %g x %g; "
+            "needed are l1 %g x %g, l2 %g x %g",
+            line->name, line->l1, line->column_l1, line->l2, line->column_l2, needed->l1,
+            needed->column_l1, needed->l2, needed->column_l2);
+    return TACIT_OK;
+}
+
+/* Index list of the coordinates that are not structural zeros; NULL when there are none of those. */
+static tacit_status list_active(const tacit_sum_spec *spec, tacit_sum *sum)
+{
+    if (sum->dimension == sum->outer_dimension)
+        return TACIT_OK;
+    sum->active = tacit__alloc(sum->dimension, sizeof *sum->active);
+    sum->packed = tacit__alloc(sum->dimension, sizeof *sum->packed);
+    if (sum->active == NULL || sum->packed == NULL)
+        return TACIT_NO_MEMORY;
+    size_t n = 0;
+    for (size_t i = 0; i < spec->dimension; i++)
+        if (!spec->structural_zero[i])
+            sum->active[n++] = i;
+    return TACIT_OK;
+}
+
+tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, const char *name,
+                              tacit_sum **out, tacit_error *err)
+{
+    if (spec == NULL || ledger == NULL || name == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_release needed;
+    tacit_status status = tacit_sum_declare(spec, name, &needed, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit_plan *plan = tacit_ledger_plan(ledger);
+    size_t index = tacit_plan_index(plan, name);
+    if (index == tacit_plan_size(plan))
+        return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", name);
+    status =
+        check_line(tacit_plan_release(plan, index), &needed, spec->law, tacit_plan_law(plan), err);
+    if (status != TACIT_OK)
+        return status;
+
+    tacit_sum *sum = tacit__alloc(1, sizeof *sum);
+    if (sum == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    sum->strategy = strategies[spec->mechanism];
+    sum->outer_dimension = spec->dimension;
+    sum->users = spec->users;
+    tacit__shape shape;
+    status = derive(spec, &sum->lattice, &shape, err);
+    if (status == TACIT_OK) {
+        sum->dimension = shape.dimension;
+        sum->unit = ldexp(1, -sum->lattice.bits);
+        sum->scale = tacit_plan_scale(plan, index);
+        sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
+        sum->x = tacit__alloc(sum->dimension, sizeof *sum->x);
+        if (sum->x == NULL || list_active(spec, sum) != TACIT_OK)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    if (status == TACIT_OK)
+        status = sum->strategy->create(&shape, &sum->state, err);
+    if (status == TACIT_OK)
+        status = tacit__gate_open(ledger, name, sum->lattice.bits, &sum->gate, err);
+    if (status != TACIT_OK) {
+        tacit_sum_destroy(sum);
+        return status;
+    }
+    tacit__sum_fingerprint(sum, tacit_plan_release(plan, index), spec->law, sum->fingerprint);
+    *out = sum;
+    return TACIT_OK;
+}
+
+void tacit_sum_destroy(tacit_sum *sum)
+{
+    if (sum == NULL)
+        return;
+    tacit__gate_close(sum->gate);
+    sum->strategy->destroy(sum->state);
+    tacit__free_secret(sum->x, sum->dimension * sizeof *sum->x);
+    tacit__free_secret(sum->packed, sum->dimension * sizeof *sum->packed);
+    tacit__free(sum->active);
+    tacit__free(sum);
+}
+
+/* x without its structural zeros. */
+static tacit_status pack(tacit_sum *sum, const double *x, const double **out, tacit_error *err)
+{
+    *out = x;
+    if (sum->active == NULL)
+        return TACIT_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < sum->outer_dimension; i++)
+        if (n < sum->dimension && sum->active[n] == i)
+            sum->packed[n++] = x[i];
+        else if (x[i] != 0)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "coordinate %zu is not 0, but was declared a structural zero", i);
+    *out = sum->packed;
+    return TACIT_OK;
+}
+
+tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
+{
+    if (sum == NULL || x == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (sum->step == sum->users)
+        return tacit__fail(
+            err, TACIT_EXHAUSTED,
+            "the sum was declared for %llu users and has had them all; a further user "
+            "needs a new sum with a budget of its own",
+            (unsigned long long)sum->users);
+    const double *packed;
+    tacit_status status = pack(sum, x, &packed, err);
+    if (status == TACIT_OK)
+        status = tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err);
+    if (status == TACIT_OK && sum->strategy->needs_noise)
+        status = tacit__gate_begin(sum->gate, err);
+    if (status != TACIT_OK)
+        return status;
+
+    int64_t y[TACIT__TILE], noisy[TACIT__TILE];
+    for (size_t offset = 0; offset < sum->dimension; offset += TACIT__TILE) {
+        size_t n = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
+        const int64_t *tile = sum->x + offset;
+        sum->strategy->encode(sum->state, offset, n, tile, y);
+        if (sum->strategy->needs_noise)
+            tacit__gate_pass(sum->gate, offset, n, y, noisy);
+        sum->strategy->absorb(sum->state, offset, n, tile, sum->strategy->needs_noise ? noisy : y);
+    }
+    sum->strategy->advance(sum->state);
+    sum->step++;
+    sum->released = false;
+    return TACIT_OK;
+}
+
+tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
+{
+    if (sum == NULL || noisy == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (sum->step == 0)
+        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    if (sum->released)
+        return tacit__fail(err, TACIT_RELEASED_TWICE,
+                           "step %llu has been released already; keep the first answer",
+                           (unsigned long long)sum->step);
+    sum->strategy->read(sum->state, sum->unit, noisy);
+    if (sum->active !=
+        NULL) { /* spread from the end, so that nothing is overwritten before it moves */
+        size_t n = sum->dimension;
+        for (size_t i = sum->outer_dimension; i-- > 0;)
+            noisy[i] = n > 0 && sum->active[n - 1] == i ? noisy[--n] : 0;
+    }
+    sum->released = true;
+    return TACIT_OK;
+}
+
+uint64_t tacit_sum_step(const tacit_sum *sum)
+{
+    return sum->step;
+}
+
+tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k, double *stddev)
+{
+    if (sum == NULL || stddev == NULL || k == 0 || k > sum->users)
+        return TACIT_BAD_ARGUMENT;
+    *stddev = sum->draw_stddev * sqrt(sum->strategy->variance(sum->state, k));
+    return TACIT_OK;
+}
+
+size_t tacit_sum_memory(const tacit_sum *sum)
+{
+    tacit__region regions[TACIT__MAX_REGIONS];
+    size_t n = sum->strategy->regions(sum->state, regions), bytes = sizeof *sum;
+    for (size_t i = 0; i < n; i++)
+        bytes += regions[i].size;
+    size_t scratch =
+        sizeof *sum->x + (sum->active != NULL ? sizeof *sum->active + sizeof *sum->packed : 0);
+    return bytes + sum->dimension * scratch;
+}

@@ -1,0 +1,34 @@
+/* The inside of a running sum, shared by sum.c and saved.c. */
+#ifndef TACIT_SUMS_SUM_H
+#define TACIT_SUMS_SUM_H
+
+#include <stdbool.h>
+
+#include <tacit/sum.h>
+
+#include "account/door.h"
+#include "sums/lattice.h"
+#include "sums/strategy.h"
+
+struct tacit_sum {
+    const tacit__strategy *strategy;
+    void *state;
+    tacit__gate *gate;
+    tacit__lattice lattice;
+    size_t outer_dimension; /* as the caller sees it */
+    size_t dimension;       /* without structural zeros */
+    size_t *active; /* outer index of each coordinate; NULL when there are no structural zeros */
+    double *packed; /* scratch, with `active` */
+    int64_t *x;     /* scratch: the contribution on the lattice */
+    double unit;    /* the lattice step */
+    double scale, draw_stddev;
+    uint64_t users, step;
+    bool released;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+};
+
+/* Hash of all that a saved state must agree with. */
+void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
+                            uint8_t out[TACIT__KEY_BYTES]);
+
+#endif

@@ -1,0 +1,101 @@
+/* `exact` and `local`: C is the identity, B adds up. Exact keeps the raw total and shows it; local adds up
+ * what each user has already made private, so that its variance grows with the number of users. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "sums/strategy.h"
+
+typedef struct total {
+    uint64_t steps;
+    size_t dimension;
+    int64_t *sum;
+} total;
+
+static tacit_status columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
+{
+    (void)shape, (void)err;
+    *out = (tacit__columns){1, 1}; /* a user is in one step only */
+    return TACIT_OK;
+}
+
+static void destroy(void *state)
+{
+    total *s = state;
+    if (s != NULL)
+        tacit__free_secret(s->sum, s->dimension * sizeof *s->sum);
+    tacit__free(s);
+}
+
+static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
+{
+    total *s = tacit__alloc(1, sizeof *s);
+    if (s == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    s->dimension = shape->dimension;
+    s->sum = tacit__alloc(s->dimension, sizeof *s->sum);
+    if (s->sum == NULL) {
+        destroy(s);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    *state = s;
+    return TACIT_OK;
+}
+
+static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
+{
+    (void)state, (void)offset;
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i];
+}
+
+static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
+{
+    (void)x;
+    int64_t *sum = ((total *)state)->sum + offset;
+    for (size_t i = 0; i < n; i++)
+        sum[i] += y[i];
+}
+
+static void advance(void *state)
+{
+    ((total *)state)->steps++;
+}
+
+static void read(const void *state, double unit, double *out)
+{
+    const total *s = state;
+    for (size_t i = 0; i < s->dimension; i++)
+        out[i] = (double)s->sum[i] * unit;
+}
+
+static double no_variance(const void *state, uint64_t k)
+{
+    (void)state, (void)k;
+    return 0;
+}
+
+static double local_variance(const void *state, uint64_t k)
+{
+    (void)state;
+    return (double)k;
+}
+
+static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
+{
+    total *s = state;
+    out[0] = (tacit__region){&s->steps, sizeof s->steps};
+    out[1] = (tacit__region){s->sum, s->dimension * sizeof *s->sum};
+    return 2;
+}
+
+static bool plausible(const void *state, uint64_t steps)
+{
+    return ((const total *)state)->steps == steps;
+}
+
+const tacit__strategy tacit__strategy_exact = {"exact", false,       columns, create,
+                                               destroy, encode,      absorb,  advance,
+                                               read,    no_variance, regions, plausible};
+
+const tacit__strategy tacit__strategy_local = {"local", true,           columns, create,
+                                               destroy, encode,         absorb,  advance,
+                                               read,    local_variance, regions, plausible};

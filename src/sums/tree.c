@@ -1,0 +1,263 @@
+/* Binary counters: `tree` [CSS11, DNPR10] and `smooth`, the constant-weight tree after [AP23].
+ *
+ * Both walk an increasing sequence of words w_0 < w_1 < ...; user t arrives between w_{t-1} and w_t. Let b
+ * be the highest bit in which w_{t-1} and w_t differ. A node is made at b that holds all users since the
+ * last node at a bit above b; nodes below b are dropped. The prefix 1..t is the sum of the nodes alive, so
+ * one fresh draw for each coordinate and step is all the noise there is. Node noise never leaves.
+ *
+ *     tree    w_t = t:            a user is in at most floor(log2 K) + 1 nodes, popcount(t) are alive
+ *     smooth  w_t = the t-th word with p ones and z zeros (C(p+z, z) > K): a user is in at most z nodes
+ *             (those of the zero bits of its word), p minus the trailing ones of w_t are alive
+ *
+ * docs/why/sums.md has the proofs. (p, z) are chosen for the least z sqrt(p) (Laplace) or sqrt(z p)
+ * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its end;
+ * memory 16 bytes times depth for each coordinate, six streams of memory a step. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "sums/strategy.h"
+
+enum { WORD_BITS = 63 };
+
+/* ones = 0 is the plain counter. */
+typedef struct code {
+    unsigned ones, zeros; /* smooth */
+    unsigned depth;       /* nodes alive at once, at most */
+    unsigned nodes;       /* nodes a user is in, at most */
+} code;
+
+typedef struct position {
+    uint64_t word, steps;
+    uint32_t alive;
+    uint8_t bit[64]; /* of each live node, descending */
+} position;
+
+typedef struct tree {
+    code code;
+    size_t dimension;
+    position at;
+    int64_t *exact;       /* sum of all users so far */
+    int64_t *exact_until; /* [depth][dimension]: the same when node i was made */
+    int64_t *noisy_until; /* [depth][dimension]: noisy prefix at that moment */
+} tree;
+
+static double binomial(unsigned n, unsigned k)
+{
+    double c = 1; /* exact below 2^53, and only compared with K < 2^53 */
+    for (unsigned i = 1; i <= k; i++)
+        c = c * (n - k + i) / i;
+    return c;
+}
+
+static code plain_code(uint64_t users)
+{
+    code c = {0};
+    while (users >> c.nodes != 0) /* floor(log2 K) + 1 */
+        c.nodes++;
+    /* the largest popcount up to K: all ones below the top bit, or K itself when it is all ones */
+    c.depth = (users & (users + 1)) == 0 || c.nodes == 1 ? c.nodes : c.nodes - 1;
+    return c;
+}
+
+static double noise_factor(const code *c, tacit_law law)
+{
+    return law == TACIT_LAW_LAPLACE ? c->nodes * sqrt(c->depth) : sqrt((double)c->nodes * c->depth);
+}
+
+static code smooth_code(uint64_t users, tacit_law law)
+{
+    code best = {0};
+    for (unsigned zeros = 1; zeros < WORD_BITS; zeros++) {
+        unsigned ones = 1;
+        while (ones + zeros < WORD_BITS && binomial(ones + zeros, zeros) <= (double)users)
+            ones++;
+        if (binomial(ones + zeros, zeros) <= (double)users)
+            continue;
+        code c = {.ones = ones, .zeros = zeros, .depth = ones, .nodes = zeros};
+        if (best.ones == 0 || noise_factor(&c, law) < noise_factor(&best, law))
+            best = c;
+    }
+    return best;
+}
+
+static uint64_t first_word(const code *c)
+{
+    return ((uint64_t)1 << c->ones) - 1;
+}
+
+static uint64_t next_word(const code *c, uint64_t word)
+{
+    if (c->ones == 0)
+        return word + 1;
+    uint64_t lowest = word & (~word + 1), ripple = word + lowest; /* Gosper: same number of ones */
+    return (((ripple ^ word) >> 2) / lowest) | ripple;
+}
+
+/* The position after one more user. */
+static position next_position(const tree *s)
+{
+    position p = s->at;
+    p.word = next_word(&s->code, s->at.word);
+    p.steps++;
+    uint8_t bit = (uint8_t)(63 - __builtin_clzll(p.word ^ s->at.word));
+    while (p.alive > 0 && p.bit[p.alive - 1] < bit)
+        p.alive--;
+    p.bit[p.alive++] = bit;
+    return p;
+}
+
+static tacit_status columns_of(const code *c, tacit__columns *out)
+{
+    *out = (tacit__columns){.l1 = c->nodes, .l2 = sqrt(c->nodes)};
+    return TACIT_OK;
+}
+
+static tacit_status tree_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
+{
+    (void)err;
+    code c = plain_code(shape->users);
+    return columns_of(&c, out);
+}
+
+static tacit_status smooth_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
+{
+    (void)err;
+    code c = smooth_code(shape->users, shape->law);
+    return columns_of(&c, out);
+}
+
+static void destroy(void *state)
+{
+    tree *s = state;
+    if (s != NULL) {
+        size_t bytes = s->dimension * sizeof(int64_t);
+        tacit__free_secret(s->exact, bytes);
+        tacit__free_secret(s->exact_until, s->code.depth * bytes);
+        tacit__free(s->noisy_until);
+    }
+    tacit__free(s);
+}
+
+static tacit_status create_with(code c, const tacit__shape *shape, void **state, tacit_error *err)
+{
+    tree *s = tacit__alloc(1, sizeof *s);
+    if (s == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    s->code = c;
+    s->dimension = shape->dimension;
+    s->at.word = first_word(&c);
+    s->exact = tacit__alloc(s->dimension, sizeof(int64_t));
+    s->exact_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
+    s->noisy_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
+    if (s->exact == NULL || s->exact_until == NULL || s->noisy_until == NULL) {
+        destroy(s);
+        return tacit__fail(err, TACIT_NO_MEMORY, "a tree of depth %u needs %zu bytes", c.depth,
+                           2 * s->dimension * c.depth * sizeof(int64_t));
+    }
+    *state = s;
+    return TACIT_OK;
+}
+
+static tacit_status tree_create(const tacit__shape *shape, void **state, tacit_error *err)
+{
+    return create_with(plain_code(shape->users), shape, state, err);
+}
+
+static tacit_status smooth_create(const tacit__shape *shape, void **state, tacit_error *err)
+{
+    return create_with(smooth_code(shape->users, shape->law), shape, state, err);
+}
+
+/* y = the users of the node that this step makes. */
+static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
+{
+    const tree *s = state;
+    uint32_t node = next_position(s).alive - 1;
+    const int64_t *exact = s->exact + offset;
+    if (node == 0) {
+        for (size_t i = 0; i < n; i++)
+            y[i] = exact[i] + x[i];
+    } else {
+        const int64_t *before = s->exact_until + (node - 1) * s->dimension + offset;
+        for (size_t i = 0; i < n; i++)
+            y[i] = exact[i] + x[i] - before[i];
+    }
+}
+
+static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
+{
+    tree *s = state;
+    uint32_t node = next_position(s).alive - 1;
+    int64_t *exact = s->exact + offset, *until = s->exact_until + node * s->dimension + offset;
+    int64_t *noisy = s->noisy_until + node * s->dimension + offset;
+    for (size_t i = 0; i < n; i++)
+        until[i] = exact[i] += x[i];
+    if (node == 0) {
+        for (size_t i = 0; i < n; i++)
+            noisy[i] = y[i];
+    } else {
+        const int64_t *before = noisy - s->dimension;
+        for (size_t i = 0; i < n; i++)
+            noisy[i] = before[i] + y[i];
+    }
+}
+
+static void advance(void *state)
+{
+    tree *s = state;
+    s->at = next_position(s);
+}
+
+static void read(const void *state, double unit, double *out)
+{
+    const tree *s = state;
+    const int64_t *noisy = s->noisy_until + (s->at.alive - 1) * s->dimension;
+    for (size_t i = 0; i < s->dimension; i++)
+        out[i] = (double)noisy[i] * unit;
+}
+
+/* Nodes alive after k users: the ones of w_k that are not at its very end. w_k is found by the
+ * combinatorial number system: it is the k-th word in increasing order. */
+static double variance(const void *state, uint64_t k)
+{
+    const tree *s = state;
+    if (s->code.ones == 0)
+        return __builtin_popcountll(k);
+    double rank = (double)k;
+    uint64_t word = 0;
+    for (unsigned left = s->code.ones, bit = s->code.ones + s->code.zeros; left > 0; left--) {
+        do /* the highest bit whose words with this and lower bits only do not exceed the rank */
+            bit--;
+        while (binomial(bit, left) > rank);
+        rank -= binomial(bit, left);
+        word |= (uint64_t)1 << bit;
+    }
+    return s->code.ones - (unsigned)__builtin_ctzll(~word);
+}
+
+static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
+{
+    tree *s = state;
+    size_t bytes = s->dimension * sizeof(int64_t);
+    out[0] = (tacit__region){&s->at, sizeof s->at};
+    out[1] = (tacit__region){s->exact, bytes};
+    out[2] = (tacit__region){s->exact_until, bytes * s->code.depth};
+    out[3] = (tacit__region){s->noisy_until, bytes * s->code.depth};
+    return 4;
+}
+
+static bool plausible(const void *state, uint64_t steps)
+{
+    const tree *s = state;
+    return s->at.steps == steps && s->at.alive <= s->code.depth &&
+           (steps == 0) == (s->at.alive == 0);
+}
+
+const tacit__strategy tacit__strategy_tree = {"tree",  true,     tree_columns, tree_create,
+                                              destroy, encode,   absorb,       advance,
+                                              read,    variance, regions,      plausible};
+
+const tacit__strategy tacit__strategy_smooth = {"smooth", true,     smooth_columns, smooth_create,
+                                                destroy,  encode,   absorb,         advance,
+                                                read,     variance, regions,        plausible};
