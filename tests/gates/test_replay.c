@@ -1,0 +1,235 @@
+/* Gate 1: record and replay, on every running sum, both laws, early, middle and last user, random and
+ * extreme vectors. See support/replay.h. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tacit/sum.h>
+
+#include "noise/stream.h"
+#include "support/replay.h"
+
+enum { DIMENSION = 9, USERS = 200 };
+
+typedef struct setup {
+    tacit_sum_mechanism mechanism;
+    tacit_law law;
+    tacit_bound bound;
+} setup;
+
+typedef struct run {
+    tacit_ledger *ledger;
+    tacit_sum *sum;
+    double mu, epsilon; /* declared */
+} run;
+
+static tacit_sum_spec spec_of(const setup *s)
+{
+    return (tacit_sum_spec){.mechanism = s->mechanism,
+                            .law = s->law,
+                            .dimension = DIMENSION,
+                            .users = USERS,
+                            .bound = s->bound};
+}
+
+static run start(const setup *s)
+{
+    run r;
+    tacit_sum_spec spec = spec_of(s);
+    tacit_release release;
+    tacit_plan *plan;
+    tacit_noise *noise;
+    assert_int_equal(tacit_sum_declare(&spec, "sum", &release, NULL), TACIT_OK);
+    assert_int_equal(tacit_plan_create(&plan), TACIT_OK);
+    assert_int_equal(tacit_plan_declare(plan, &release, NULL), TACIT_OK);
+    tacit_guarantee target = {s->mechanism == TACIT_SUM_LOCAL ? TACIT_MODEL_LOCAL
+                                                              : TACIT_MODEL_JOINT,
+                              1, s->law == TACIT_LAW_GAUSSIAN ? 1e-6 : 0};
+    assert_int_equal(tacit_plan_calibrate(plan, target, NULL), TACIT_OK);
+    assert_int_equal(tacit_noise_create_simulated(5, &noise), TACIT_OK);
+    assert_int_equal(tacit_ledger_create(plan, noise, &r.ledger, NULL), TACIT_OK);
+    assert_int_equal(tacit_sum_create(&spec, r.ledger, "sum", &r.sum, NULL), TACIT_OK);
+    r.mu = release.l2 * release.column_l2 / tacit_plan_scale(plan, 0);
+    r.epsilon = release.l1 * release.column_l1 / tacit_plan_scale(plan, 0);
+    tacit_plan_destroy(plan);
+    tacit_noise_destroy(noise);
+    return r;
+}
+
+static void finish(run *r)
+{
+    tacit_sum_destroy(r->sum);
+    tacit_ledger_destroy(r->ledger);
+}
+
+/* A stream of vectors on the sphere of the bound, with some at the corners. */
+static void fill(const setup *s, uint64_t seed, double x[USERS][DIMENSION])
+{
+    tacit_noise *root;
+    tacit__site site;
+    assert_int_equal(tacit_noise_create_simulated(seed, &root), TACIT_OK);
+    tacit__site_open(&site, root, "stream");
+    tacit_noise_destroy(root);
+    for (size_t t = 0; t < USERS; t++) {
+        uint64_t words[DIMENSION + 1];
+        tacit__site_words(&site, t, 0, DIMENSION + 1, words);
+        double norm1 = 0, norm2 = 0;
+        bool corner = words[DIMENSION] % 3 == 0;
+        for (size_t i = 0; i < DIMENSION; i++) {
+            double u = (double)(words[i] >> 11) * 0x1p-53 - (s->bound.nonnegative ? 0 : 0.5);
+            x[t][i] = corner ? (i == words[DIMENSION] / 3 % DIMENSION ? (u < 0 ? -1 : 1) : 0) : u;
+            norm1 += fabs(x[t][i]);
+            norm2 += x[t][i] * x[t][i];
+        }
+        double by1 = s->bound.l1 > 0 ? s->bound.l1 / norm1 : HUGE_VAL;
+        double by2 = s->bound.l2 > 0 ? s->bound.l2 / sqrt(norm2) : HUGE_VAL;
+        for (size_t i = 0; i < DIMENSION; i++)
+            x[t][i] *= fmin(by1, by2);
+    }
+}
+
+static void play(run *r, double x[USERS][DIMENSION], double released[USERS][DIMENSION])
+{
+    for (size_t t = 0; t < USERS; t++) {
+        assert_int_equal(tacit_sum_add(r->sum, x[t], NULL), TACIT_OK);
+        assert_int_equal(tacit_sum_release(r->sum, released[t], NULL), TACIT_OK);
+    }
+}
+
+/* The loss when user `who` is replaced by `other`, as a share of what is declared. */
+static double share(const setup *s, double x[USERS][DIMENSION], size_t who, const double *other)
+{
+    static double first[USERS][DIMENSION], second[USERS][DIMENSION];
+    double kept[DIMENSION];
+    tape *t = tape_create();
+    run a = start(s);
+    tape_record(t, a.ledger);
+    play(&a, x, first);
+    memcpy(kept, x[who], sizeof kept);
+    memcpy(x[who], other, sizeof kept);
+    run b = start(s);
+    tape_replay(t, b.ledger);
+    play(&b, x, second);
+    memcpy(x[who], kept, sizeof kept);
+
+    tape_verdict v = tape_compare(t);
+    assert_true(v.same_calls);
+    assert_int_equal(tape_length(t), USERS);
+    /* with the passages frozen, everything shown is the same: it depends on nothing else */
+    assert_memory_equal(first, second, sizeof first);
+    double result = s->law == TACIT_LAW_GAUSSIAN ? sqrt(v.mu_square) / a.mu : v.epsilon / a.epsilon;
+    finish(&a);
+    finish(&b);
+    tape_destroy(t);
+    return result;
+}
+
+/* Two vectors as far apart as the bound allows. */
+static void extremes(const setup *s, double x[DIMENSION], double y[DIMENSION])
+{
+    memset(x, 0, DIMENSION * sizeof *x);
+    memset(y, 0, DIMENSION * sizeof *y);
+    double size = s->bound.l2 > 0 ? s->bound.l2 : s->bound.l1;
+    x[0] = size;
+    y[s->bound.nonnegative ? 1 : 0] = s->bound.nonnegative ? size : -size;
+}
+
+static void check(const setup *s)
+{
+    static double x[USERS][DIMENSION], z[USERS][DIMENSION];
+    static const size_t who[] = {0, 1, USERS / 2, USERS - 2, USERS - 1};
+    double worst = 0;
+    fill(s, 11, x);
+    fill(s, 12, z);
+    for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
+        double kept[DIMENSION], other[DIMENSION];
+        worst = fmax(worst, share(s, x, who[i], z[who[i]]));
+        memcpy(kept, x[who[i]], sizeof kept);
+        extremes(s, x[who[i]], other);
+        worst = fmax(worst, share(s, x, who[i], other));
+        memcpy(x[who[i]], kept, sizeof kept);
+    }
+    assert_true(worst <= 1 + 1e-12);
+    assert_true(worst >= 0.999); /* the declared loss is reached, not just an upper bound */
+}
+
+static const tacit_bound sphere = {.l2 = 1}, one_hot = {.l1 = 1, .l2 = 1, .nonnegative = true};
+static const tacit_bound odd = {.l1 = 0.3, .l2 = 0.3},
+                         large = {.l1 = 1000, .l2 = 1000, .nonnegative = true};
+
+static void each_bound(tacit_sum_mechanism mechanism, tacit_law law)
+{
+    if (law == TACIT_LAW_GAUSSIAN)
+        check(&(setup){mechanism, law, sphere});
+    check(&(setup){mechanism, law, one_hot});
+    check(&(setup){mechanism, law, odd});
+    check(&(setup){mechanism, law, large});
+}
+
+static void a_tree_moves_by_what_it_declares(void **state)
+{
+    (void)state;
+    each_bound(TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN);
+    each_bound(TACIT_SUM_TREE, TACIT_LAW_LAPLACE);
+}
+
+static void a_smooth_tree_moves_by_what_it_declares(void **state)
+{
+    (void)state;
+    each_bound(TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN);
+    each_bound(TACIT_SUM_SMOOTH, TACIT_LAW_LAPLACE);
+}
+
+static void a_toeplitz_sum_moves_by_what_it_declares(void **state)
+{
+    (void)state;
+    each_bound(TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN);
+}
+
+static void a_local_sum_moves_by_what_it_declares(void **state)
+{
+    (void)state;
+    each_bound(TACIT_SUM_LOCAL, TACIT_LAW_GAUSSIAN);
+    each_bound(TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE);
+}
+
+static void the_harness_sees_a_larger_move_than_declared(void **state)
+{
+    (void)state;
+    static double x[USERS][DIMENSION], first[USERS][DIMENSION];
+    const setup s = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, sphere};
+    const setup wide = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, {.l2 = 1.5}};
+    tape *t = tape_create();
+    fill(&s, 11, x);
+    run a = start(&s);
+    tape_record(t, a.ledger);
+    play(&a, x, first);
+    /* the same calls, but the user's vector goes beyond the first plan's bound */
+    memset(x[0], 0, sizeof x[0]);
+    x[0][0] = 1.5;
+    run b = start(&wide);
+    tape_replay(t, b.ledger);
+    assert_int_equal(tacit_sum_add(b.sum, x[0], NULL), TACIT_OK);
+    assert_false(tape_compare(t).same_calls); /* another scale, and too few calls */
+    finish(&a);
+    finish(&b);
+    tape_destroy(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_moves_by_what_it_declares),
+        cmocka_unit_test(a_smooth_tree_moves_by_what_it_declares),
+        cmocka_unit_test(a_toeplitz_sum_moves_by_what_it_declares),
+        cmocka_unit_test(a_local_sum_moves_by_what_it_declares),
+        cmocka_unit_test(the_harness_sees_a_larger_move_than_declared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
