@@ -17,12 +17,16 @@ extern "C" {
 
 /* Gaussian DP: a release of L2 sensitivity D with noise of standard deviation s is (D/s)-GDP.
  * Exact relation  delta(eps) = Phi(mu/2 - eps/mu) - exp(eps) Phi(-mu/2 - eps/mu).
- * Accurate to 1e-12 relative for eps in [0, 1e3] and delta in [1e-300, 1). */
+ * Accurate to 1e-12 relative for eps in [0, 1e3] and delta in [1e-300, 1); delta and epsilon are
+ * rounded up, mu is rounded down, and gdp_delta(gdp_mu(eps, delta), eps) <= delta.
+ * Ends: mu = 0 or eps = inf gives delta 0, mu = inf gives delta 1; delta = 0 gives eps = inf (for
+ * mu > 0) and mu = 0; eps is 0 where delta(mu, 0) is small enough already. A delta below the
+ * smallest double is reported as the smallest double, never as 0. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_gdp_delta(double mu, double epsilon, double *delta);
 TACIT_API TACIT_MUST_USE tacit_status tacit_gdp_epsilon(double mu, double delta, double *epsilon);
 TACIT_API TACIT_MUST_USE tacit_status tacit_gdp_mu(double epsilon, double delta, double *mu);
 
-/* Zero-concentrated DP with the optimal conversion (Canonne, Kamath, Steinke 2020). */
+/* Zero-concentrated DP with the optimal conversion (Canonne, Kamath, Steinke 2020), rounded up. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_zcdp_delta(double rho, double epsilon, double *delta);
 TACIT_API TACIT_MUST_USE tacit_status tacit_zcdp_epsilon(double rho, double delta, double *epsilon);
 

@@ -94,6 +94,9 @@ TACIT_API uint64_t tacit_sum_step(const tacit_sum *sum);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k,
                                                        double *stddev);
 
+/* The same for the noisiest of all steps. */
+TACIT_API double tacit_sum_worst_stddev(const tacit_sum *sum);
+
 /* Bytes of memory held. */
 TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
 

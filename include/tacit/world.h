@@ -7,7 +7,7 @@
  *     tacit_world_create(&request, &world, &err);
  *     tacit_world_solve(world, policy, values, &err);            what is best
  *     tacit_walk_create(world, noise, &walk, &err);              one user after the other
- *     tacit_walk_play(walk, episode, policy, states, rewards);
+ *     tacit_walk_play(walk, episode, policy, states, actions, rewards);
  *     tacit_world_evaluate(world, policy, scratch, &value);      what a policy is worth, exactly
  *
  * Tabular worlds are finite: states and actions are numbered from 0, an episode has `horizon` steps, and a
@@ -23,37 +23,12 @@
 #include <stdint.h>
 
 #include <tacit/noise.h>
+#include <tacit/setting.h>
 #include <tacit/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* --- Parameters: what a kind can be told ------------------------------------------------------- */
-
-typedef enum tacit_parameter_type {
-    TACIT_PARAMETER_INTEGER, /* a whole number in [low, high] */
-    TACIT_PARAMETER_REAL,    /* a finite number in [low, high] */
-    TACIT_PARAMETER_FLAG,    /* yes or no */
-    TACIT_PARAMETER_TEXT,    /* anything */
-    TACIT_PARAMETER_FILE     /* the path of a file */
-} tacit_parameter_type;
-
-typedef struct tacit_parameter {
-    const char *name;
-    tacit_parameter_type type;
-    const char
-        *fallback;    /* the default, as text; "" where leaving it out means something of its own;
-                             NULL: must be given */
-    double low, high; /* of numbers, both included */
-    const char *help; /* one line */
-} tacit_parameter;
-
-/* One line of a file: `key: value`. */
-typedef struct tacit_setting {
-    const char *key, *value;
-    int line; /* where it stands, for messages; 0: unknown */
-} tacit_setting;
 
 /* --- Kinds ------------------------------------------------------------------------------------- */
 
@@ -99,7 +74,8 @@ typedef struct tacit_world_facts {
 } tacit_world_facts;
 
 /* Unknown keys, wrong types, values out of range, and everything that can be wrong with the files give
- * BAD_ARGUMENT, SYNTAX, OUT_OF_BOUND or TOO_LARGE and a message that names file, line, value and remedy. */
+ * BAD_ARGUMENT, SYNTAX, OUT_OF_BOUND or TOO_LARGE, a failing disk gives SYSTEM, and the message names file,
+ * line, value and remedy. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_create(const tacit_world_request *request,
                                                          tacit_world **out, tacit_error *err);
 TACIT_API void tacit_world_destroy(tacit_world *world);
@@ -149,11 +125,16 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_walk_begin(tacit_walk *walk, uint64_
 TACIT_API TACIT_MUST_USE tacit_status tacit_walk_step(tacit_walk *walk, uint32_t action,
                                                       uint32_t *state, double *reward);
 
-/* A whole episode under policy[horizon][states]: states[horizon + 1], rewards[horizon]. The same chance
- * as with begin and step. */
+/* A whole episode under policy[horizon][states] or mixed[horizon][states][actions]: states[horizon + 1],
+ * actions[horizon], rewards[horizon]. The same chance as with begin and step; the choices of a mixed policy
+ * have a stream of their own, so that they do not change it. Its probabilities must not be negative and sum
+ * to one, up to rounding. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play(tacit_walk *walk, uint64_t episode,
                                                       const uint32_t *policy, uint32_t *states,
-                                                      double *rewards);
+                                                      uint32_t *actions, double *rewards);
+TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play_mixed(tacit_walk *walk, uint64_t episode,
+                                                            const double *mixed, uint32_t *states,
+                                                            uint32_t *actions, double *rewards);
 
 #ifdef __cplusplus
 }

@@ -229,5 +229,6 @@ void tacit__gate_restore(tacit__gate *gate, const uint8_t key[TACIT__KEY_BYTES],
 {
     TACIT__REQUIRE(gate->passed == 0);
     tacit__site_restore(&gate->site, key, simulated);
+    gate->ledger->simulated |= simulated; /* one reproducible stream is enough */
     gate->passed = steps_passed;
 }

@@ -123,7 +123,7 @@ tacit_status tacit_plan_declare(tacit_plan *plan, const tacit_release *release, 
         return status;
     if (grow(plan) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    line new = {.release = *release, .scale = NAN};
+    line new = {.release = *release, .scale = (double)NAN};
     new.name = copy_text(release->name);
     new.reason = copy_text(release->reason == NULL ? "" : release->reason);
     if (new.name == NULL || new.reason == NULL) {
@@ -156,7 +156,8 @@ static tacit_status check_reach(const tacit_plan *plan, tacit_law law, tacit_err
     return TACIT_OK;
 }
 
-static void split_budget(tacit_plan *plan, tacit_law law, double budget)
+/* False if a scale leaves the doubles; the plan is then as it was. */
+static bool split_budget(tacit_plan *plan, tacit_law law, double budget)
 {
     double total = 0;
     for (size_t i = 0; i < plan->size; i++) {
@@ -166,8 +167,14 @@ static void split_budget(tacit_plan *plan, tacit_law law, double budget)
         total += law == TACIT_LAW_GAUSSIAN ? (d / l->scale) * (d / l->scale) : d / l->scale;
     }
     double factor = (law == TACIT_LAW_GAUSSIAN ? sqrt(total) : total) / budget;
-    for (size_t i = 0; i < plan->size; i++)
+    bool sound = true;
+    for (size_t i = 0; i < plan->size; i++) {
         plan->lines[i].scale *= factor * (1 + 0x1p-48 * (double)(plan->size + 4));
+        sound = sound && isnormal(plan->lines[i].scale);
+    }
+    for (size_t i = 0; i < plan->size && !sound; i++)
+        plan->lines[i].scale = (double)NAN;
+    return sound;
 }
 
 tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, tacit_error *err)
@@ -204,7 +211,10 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
             return tacit__fail(err, status, "no Gaussian noise gives epsilon = %g at delta = %g",
                                target.epsilon, target.delta);
     }
-    split_budget(plan, law, budget);
+    if (!split_budget(plan, law, budget))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "sensitivities, weights and epsilon = %g ask for a noise scale outside the doubles",
+                           target.epsilon);
     plan->law = law;
     plan->model = target.model;
     plan->calibrated = true;

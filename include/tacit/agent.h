@@ -1,0 +1,109 @@
+/* Agents: learners that serve users one after the other.
+ *
+ * An agent is a curator, which sees users' data, and a planner, which sees releases only. For each user:
+ *
+ *     tacit_agent_plan(agent, &billboard, &err);     the policy; public, the same for everybody who looks
+ *     (the user acts by the billboard and their own state)
+ *     tacit_agent_learn(agent, &trajectory, &err);   what happened, or what the user makes of it
+ *
+ * Agents know spaces, not worlds: numbers of states and actions, the horizon, whether steps are alike. */
+#ifndef TACIT_AGENT_H
+#define TACIT_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/ledger.h>
+#include <tacit/setting.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which promises a kind can make, as bits. */
+typedef enum tacit_agent_models {
+    TACIT_AGENT_NONE = 1,
+    TACIT_AGENT_JOINT_PURE = 2,
+    TACIT_AGENT_JOINT = 4, /* (epsilon, delta) */
+    TACIT_AGENT_LOCAL_PURE = 8,
+    TACIT_AGENT_LOCAL = 16
+} tacit_agent_models;
+
+typedef struct tacit_agent_kind {
+    const char *name;
+    const char *help;   /* one line */
+    const char *source; /* the paper */
+    unsigned models;    /* of tacit_agent_models */
+    const tacit_parameter *parameters;
+    size_t n_parameters;
+} tacit_agent_kind;
+
+TACIT_API size_t tacit_agent_kind_count(void);
+TACIT_API const tacit_agent_kind *tacit_agent_kind_at(size_t i);
+TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
+
+typedef enum tacit_calibration {
+    TACIT_CALIBRATION_TIGHT,     /* sound, and as small as can be proved */
+    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants; what they really give is another question */
+    TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
+} tacit_calibration;
+
+typedef struct tacit_agent_request {
+    const char *kind;
+    const tacit_setting *settings; /* the kind's own parameters */
+    size_t n_settings;
+    tacit_guarantee guarantee; /* what is wanted */
+    tacit_calibration calibration;
+    const char *sums; /* "tree", "smooth", "blt", or NULL: the least noisy that the model allows */
+    size_t n_states, n_actions, horizon;
+    bool stationary;   /* all steps alike: counts may be pooled */
+    uint64_t episodes; /* users that will come */
+    const char *file;  /* for messages; NULL: none */
+    int line;          /* of the agent; 0: unknown */
+} tacit_agent_request;
+
+typedef struct tacit_agent tacit_agent;
+
+/* `noise` is used during creation only; NULL is allowed for model none. A model that the kind does not have
+ * is UNSUPPORTED, with a message that says what exists. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create(const tacit_agent_request *request,
+                                                         tacit_noise *noise, tacit_agent **out,
+                                                         tacit_error *err);
+TACIT_API void tacit_agent_destroy(tacit_agent *agent);
+
+/* Exactly one of policy [horizon][states] and mixed [horizon][states][actions] is set; both live until the
+ * next call. `version` grows when the policy changes. */
+typedef struct tacit_billboard {
+    uint64_t version;
+    const uint32_t *policy;
+    const double *mixed;
+} tacit_billboard;
+
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out,
+                                                       tacit_error *err);
+
+/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]. What does not fit is refused
+ * and changes nothing. */
+typedef struct tacit_trajectory {
+    const uint32_t *states, *actions;
+    const double *rewards;
+} tacit_trajectory;
+
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
+                                                        const tacit_trajectory *user,
+                                                        tacit_error *err);
+
+/* What was declared and calibrated, for explanation and accounting; NULL with model none. */
+TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);
+
+/* One line on what the settings mean for the theory: e.g. that a bonus scale below 1 voids the regret proof (not
+ * the privacy). Empty when there is nothing to say. */
+TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

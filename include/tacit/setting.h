@@ -1,0 +1,37 @@
+/* Settings, and the parameters they are for: what a kind of world or agent can be told, and one line of a file
+ * that tells it. */
+#ifndef TACIT_SETTING_H
+#define TACIT_SETTING_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacit_parameter_type {
+    TACIT_PARAMETER_INTEGER, /* a whole number in [low, high] */
+    TACIT_PARAMETER_REAL,    /* a finite number in [low, high] */
+    TACIT_PARAMETER_FLAG,    /* yes or no */
+    TACIT_PARAMETER_TEXT,    /* anything */
+    TACIT_PARAMETER_FILE     /* the path of a file */
+} tacit_parameter_type;
+
+typedef struct tacit_parameter {
+    const char *name;
+    tacit_parameter_type type;
+    /* The default, as text; "" where leaving it out means something of its own; NULL: must be given. */
+    const char *fallback;
+    double low, high; /* of numbers, both included */
+    const char *help; /* one line */
+} tacit_parameter;
+
+/* One line of a file: `key: value`. */
+typedef struct tacit_setting {
+    const char *key, *value;
+    int line; /* where it stands, for messages; 0: unknown */
+} tacit_setting;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

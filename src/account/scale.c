@@ -1,0 +1,170 @@
+/* The smallest noise scale for a wanted guarantee: the composition of compose.c, turned around.
+ *
+ * Gaussian: sigma = l2 sqrt(count) / mu(eps, delta), rounded up; exact.
+ * Laplace:  b = count l1 / eps for delta = 0, exact. For delta > 0 a bracketed secant search
+ *           (Illinois) on log b against log of the composed epsilon, which is nearly a line; the
+ *           answer is 1e-6 above the smallest b that the accountant accepts.
+ * Whatever is returned has been put through the accountant: composing it gives at most epsilon.
+ * Cost: Gaussian 1 ms; Laplace with delta > 0 about ten compositions. */
+#include <tacit/account.h>
+
+#include <math.h>
+
+#include <mpfr.h>
+
+#include "base/error.h"
+
+enum { BITS = 192, STEPS = 60 };
+
+#define TOL 1e-6 /* relative, of b */
+
+static tacit_status check(double epsilon, double delta, double sensitivity, uint64_t count,
+                          double *out, tacit_error *err)
+{
+    if (out == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the place for the result is NULL");
+    if (!(epsilon > 0) || isinf(epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a finite number > 0",
+                           epsilon);
+    if (!(delta >= 0 && delta < 1))
+        return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)", delta);
+    if (!(sensitivity > 0) || isinf(sensitivity))
+        return tacit__fail(err, TACIT_BAD_SENSITIVITY,
+                           "the sensitivity is %g, expected a finite number > 0", sensitivity);
+    if (count == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "count is 0, expected at least 1");
+    return TACIT_OK;
+}
+
+/* sensitivity * count^(1/2 or 1) / budget, rounded up */
+static double quotient_up(double sensitivity, uint64_t count, int root, double budget)
+{
+    mpfr_t q;
+    mpfr_init2(q, BITS);
+    mpfr_set_uj(q, count, MPFR_RNDU);
+    if (root)
+        mpfr_sqrt(q, q, MPFR_RNDU);
+    mpfr_mul_d(q, q, sensitivity, MPFR_RNDU);
+    mpfr_div_d(q, q, budget, MPFR_RNDU);
+    double up = mpfr_get_d(q, MPFR_RNDU);
+    mpfr_clear(q);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    return up;
+}
+
+/* The epsilon that `cost` has at delta, +inf where the accountant cannot say. */
+static tacit_status epsilon_of(const tacit_cost *cost, double delta, double *epsilon,
+                               tacit_error *err)
+{
+    tacit_composition c;
+    tacit_status status = tacit_compose_at_delta(cost, 1, delta, &c, err);
+    if (status == TACIT_OK)
+        *epsilon = c.epsilon.high;
+    return status;
+}
+
+/* Raises cost->scale by single roundings until the accountant agrees. */
+static tacit_status settle(tacit_cost *cost, double epsilon, double delta, double *scale,
+                           tacit_error *err)
+{
+    for (int i = 0; i < STEPS; i++) {
+        double got;
+        if (!(cost->scale > 0) || isinf(cost->scale))
+            break;
+        tacit_status status = epsilon_of(cost, delta, &got, err);
+        if (status != TACIT_OK)
+            return status;
+        if (got <= epsilon) {
+            *scale = cost->scale;
+            return TACIT_OK;
+        }
+        cost->scale = nextafter(cost->scale * (1 + ldexp(1, i - STEPS)), HUGE_VAL);
+    }
+    return tacit__fail(err, TACIT_UNREACHABLE_TARGET,
+                       "no noise scale in the range of a double gives epsilon %g at delta %g",
+                       epsilon, delta);
+}
+
+tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint64_t count,
+                                  double *sigma, tacit_error *err)
+{
+    tacit_status status = check(epsilon, delta, l2, count, sigma, err);
+    if (status != TACIT_OK)
+        return status;
+    if (delta == 0)
+        return tacit__fail(err, TACIT_BAD_DELTA,
+                           "delta is 0, but Gaussian noise needs delta > 0; use Laplace noise");
+    double mu;
+    status = tacit_gdp_mu(epsilon, delta, &mu);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    tacit_cost cost = {.kind = TACIT_COST_GAUSSIAN, .sensitivity = l2, .count = count};
+    cost.scale = mu > 0 ? quotient_up(l2, count, 1, mu) : HUGE_VAL;
+    return settle(&cost, epsilon, delta, sigma, err);
+}
+
+/* Illinois on g = log(epsilon(b)/epsilon): g(low) > 0 >= g(high). */
+static tacit_status search(tacit_cost *cost, double epsilon, double delta, double low, double high,
+                           double guess, double *scale, tacit_error *err)
+{
+    double g_low = 0, g_high = 0; /* 0: not known yet */
+    /* For a tiny delta the upper end may be the answer itself: ask there first. */
+    double at = high * (1 - TOL);
+    for (int i = 0, side = 0; i < STEPS && high > low * (1 + TOL); i++) {
+        double got;
+        if (!(at > low && at < high))
+            at = sqrt(low) * sqrt(high);
+        cost->scale = at;
+        tacit_status status = epsilon_of(cost, delta, &got, err);
+        if (status != TACIT_OK)
+            return status;
+        double g = got > 0 ? log(got / epsilon) : -700;
+        if (g > 0) {
+            low = at;
+            g_low = fmin(g, 700);
+            g_high *= side == 1 ? 0.5 : 1;
+            side = 1;
+        } else {
+            high = at;
+            g_high = g;
+            g_low *= side == -1 ? 0.5 : 1;
+            side = -1;
+        }
+        /* aim a hair above the root, so that the last step closes the bracket from both sides */
+        double share = g_low != 0 && g_high != 0 ? g_low / (g_low - g_high) : 0.5;
+        at = low * pow(high / low, share) * (1 + 0.3 * TOL);
+        if (g_low == 0 && g_high != 0) /* still one-sided: walk by the slope -1 */
+            at = high * exp(1.05 * g_high);
+        if (g_high == 0 && g_low != 0)
+            at = low * exp(1.05 * g_low);
+        if (i == 0)
+            at = guess;
+    }
+    *scale = high;
+    return TACIT_OK;
+}
+
+tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64_t count,
+                                 double *scale, tacit_error *err)
+{
+    tacit_status status = check(epsilon, delta, l1, count, scale, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit_cost cost = {.kind = TACIT_COST_LAPLACE, .sensitivity = l1, .count = count};
+    double pure = quotient_up(l1, count, 0, epsilon); /* enough for every delta */
+    if (delta > 0 && isfinite(pure)) {
+        /* one release alone: delta = 1 - e^((eps - l1/b)/2) */
+        double least = l1 / (epsilon - 2 * log1p(-delta)) * (1 + 4e-16), guess = 0, mu;
+        if (tacit_gdp_mu(epsilon, delta, &mu) == TACIT_OK && mu > 0)
+            guess = l1 * sqrt((double)count) / mu;
+        if (count == 1) {
+            pure = least;
+        } else {
+            status = search(&cost, epsilon, delta, least, pure, guess, &pure, err);
+            if (status != TACIT_OK)
+                return status;
+        }
+    }
+    cost.scale = pure;
+    return settle(&cost, epsilon, delta, scale, err);
+}

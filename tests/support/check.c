@@ -1,0 +1,64 @@
+#include "support/check.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void check_status(tacit_status got, tacit_status wanted, const char *call, const char *file,
+                  int line)
+{
+    if (got == wanted)
+        return;
+    print_error("%s\n    returned %s, expected %s\n", call, tacit_status_name(got),
+                tacit_status_name(wanted));
+    _fail(file, line);
+}
+
+void check_within(double value, double low, double high, const char *what, const char *file,
+                  int line)
+{
+    if (value >= low && value <= high)
+        return;
+    print_error("%s = %.17g is outside [%.17g, %.17g]\n", what, value, low, high);
+    _fail(file, line);
+}
+
+void check_close(double value, double wanted, double tol, const char *what, const char *file,
+                 int line)
+{
+    if (fabs(value - wanted) <= tol * fabs(wanted))
+        return;
+    print_error("%s = %.17g, expected %.17g to a relative %g\n", what, value, wanted, tol);
+    _fail(file, line);
+}
+
+static pid_t child;
+
+bool check_in_child(void)
+{
+    (void)fflush(NULL);
+    child = fork();
+    if (child < 0)
+        fail_msg("fork failed");
+    if (child > 0)
+        return false;
+    (void)signal(SIGABRT, SIG_DFL); /* cmocka catches it */
+    (void)close(STDERR_FILENO);     /* the last words of a program that is meant to stop */
+    return true;
+}
+
+void check_child_survived(void)
+{
+    _exit(0);
+}
+
+void check_child_aborted(const char *what, const char *file, int line)
+{
+    int status = 0;
+    if (waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT)
+        return;
+    print_error("%s\n    did not stop the program\n", what);
+    _fail(file, line);
+}
