@@ -1,0 +1,48 @@
+/* What the commands share: exit statuses, messages, numbers. Public headers of the library only. */
+#ifndef TACIT_CLI_H
+#define TACIT_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+enum {
+    CLI_DONE = 0,   /* the answer is there */
+    CLI_NO = 1,     /* the answer is "no": a check failed, an audit found a violation */
+    CLI_WRONG = 2,  /* the input is wrong */
+    CLI_SYSTEM = 3, /* disk, memory, network */
+};
+
+/* A command: argv[0] is its name. One line of the table in main.c each. */
+typedef struct cli_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} cli_command;
+
+int cli_account(int argc, char **argv);
+
+/* Prints `tacit: ...` on stderr and returns CLI_WRONG. */
+__attribute__((format(printf, 1, 2))) int cli_wrong(const char *format, ...);
+/* Prints the library's message and returns the exit status that belongs to it. */
+int cli_failed(tacit_status status, const tacit_error *err);
+/* Flushes stdout; CLI_SYSTEM with a message when what was printed did not arrive, else `status`. */
+int cli_finish(int status);
+
+/* Says which option getopt_long has just refused; "did you mean" from `options`. */
+struct option;
+int cli_bad_option(char **argv, int code, const struct option *options);
+
+/* A decimal number that fills the whole text: no blanks, hexadecimals, "inf" or "nan". */
+bool cli_number(const char *text, double *out);
+/* A whole number from 1 to CLI_MAX_COUNT in digits. */
+#define CLI_MAX_COUNT UINT64_C(1000000000000)
+bool cli_count(const char *text, uint64_t *out);
+/* The shortest decimal text that reads back as x. Returns buffer. */
+char *cli_shortest(char buffer[32], double x);
+
+/* The one of `words` (NULL-terminated) that the user may have meant, or NULL. */
+const char *cli_nearest(const char *word, const char *const *words);
+
+#endif
