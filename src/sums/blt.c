@@ -229,6 +229,16 @@ static bool plausible(const void *state, uint64_t steps)
     return ((const blt *)state)->steps == steps;
 }
 
-const tacit__strategy tacit__strategy_blt = {"blt",   true,     columns, create,
-                                             destroy, encode,   absorb,  advance,
-                                             read,    variance, regions, plausible};
+const tacit__strategy tacit__strategy_blt = {.name = "blt",
+                                             .needs_noise = true,
+                                             .columns = columns,
+                                             .create = create,
+                                             .destroy = destroy,
+                                             .encode = encode,
+                                             .absorb = absorb,
+                                             .advance = advance,
+                                             .read = read,
+                                             .variance = variance,
+                                             .most = variance, /* rows of B grow */
+                                             .regions = regions,
+                                             .plausible = plausible};

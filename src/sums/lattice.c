@@ -20,6 +20,9 @@
 
 enum { NORM_BITS = 26, ROOM_BITS = 60, LEAST_NORM_BITS = 8, MOST_NORM_BITS = 48 };
 
+/* Bounds whose squares, and the lattice below them, stay far from the ends of the doubles. */
+#define LEAST_BOUND 1e-100
+#define MOST_BOUND 1e100
 #define BLT_ROUNDING 1e-4 /* share of the column norm that blt may spend on its own rounding */
 #define SLACK 1e-9 /* relative excess that is taken for the caller's rounding, then clipped */
 
@@ -37,6 +40,11 @@ static tacit_status check_spec(const tacit_sum_spec *spec, tacit_error *err)
             "the bound is l1 = %g, l2 = %g; expected finite numbers, not negative, one of "
             "them greater than 0",
             b->l1, b->l2);
+    if ((b->l1 > 0 && !(b->l1 >= LEAST_BOUND && b->l1 <= MOST_BOUND)) ||
+        (b->l2 > 0 && !(b->l2 >= LEAST_BOUND && b->l2 <= MOST_BOUND)))
+        return tacit__fail(err, TACIT_BAD_SENSITIVITY,
+                           "the bound l1 = %g, l2 = %g is outside [%g, %g]; choose other units",
+                           b->l1, b->l2, LEAST_BOUND, MOST_BOUND);
     double s1 = spec->sensitivity_l1, s2 = spec->sensitivity_l2;
     if (!(s1 >= 0 && s2 >= 0 && isfinite(s1) && isfinite(s2)))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY,
@@ -46,6 +54,18 @@ static tacit_status check_spec(const tacit_sum_spec *spec, tacit_error *err)
         return tacit__fail(err, TACIT_BAD_SENSITIVITY,
                            "a sensitivity that does not come from the bound needs a reason");
     return TACIT_OK;
+}
+
+/* floor((x 2^bits)^2), exactly: x is a 53-bit integer times a power of two. */
+static tacit__u128 square_in_steps(double x, int bits)
+{
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53);
+    tacit__u128 square = (tacit__u128)mantissa * mantissa;
+    int shift = 2 * (exponent - 53 + bits);
+    if (shift <= -128)
+        return 0;
+    return shift < 0 ? square >> -shift : square << shift;
 }
 
 /* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. */
@@ -69,6 +89,7 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     b->l2 = b->l2 == 0 || b->l1 < b->l2 ? b->l1 : b->l2;
     l.sensitivity_l1 = least(2 * b->l1, spec->sensitivity_l1);
     l.sensitivity_l2 = least((b->nonnegative ? M_SQRT2 : 2) * b->l2, spec->sensitivity_l2);
+    l.sensitivity_l2 = fmin(l.sensitivity_l2, l.sensitivity_l1); /* no vector is longer in L2 */
     double both = 2 * (double)b->nonzeros;
     l.differing = both < (double)dimension ? both : (double)dimension;
 
@@ -83,6 +104,7 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
     l.bits = (int)floor(fmin(wanted, room) - log2(b->l2));
     l.l2 = (int64_t)floor(ldexp(b->l2, l.bits));
+    l.l2_square = square_in_steps(b->l2, l.bits);
     l.largest = (double)l.l2; /* |x|_inf <= |x|_2 <= |x|_1 */
     double l1 = floor(ldexp(b->l1, l.bits));
     l.l1 = l1 < 0x1p62 ? (int64_t)l1 : INT64_MAX;
@@ -165,18 +187,16 @@ static measured place_fast(const double *x, size_t n, double factor, int64_t *q)
     return place_base(x, n, factor, q);
 }
 
-__extension__ typedef unsigned __int128 u128;
-
 /* True if the integers keep both norms: the check that counts. */
 static bool within(const tacit__lattice *l, const int64_t *q, size_t n)
 {
-    u128 sum = 0, square = 0;
+    tacit__u128 sum = 0, square = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t magnitude = (uint64_t)(q[i] < 0 ? -q[i] : q[i]);
         sum += magnitude;
-        square += (u128)magnitude * magnitude;
+        square += (tacit__u128)magnitude * magnitude;
     }
-    return sum <= (uint64_t)l->l1 && square <= (u128)(uint64_t)l->l2 * (uint64_t)l->l2;
+    return sum <= (uint64_t)l->l1 && square <= l->l2_square;
 }
 
 /* The same from what the pass has summed up, when 64 bits are enough for it: for integers of at most 2^32
@@ -185,7 +205,7 @@ static bool within_measured(const tacit__lattice *l, const measured *m, const in
 {
     if (l->l2 > (int64_t)1 << 31 || n > (size_t)1 << 31)
         return within(l, q, n);
-    return m->sum <= (uint64_t)l->l1 && m->square <= (uint64_t)l->l2 * (uint64_t)l->l2;
+    return m->sum <= (uint64_t)l->l1 && m->square <= l->l2_square;
 }
 
 /* Shrinks towards 0 until the bound holds; each round loses at least a relative 2^-40. */

@@ -55,6 +55,8 @@ typedef struct tacit__strategy {
     void (*read)(const void *state, double unit, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
     double (*variance)(const void *state, uint64_t k);
+    /* The same at the noisiest of steps 1 .. users. */
+    double (*most)(const void *state, uint64_t users);
     /* All that changes while running; the first region is small and fixed. Returns the number. */
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
     /* False if what was loaded into the regions cannot be a state after `steps` users. */

@@ -294,6 +294,11 @@ tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k, double *stddev)
     return TACIT_OK;
 }
 
+double tacit_sum_worst_stddev(const tacit_sum *sum)
+{
+    return sum->draw_stddev * sqrt(sum->strategy->most(sum->state, sum->users));
+}
+
 size_t tacit_sum_memory(const tacit_sum *sum)
 {
     tacit__region regions[TACIT__MAX_REGIONS];

@@ -92,10 +92,13 @@ static bool plausible(const void *state, uint64_t steps)
     return ((const total *)state)->steps == steps;
 }
 
-const tacit__strategy tacit__strategy_exact = {"exact", false,       columns, create,
-                                               destroy, encode,      absorb,  advance,
-                                               read,    no_variance, regions, plausible};
+#define OPERATIONS(how_much)                                                                       \
+    .columns = columns, .create = create, .destroy = destroy, .encode = encode, .absorb = absorb,  \
+    .advance = advance, .read = read, .variance = (how_much), .most = (how_much),                  \
+    .regions = regions, .plausible = plausible
 
-const tacit__strategy tacit__strategy_local = {"local", true,           columns, create,
-                                               destroy, encode,         absorb,  advance,
-                                               read,    local_variance, regions, plausible};
+const tacit__strategy tacit__strategy_exact = {
+    .name = "exact", .needs_noise = false, OPERATIONS(no_variance)};
+
+const tacit__strategy tacit__strategy_local = {
+    .name = "local", .needs_noise = true, OPERATIONS(local_variance)};

@@ -153,7 +153,7 @@ static tacit_status create_with(code c, const tacit__shape *shape, void **state,
     if (s->exact == NULL || s->exact_until == NULL || s->noisy_until == NULL) {
         destroy(s);
         return tacit__fail(err, TACIT_NO_MEMORY, "a tree of depth %u needs %zu bytes", c.depth,
-                           2 * s->dimension * c.depth * sizeof(int64_t));
+                           2 * shape->dimension * c.depth * sizeof(int64_t));
     }
     *state = s;
     return TACIT_OK;
@@ -217,23 +217,34 @@ static void read(const void *state, double unit, double *out)
         out[i] = (double)noisy[i] * unit;
 }
 
-/* Nodes alive after k users: the ones of w_k that are not at its very end. w_k is found by the
- * combinatorial number system: it is the k-th word in increasing order. */
-static double variance(const void *state, uint64_t k)
+/* w_k. Constant weight: by the combinatorial number system, it is the k-th word in increasing order. */
+static uint64_t word_at(const code *c, uint64_t k)
 {
-    const tree *s = state;
-    if (s->code.ones == 0)
-        return __builtin_popcountll(k);
+    if (c->ones == 0)
+        return k;
     double rank = (double)k;
     uint64_t word = 0;
-    for (unsigned left = s->code.ones, bit = s->code.ones + s->code.zeros; left > 0; left--) {
+    for (unsigned left = c->ones, bit = c->ones + c->zeros; left > 0; left--) {
         do /* the highest bit whose words with this and lower bits only do not exceed the rank */
             bit--;
         while (binomial(bit, left) > rank);
         rank -= binomial(bit, left);
         word |= (uint64_t)1 << bit;
     }
-    return s->code.ones - (unsigned)__builtin_ctzll(~word);
+    return word;
+}
+
+/* The ones of w_k that name nodes: all of them, or those that are not at its very end. */
+static uint64_t nodes_at(const code *c, uint64_t k)
+{
+    uint64_t word = word_at(c, k);
+    return c->ones == 0 ? word : word & (word + 1);
+}
+
+static double variance(const void *state, uint64_t k)
+{
+    const tree *s = state;
+    return __builtin_popcountll(nodes_at(&s->code, k));
 }
 
 static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
@@ -250,14 +261,29 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
 static bool plausible(const void *state, uint64_t steps)
 {
     const tree *s = state;
-    return s->at.steps == steps && s->at.alive <= s->code.depth &&
-           (steps == 0) == (s->at.alive == 0);
+    uint64_t nodes = nodes_at(&s->code, steps);
+    if (s->at.steps != steps || s->at.word != word_at(&s->code, steps) ||
+        s->at.alive != (uint32_t)__builtin_popcountll(nodes))
+        return false;
+    for (uint32_t i = s->at.alive; i-- > 0; nodes &= nodes - 1)
+        if (s->at.bit[i] != __builtin_ctzll(nodes))
+            return false;
+    return true;
 }
 
-const tacit__strategy tacit__strategy_tree = {"tree",  true,     tree_columns, tree_create,
-                                              destroy, encode,   absorb,       advance,
-                                              read,    variance, regions,      plausible};
+static double most(const void *state, uint64_t users)
+{
+    (void)users;
+    return ((const tree *)state)->code.depth;
+}
 
-const tacit__strategy tacit__strategy_smooth = {"smooth", true,     smooth_columns, smooth_create,
-                                                destroy,  encode,   absorb,         advance,
-                                                read,     variance, regions,        plausible};
+#define OPERATIONS                                                                                 \
+    .needs_noise = true, .destroy = destroy, .encode = encode, .absorb = absorb,                   \
+    .advance = advance, .read = read, .variance = variance, .most = most, .regions = regions,      \
+    .plausible = plausible
+
+const tacit__strategy tacit__strategy_tree = {
+    .name = "tree", .columns = tree_columns, .create = tree_create, OPERATIONS};
+
+const tacit__strategy tacit__strategy_smooth = {
+    .name = "smooth", .columns = smooth_columns, .create = smooth_create, OPERATIONS};
