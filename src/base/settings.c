@@ -1,0 +1,211 @@
+/* Settings as values. Every complaint names the place, the value, and what would have been right. */
+#include "base/settings.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+enum { MAX_NUMBER = 64 }; /* characters; 17 digits, sign, point and exponent take 24 */
+
+tacit_status tacit__fail_at(tacit_error *err, tacit_status status, const char *file, size_t line,
+                            const char *format, ...)
+{
+    char message[sizeof err->message];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (file != NULL && line > 0)
+        return tacit__fail(err, status, "%s:%zu: %s", file, line, message);
+    if (file != NULL)
+        return tacit__fail(err, status, "%s: %s", file, message);
+    if (line > 0)
+        return tacit__fail(err, status, "line %zu: %s", line, message);
+    return tacit__fail(err, status, "%s", message);
+}
+
+bool tacit__read_integer(const char *text, size_t n, int64_t *out)
+{
+    size_t i = n > 0 && (text[0] == '-' || text[0] == '+');
+    bool negative = i == 1 && text[0] == '-';
+    int64_t value = 0;
+    if (i == n)
+        return false;
+    for (; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text[i] - '0', &value))
+            return false;
+    }
+    *out = negative ? -value : value;
+    return true;
+}
+
+static locale_t plain;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_plain(void)
+{
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+bool tacit__read_real(const char *text, size_t n, double *out)
+{
+    char copy[MAX_NUMBER + 1], *end;
+    if (n == 0 || n > MAX_NUMBER)
+        return false;
+    for (size_t i = 0; i < n; i++) /* no hexadecimal, infinity, NaN or blanks */
+        if (text[i] == '\0' || strchr("0123456789+-.eE", text[i]) == NULL)
+            return false;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    pthread_once(&once, make_plain);
+    double value = plain != (locale_t)0 ? strtod_l(copy, &end, plain) : strtod(copy, &end);
+    if (end != copy + n || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+/* "a whole number from 2 to 100" */
+static const char *expectation(const tacit_parameter *p, char *out, size_t size)
+{
+    const char *what = p->type == TACIT_PARAMETER_INTEGER ? "a whole number" : "a number";
+    if (p->type == TACIT_PARAMETER_FLAG)
+        (void)snprintf(out, size, "yes or no");
+    else if (p->type == TACIT_PARAMETER_TEXT || p->type == TACIT_PARAMETER_FILE)
+        (void)snprintf(out, size, "%s", p->help);
+    else if (isfinite(p->low) && isfinite(p->high))
+        (void)snprintf(out, size, "%s from %.15g to %.15g", what, p->low, p->high);
+    else
+        (void)snprintf(out, size, "%s", what);
+    return out;
+}
+
+static bool read_value(const tacit_parameter *p, const char *text, tacit__value *value)
+{
+    size_t n = strlen(text);
+    value->text = text;
+    switch (p->type) {
+    case TACIT_PARAMETER_INTEGER:
+        if (!tacit__read_integer(text, n, &value->integer))
+            return false;
+        value->real = (double)value->integer;
+        return value->real >= p->low && value->real <= p->high;
+    case TACIT_PARAMETER_REAL:
+        return tacit__read_real(text, n, &value->real) && value->real >= p->low &&
+               value->real <= p->high;
+    case TACIT_PARAMETER_FLAG:
+        value->flag = strcasecmp(text, "yes") == 0 || strcasecmp(text, "true") == 0;
+        return value->flag || strcasecmp(text, "no") == 0 || strcasecmp(text, "false") == 0;
+    case TACIT_PARAMETER_TEXT:
+    case TACIT_PARAMETER_FILE:
+        break;
+    }
+    return n > 0;
+}
+
+/* Letters to change, drop or insert between two short words; 99 if one is long. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 32 };
+    size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST)
+        return 99;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+static tacit_status fail_unknown(const tacit_parameter *parameters, size_t n,
+                                 const tacit_setting *setting, const tacit__origin *origin,
+                                 tacit_error *err)
+{
+    char names[320] = "", nearest[48] = "";
+    size_t used = 0, least = 3; /* closer than that is a slip of the hand */
+    for (size_t i = 0; i < n; i++) {
+        int written = snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                               parameters[i].name);
+        used += (size_t)written < sizeof names - used ? (size_t)written : 0;
+        size_t d = distance(setting->key, parameters[i].name);
+        if (d < least) {
+            least = d;
+            (void)snprintf(nearest, sizeof nearest, " (did you mean '%s'?)", parameters[i].name);
+        }
+    }
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+                          "%s has no parameter '%.40s'%s; it takes %s", origin->kind, setting->key,
+                          nearest, names);
+}
+
+static tacit_status fail_missing(const tacit_parameter *p, const tacit__origin *origin,
+                                 tacit_error *err)
+{
+    char expected[200];
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
+                          "%s needs '%s': %s", origin->kind, p->name,
+                          expectation(p, expected, sizeof expected));
+}
+
+static tacit_status read_one(const tacit_parameter *p, const tacit_setting *setting,
+                             const tacit__origin *origin, tacit__value *value, tacit_error *err)
+{
+    if (value->given)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+                              "'%s' is given twice; keep one", p->name);
+    value->given = true;
+    value->line = setting->line > 0 ? setting->line : origin->line;
+    char expected[200];
+    if (!read_value(p, setting->value, value))
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
+                              "%s is '%.40s', expected %s", p->name, setting->value,
+                              expectation(p, expected, sizeof expected));
+    return TACIT_OK;
+}
+
+tacit_status tacit__settings_read(const tacit_parameter *parameters, size_t n_parameters,
+                                  const tacit_setting *settings, size_t n_settings,
+                                  const tacit__origin *origin, tacit__value *values,
+                                  tacit_error *err)
+{
+    memset(values, 0, n_parameters * sizeof *values);
+    for (size_t i = 0; i < n_settings; i++) {
+        size_t j = 0;
+        while (j < n_parameters && strcmp(parameters[j].name, settings[i].key) != 0)
+            j++;
+        if (j == n_parameters)
+            return fail_unknown(parameters, n_parameters, &settings[i], origin, err);
+        tacit_status status = read_one(&parameters[j], &settings[i], origin, &values[j], err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    for (size_t j = 0; j < n_parameters; j++) {
+        if (values[j].given)
+            continue;
+        if (parameters[j].fallback == NULL)
+            return fail_missing(&parameters[j], origin, err);
+        values[j].line = origin->line;
+        values[j].text = parameters[j].fallback;
+        if (parameters[j].fallback[0] != '\0')
+            TACIT__REQUIRE(read_value(&parameters[j], parameters[j].fallback, &values[j]));
+    }
+    return TACIT_OK;
+}

@@ -1,0 +1,47 @@
+/* From settings, which are text with line numbers, to the checked values of declared parameters. */
+#ifndef TACIT_BASE_SETTINGS_H
+#define TACIT_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/setting.h>
+#include <tacit/status.h>
+
+/* Where settings come from, for messages: "FILE:LINE: ". */
+typedef struct tacit__origin {
+    const char *file; /* NULL: none */
+    int line;         /* of the kind; 0: unknown */
+    const char *kind; /* "riverswim" */
+} tacit__origin;
+
+/* The value of a parameter; which member counts follows from its type. */
+typedef struct tacit__value {
+    int64_t integer;
+    double real;
+    bool flag;
+    const char *text; /* of the setting or the default, by reference */
+    bool given;       /* by a setting */
+    int line;         /* of the setting, or of the kind */
+} tacit__value;
+
+/* Fills values[n_parameters]. Unknown and repeated keys, wrong types, values out of range and missing ones
+ * without a default are errors. */
+TACIT_MUST_USE tacit_status tacit__settings_read(const tacit_parameter *parameters,
+                                                 size_t n_parameters, const tacit_setting *settings,
+                                                 size_t n_settings, const tacit__origin *origin,
+                                                 tacit__value *values, tacit_error *err);
+
+/* A failure with "FILE:LINE: " before it, as far as these are known. */
+__attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *err,
+                                                                  tacit_status status,
+                                                                  const char *file, size_t line,
+                                                                  const char *format, ...);
+
+/* Decimal numbers in text[0 .. n), the whole of it and nothing else, in any locale. False: it is no number,
+ * or too large. A real is finite. */
+bool tacit__read_integer(const char *text, size_t n, int64_t *out);
+bool tacit__read_real(const char *text, size_t n, double *out);
+
+#endif

@@ -1,0 +1,307 @@
+/* Worlds from tables: `state,action,next_state,probability,reward`, and `state,probability` to begin with.
+ *
+ * Each line is one outcome of an action in a state. The number of states follows from the largest state or
+ * next state, the number of actions from the largest action, and every state must say what each action
+ * does: an absorbing one leads to itself. Two lines of the same state, action and next state are two outcomes
+ * (their rewards may differ; if they do not, their probabilities are added up). Memory follows the number
+ * of lines, never the largest number in the file. */
+#include "worlds/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/kind.h"
+
+typedef struct entry {
+    uint32_t state, action;
+    size_t line;
+    tacit__outcome outcome;
+} entry;
+
+typedef struct table {
+    const tacit__table_source *source;
+    entry *entries; /* sorted by state, action, line */
+    size_t n, cursor;
+    size_t n_states, n_actions, longest;
+    tacit__outcome *initial;
+    size_t n_initial;
+    tacit_error *err;
+} table;
+
+static const char transitions_header[] = "state,action,next_state,probability,reward";
+static const char initial_header[] = "state,probability";
+
+static int compare(const void *left, const void *right)
+{
+    const entry *a = left, *b = right;
+    if (a->state != b->state)
+        return a->state < b->state ? -1 : 1;
+    if (a->action != b->action)
+        return a->action < b->action ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static tacit_status read_probability(const tacit__csv *csv, size_t i, double *out, tacit_error *err)
+{
+    tacit_status status = tacit__csv_real(csv, i, "probability", out, err);
+    if (status == TACIT_OK && !(*out >= 0 && *out <= 1 + TACIT__SUM_TOLERANCE))
+        status = tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,
+                                "probability is %g, expected a number from 0 to 1", *out);
+    return status;
+}
+
+static tacit_status read_entry(table *t, const tacit__csv *csv, entry *e)
+{
+    const tacit__table_source *source = t->source;
+    e->line = csv->line;
+    tacit_status status =
+        tacit__csv_index(csv, 0, "state", TACIT__MAX_STATES - 1, &e->state, t->err);
+    if (status == TACIT_OK)
+        status = tacit__csv_index(csv, 1, "action", TACIT__MAX_ACTIONS - 1, &e->action, t->err);
+    if (status == TACIT_OK)
+        status =
+            tacit__csv_index(csv, 2, "next_state", TACIT__MAX_STATES - 1, &e->outcome.next, t->err);
+    if (status == TACIT_OK)
+        status = read_probability(csv, 3, &e->outcome.prob, t->err);
+    if (status == TACIT_OK)
+        status = tacit__csv_real(csv, 4, "reward", &e->outcome.reward, t->err);
+    if (status != TACIT_OK)
+        return status;
+    bool below = e->outcome.reward < source->reward_low;
+    if (below || e->outcome.reward > source->reward_high)
+        return tacit__fail_at(t->err, TACIT_OUT_OF_BOUND, csv->name, csv->line,
+                              "reward is %g, outside the declared [%g, %g]; set %s to %g or %s",
+                              e->outcome.reward, source->reward_low, source->reward_high,
+                              below ? "reward_low" : "reward_high", e->outcome.reward,
+                              below ? "less" : "more");
+    return TACIT_OK;
+}
+
+static size_t count_lines(tacit__span text)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < text.size; i++)
+        n += text.text[i] == '\n';
+    return n;
+}
+
+static tacit_status read_transitions(table *t)
+{
+    tacit__csv csv;
+    const tacit__table_source *source = t->source;
+    tacit_status status = tacit__csv_open(&csv, source->transitions_name, transitions_header,
+                                          source->transitions, t->err);
+    if (status != TACIT_OK)
+        return status;
+    t->entries = tacit__alloc(count_lines(source->transitions), sizeof *t->entries);
+    if (t->entries == NULL)
+        return tacit__fail_plain(t->err, TACIT_NO_MEMORY);
+    bool sorted = true, more;
+    while ((status = tacit__csv_next(&csv, &more, t->err)) == TACIT_OK && more) {
+        entry *e = &t->entries[t->n];
+        status = read_entry(t, &csv, e);
+        if (status != TACIT_OK)
+            return status;
+        t->n_states = e->state >= t->n_states ? e->state + (size_t)1 : t->n_states;
+        t->n_states = e->outcome.next >= t->n_states ? e->outcome.next + (size_t)1 : t->n_states;
+        t->n_actions = e->action >= t->n_actions ? e->action + (size_t)1 : t->n_actions;
+        sorted = sorted && (t->n == 0 || compare(e - 1, e) < 0);
+        t->n++;
+    }
+    if (status != TACIT_OK)
+        return status;
+    if (t->n == 0)
+        return tacit__fail_at(t->err, TACIT_SYNTAX, source->transitions_name, 0,
+                              "no line follows the header");
+    if (!sorted)
+        qsort(t->entries, t->n, sizeof *t->entries, compare);
+    return TACIT_OK;
+}
+
+/* The outcomes of one state and action, from entries[first] on: how many, and do they sum to one? */
+static tacit_status check_row(const table *t, size_t first, size_t *end)
+{
+    const entry *e = &t->entries[first];
+    double sum = 0;
+    size_t i = first;
+    for (; i < t->n && t->entries[i].state == e->state && t->entries[i].action == e->action; i++)
+        sum += t->entries[i].outcome.prob;
+    *end = i;
+    if (fabs(sum - 1) > TACIT__SUM_TOLERANCE)
+        return tacit__fail_at(t->err, TACIT_SYNTAX, t->source->transitions_name, e->line,
+                              "the probabilities of state %u, action %u sum to %.9g, expected 1",
+                              e->state, e->action, sum);
+    return TACIT_OK;
+}
+
+/* Every state has every action, and each of them probabilities that sum to one. */
+static tacit_status check_rows(table *t)
+{
+    size_t at = 0, end;
+    for (uint32_t s = 0; s < t->n_states; s++)
+        for (uint32_t a = 0; a < t->n_actions; a++, at = end) {
+            if (at == t->n || t->entries[at].state != s || t->entries[at].action != a)
+                return tacit__fail_at(
+                    t->err, TACIT_SYNTAX, t->source->transitions_name, 0,
+                    "state %u, action %u has no line; each of the %zu states needs "
+                    "all %zu actions (to stay for ever: %u,%u,%u,1,0)",
+                    s, a, t->n_states, t->n_actions, s, a, s);
+            tacit_status status = check_row(t, at, &end);
+            if (status != TACIT_OK)
+                return status;
+            t->longest = end - at > t->longest ? end - at : t->longest;
+        }
+    return TACIT_OK;
+}
+
+static int compare_states(const void *left, const void *right)
+{
+    const tacit__outcome *a = left, *b = right;
+    return (a->next > b->next) - (a->next < b->next);
+}
+
+static tacit_status check_initial(table *t)
+{
+    const char *name = t->source->initial_name;
+    double sum = tacit__outcomes_sum(t->initial, t->n_initial);
+    if (t->n_initial == 0)
+        return tacit__fail_at(t->err, TACIT_SYNTAX, name, 0, "no line follows the header");
+    qsort(t->initial, t->n_initial, sizeof *t->initial, compare_states);
+    for (size_t i = 1; i < t->n_initial; i++)
+        if (t->initial[i].next == t->initial[i - 1].next)
+            return tacit__fail_at(t->err, TACIT_SYNTAX, name, 0,
+                                  "state %u is listed twice; keep one", t->initial[i].next);
+    if (fabs(sum - 1) > TACIT__SUM_TOLERANCE)
+        return tacit__fail_at(t->err, TACIT_SYNTAX, name, 0,
+                              "the initial probabilities sum to %.9g, expected 1", sum);
+    return TACIT_OK;
+}
+
+static tacit_status read_initial(table *t)
+{
+    const tacit__table_source *source = t->source;
+    if (source->initial.text == NULL)
+        return TACIT_OK;
+    tacit__csv csv;
+    tacit_status status =
+        tacit__csv_open(&csv, source->initial_name, initial_header, source->initial, t->err);
+    if (status != TACIT_OK)
+        return status;
+    t->initial = tacit__alloc(count_lines(source->initial), sizeof *t->initial);
+    if (t->initial == NULL)
+        return tacit__fail_plain(t->err, TACIT_NO_MEMORY);
+    bool more;
+    while ((status = tacit__csv_next(&csv, &more, t->err)) == TACIT_OK && more) {
+        tacit__outcome *o = &t->initial[t->n_initial];
+        status = tacit__csv_index(&csv, 0, "state", (uint32_t)t->n_states - 1, &o->next, t->err);
+        if (status == TACIT_OK)
+            status = read_probability(&csv, 1, &o->prob, t->err);
+        if (status != TACIT_OK)
+            return status;
+        t->n_initial++;
+    }
+    return status == TACIT_OK ? check_initial(t) : status;
+}
+
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+{
+    table *t = context;
+    size_t n = 0;
+    (void)layer;
+    for (; t->cursor < t->n; t->cursor++, n++) {
+        const entry *e = &t->entries[t->cursor];
+        if (e->state != s || e->action != action)
+            break;
+        out[n] = e->outcome;
+    }
+    return n;
+}
+
+tacit_status tacit__table_create(const tacit__table_source *source, tacit__mdp **out,
+                                 tacit_error *err)
+{
+    table t = {.source = source, .err = err};
+    tacit_status status = read_transitions(&t);
+    if (status == TACIT_OK)
+        status = check_rows(&t);
+    if (status == TACIT_OK)
+        status = read_initial(&t);
+    if (status == TACIT_OK) {
+        const tacit__mdp_spec spec = {.n_states = t.n_states,
+                                      .n_actions = t.n_actions,
+                                      .horizon = source->horizon,
+                                      .stationary = true,
+                                      .reward_low = source->reward_low,
+                                      .reward_high = source->reward_high,
+                                      .row_max = t.longest,
+                                      .total_max = t.n,
+                                      .row = row,
+                                      .context = &t,
+                                      .initial = t.initial,
+                                      .n_initial = t.n_initial};
+        status = tacit__mdp_create(&spec, out, err);
+    }
+    tacit__free(t.entries);
+    tacit__free(t.initial);
+    return status;
+}
+
+/* --- The kind ---------------------------------------------------------------------------------- */
+
+enum { TRANSITIONS, INITIAL, HORIZON, REWARD_LOW, REWARD_HIGH, N_PARAMETERS };
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [TRANSITIONS] = {"transitions", TACIT_PARAMETER_FILE, NULL, 0, 0,
+                     "CSV file with state,action,next_state,probability,reward"},
+    [INITIAL] = {"initial", TACIT_PARAMETER_FILE, "", 0, 0,
+                 "CSV file with state,probability; without it everyone starts in state 0"},
+    [HORIZON] = TACIT__HORIZON_PARAMETER(NULL),
+    [REWARD_LOW] = {"reward_low", TACIT_PARAMETER_REAL, "0", -1e100, 1e100,
+                    "least reward of a step in the table's units; becomes 0"},
+    [REWARD_HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e100, 1e100,
+                     "largest reward of a step in the table's units; becomes 1"},
+};
+
+static tacit_status create(const tacit__value *values, const tacit__origin *origin,
+                           tacit__mdp **out, tacit_error *err)
+{
+    double low = values[REWARD_LOW].real, high = values[REWARD_HIGH].real;
+    if (low >= high) {
+        int line = values[values[REWARD_LOW].given ? REWARD_LOW : REWARD_HIGH].line;
+        return tacit__fail_at(
+            err, TACIT_BAD_ARGUMENT, origin->file, (size_t)line,
+            "reward_low is %g and reward_high is %g, expected the first to be smaller", low, high);
+    }
+    tacit__file transitions = {.text = NULL}, initial = {.text = NULL};
+    bool has_initial = values[INITIAL].given;
+    tacit_status status = tacit__file_read(&values[TRANSITIONS], origin, &transitions, err);
+    if (status == TACIT_OK && has_initial)
+        status = tacit__file_read(&values[INITIAL], origin, &initial, err);
+    if (status == TACIT_OK) {
+        const tacit__table_source source = {
+            .transitions = {transitions.text, transitions.size},
+            .initial = {initial.text, initial.size},
+            .transitions_name = transitions.path,
+            .initial_name = initial.path,
+            .horizon = (size_t)values[HORIZON].integer,
+            .reward_low = low,
+            .reward_high = high,
+        };
+        status = tacit__table_create(&source, out, err);
+    }
+    tacit__file_close(&transitions);
+    tacit__file_close(&initial);
+    return status;
+}
+
+const tacit__kind tacit__kind_table = {
+    .face = {.name = "table",
+             .help = "a finite world read from tables of transitions, rewards and initial states",
+             .source = "your files",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_TABULAR,
+    .create = create,
+};

@@ -1,0 +1,199 @@
+/* Worlds: the list of kinds, and the public face. See include/tacit/world.h. */
+#include <tacit/world.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/kind.h"
+#include "worlds/walk.h"
+
+enum { MAX_PARAMETERS = 16 };
+
+struct tacit_world {
+    tacit_world_facts facts;
+    tacit__mdp *mdp;
+};
+
+static const tacit__kind *const kinds[] = {
+    &tacit__kind_riverswim, &tacit__kind_random_tabular, &tacit__kind_grid,
+    &tacit__kind_deep_sea,  &tacit__kind_table,
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+size_t tacit_world_kind_count(void)
+{
+    return N_KINDS;
+}
+
+const tacit_world_kind *tacit_world_kind_at(size_t i)
+{
+    return i < N_KINDS ? &kinds[i]->face : NULL;
+}
+
+static const tacit__kind *find(const char *name)
+{
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (strcmp(kinds[i]->face.name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+const tacit_world_kind *tacit_world_kind_find(const char *name)
+{
+    const tacit__kind *kind = name != NULL ? find(name) : NULL;
+    return kind != NULL ? &kind->face : NULL;
+}
+
+static tacit_status fail_kind(const tacit_world_request *request, tacit_error *err)
+{
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < N_KINDS && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                                 kinds[i]->face.name);
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
+                          "no world is called '%.40s'; there are %s", request->kind, names);
+}
+
+static bool is_whole(const tacit_world_request *request)
+{
+    if (request == NULL || request->kind == NULL || request->line < 0 ||
+        (request->settings == NULL && request->n_settings > 0))
+        return false;
+    for (size_t i = 0; i < request->n_settings; i++)
+        if (request->settings[i].key == NULL || request->settings[i].value == NULL ||
+            request->settings[i].line < 0)
+            return false;
+    return true;
+}
+
+/* What follows from the process. */
+static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_error *err)
+{
+    const tacit__mdp *mdp = world->mdp;
+    double *scratch = tacit__alloc(2 * mdp->n_states, sizeof *scratch);
+    if (scratch == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    world->facts = (tacit_world_facts){
+        .kind = &kind->face,
+        .family = kind->family,
+        .n_states = mdp->n_states,
+        .n_actions = mdp->n_actions,
+        .horizon = mdp->horizon,
+        .stationary = mdp->n_layers == 1,
+        .reward_low = mdp->reward_low,
+        .reward_high = mdp->reward_high,
+        .optimal_value = tacit__mdp_solve(mdp, NULL, NULL, scratch),
+    };
+    tacit__free(scratch);
+    return TACIT_OK;
+}
+
+tacit_status tacit_world_create(const tacit_world_request *request, tacit_world **out,
+                                tacit_error *err)
+{
+    if (!is_whole(request) || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    const tacit__kind *kind = find(request->kind);
+    if (kind == NULL)
+        return fail_kind(request, err);
+    const tacit__origin origin = {request->file, request->line, kind->face.name};
+    tacit__value values[MAX_PARAMETERS];
+    TACIT__REQUIRE(kind->face.n_parameters <= MAX_PARAMETERS);
+    tacit_status status =
+        tacit__settings_read(kind->face.parameters, kind->face.n_parameters, request->settings,
+                             request->n_settings, &origin, values, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit_world *world = tacit__alloc(1, sizeof *world);
+    if (world == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = kind->create(values, &origin, &world->mdp, err);
+    if (status == TACIT_OK)
+        status = complete(world, kind, err);
+    if (status == TACIT_OK)
+        *out = world;
+    else
+        tacit_world_destroy(world);
+    return status;
+}
+
+void tacit_world_destroy(tacit_world *world)
+{
+    if (world == NULL)
+        return;
+    tacit__mdp_destroy(world->mdp);
+    tacit__free(world);
+}
+
+const tacit_world_facts *tacit_world_describe(const tacit_world *world)
+{
+    return &world->facts;
+}
+
+const tacit__mdp *tacit__world_mdp(const tacit_world *world)
+{
+    return world->mdp;
+}
+
+size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states)
+{
+    if (states != NULL)
+        *states = world->mdp->unreachable;
+    return world->mdp->n_unreachable;
+}
+
+double tacit_world_original_value(const tacit_world *world, double value)
+{
+    const tacit_world_facts *facts = &world->facts;
+    return facts->reward_low * (double)facts->horizon +
+           (facts->reward_high - facts->reward_low) * value;
+}
+
+tacit_status tacit_world_solve(const tacit_world *world, uint32_t *policy, double *values,
+                               tacit_error *err)
+{
+    if (world == NULL || policy == NULL || values == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    (void)tacit__mdp_solve(world->mdp, policy, values, NULL);
+    return TACIT_OK;
+}
+
+size_t tacit_world_scratch(const tacit_world *world)
+{
+    return 2 * world->mdp->n_states;
+}
+
+tacit_status tacit_world_evaluate(const tacit_world *world, const uint32_t *policy, double *scratch,
+                                  double *value)
+{
+    if (world == NULL || policy == NULL || scratch == NULL || value == NULL)
+        return TACIT_BAD_ARGUMENT;
+    size_t n = world->mdp->horizon * world->mdp->n_states;
+    bool in_range = true;
+    for (size_t i = 0; i < n; i++)
+        in_range &= policy[i] < world->mdp->n_actions;
+    if (!in_range)
+        return TACIT_BAD_ARGUMENT;
+    *value = tacit__mdp_evaluate(world->mdp, policy, scratch);
+    return TACIT_OK;
+}
+
+tacit_status tacit_world_evaluate_mixed(const tacit_world *world, const double *mixed,
+                                        double *scratch, double *value)
+{
+    if (world == NULL || mixed == NULL || scratch == NULL || value == NULL)
+        return TACIT_BAD_ARGUMENT;
+    *value = tacit__mdp_evaluate_mixed(world->mdp, mixed, scratch);
+    return TACIT_OK;
+}
+
+tacit_status tacit_walk_create(const tacit_world *world, tacit_noise *root, tacit_walk **out,
+                               tacit_error *err)
+{
+    if (world == NULL || root == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    return tacit__walk_create(world->mdp, root, out, err);
+}

@@ -1,0 +1,56 @@
+/* Tables of transitions, and after a line "---" of initial states: read or refused with a sentence; what is
+ * read has rows that sum to one and a value between 0 and the horizon. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worlds/table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void check(const tacit__mdp *mdp)
+{
+    for (size_t row = 0; row < mdp->n_rows; row++) {
+        double sum = 0;
+        for (size_t i = mdp->start[row]; i < mdp->start[row + 1]; i++) {
+            require(mdp->next[i] < mdp->n_states && mdp->prob[i] > 0);
+            sum += mdp->prob[i];
+        }
+        require(fabs(sum - 1) < 1e-12);
+    }
+    double *scratch = calloc(2 * mdp->n_states, sizeof *scratch);
+    require(scratch != NULL);
+    double value = tacit__mdp_solve(mdp, NULL, NULL, scratch);
+    require(value >= 0 && value <= (double)mdp->horizon * (1 + 1e-12));
+    free(scratch);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    const char *cut = size > 0 ? memmem(text, size, "---\n", 4) : NULL;
+    size_t first = cut != NULL ? (size_t)(cut - text) : size;
+    tacit__table_source source = {.transitions = {text, first},
+                                  .transitions_name = "t.csv",
+                                  .initial_name = "i.csv",
+                                  .horizon = 5,
+                                  .reward_low = -1,
+                                  .reward_high = 1};
+    if (cut != NULL)
+        source.initial = (tacit__span){cut + 4, size - first - 4};
+    tacit__mdp *mdp = NULL;
+    tacit_error err = {.message = ""};
+    if (tacit__table_create(&source, &mdp, &err) == TACIT_OK)
+        check(mdp);
+    else
+        require(mdp == NULL && err.message[0] != '\0');
+    tacit__mdp_destroy(mdp);
+    return 0;
+}

@@ -1,0 +1,524 @@
+/* The kinds of worlds: what they are, and what is said about wrong settings. */
+#include "support/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "worlds/kind.h"
+
+enum { MAX_STEPS = 64, MAX_STATES = 128 };
+
+static uint32_t policy[MAX_STEPS * MAX_STATES];
+static double values[(MAX_STEPS + 1) * MAX_STATES], scratch[2 * MAX_STATES];
+
+/* --- The list ----------------------------------------------------------------------------------- */
+
+static void every_kind_explains_itself_and_its_defaults_work(void **state)
+{
+    (void)state;
+    assert_int_equal(tacit_world_kind_count(), 5);
+    assert_null(tacit_world_kind_at(tacit_world_kind_count()));
+    assert_null(tacit_world_kind_find("nowhere"));
+    assert_null(tacit_world_kind_find(NULL));
+    for (size_t i = 0; i < tacit_world_kind_count(); i++) {
+        const tacit_world_kind *kind = tacit_world_kind_at(i);
+        assert_ptr_equal(tacit_world_kind_find(kind->name), kind);
+        assert_true(strlen(kind->help) > 10 && strlen(kind->source) > 5);
+        bool complete = true;
+        for (size_t j = 0; j < kind->n_parameters; j++) {
+            const tacit_parameter *p = &kind->parameters[j];
+            assert_true(strlen(p->name) > 0 && strlen(p->help) > 5);
+            complete = complete && p->fallback != NULL;
+        }
+        if (!complete)
+            continue;
+        tacit_world *world = world_of(kind->name, NULL, 0);
+        const tacit_world_facts *facts = tacit_world_describe(world);
+        assert_ptr_equal(facts->kind, kind);
+        assert_within(facts->optimal_value, 0, (double)facts->horizon);
+        assert_int_equal(tacit_world_unreachable(world, NULL), 0);
+        tacit_world_destroy(world);
+    }
+    tacit_world_destroy(NULL);
+}
+
+/* docs/reference/worlds.md has a heading for every kind and a line with the default for every parameter. */
+static void the_reference_page_lists_every_parameter(void **state)
+{
+    (void)state;
+    static char page[1 << 16];
+    FILE *f = fopen(TACIT_TESTS_DIR "/../docs/reference/worlds.md", "r");
+    assert_non_null(f);
+    page[fread(page, 1, sizeof page - 1, f)] = '\0';
+    assert_int_equal(fclose(f), 0);
+    for (size_t i = 0; i < tacit_world_kind_count(); i++) {
+        const tacit_world_kind *kind = tacit_world_kind_at(i);
+        char wanted[200];
+        snprintf(wanted, sizeof wanted, "## `%s`\n", kind->name);
+        const char *section = strstr(page, wanted);
+        assert_non_null(section);
+        const char *end = strstr(section + 3, "\n## ");
+        for (size_t j = 0; j < kind->n_parameters; j++) {
+            const char *fallback = kind->parameters[j].fallback;
+            snprintf(wanted, sizeof wanted, "| `%s` | %s |", kind->parameters[j].name,
+                     fallback == NULL      ? "required"
+                     : fallback[0] == '\0' ? "none"
+                                           : fallback);
+            const char *line = strstr(section, wanted);
+            if (line == NULL || line > end)
+                fail_msg("%s: the page has no line '%s'", kind->name, wanted);
+        }
+    }
+}
+
+/* --- RiverSwim ---------------------------------------------------------------------------------- */
+
+static double probability(const tacit__mdp *mdp, size_t s, size_t a, uint32_t next)
+{
+    size_t row = s * mdp->n_actions + a;
+    for (size_t i = mdp->start[row]; i < mdp->start[row + 1]; i++)
+        if (mdp->next[i] == next)
+            return mdp->prob[i];
+    return 0;
+}
+
+static void riverswim_has_the_published_numbers(void **state)
+{
+    (void)state;
+    tacit_world *world = world_of("riverswim", NULL, 0);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    const tacit_world_facts *facts = tacit_world_describe(world);
+    assert_int_equal(facts->n_states, 6);
+    assert_int_equal(facts->n_actions, 2);
+    assert_int_equal(facts->horizon, 20);
+    assert_true(facts->stationary && facts->reward_low == 0 && facts->reward_high == 1);
+    assert_int_equal(mdp->n_initial, 1);
+    assert_int_equal(mdp->initial[0], 0);
+    assert_int_equal(mdp->n_outcomes, 6 + 2 + 4 * 3 + 2);
+    for (uint32_t s = 0; s < 6; s++) {
+        assert_true(probability(mdp, s, 0, s == 0 ? 0 : s - 1) == 1);
+        assert_true(mdp->reward[2 * s] == (s == 0 ? 0.005 : 0));
+        assert_true(mdp->reward[2 * s + 1] == (s == 5 ? 1 : 0));
+        if (s == 0) {
+            assert_true(probability(mdp, s, 1, 0) == 0.4 && probability(mdp, s, 1, 1) == 0.6);
+        } else if (s == 5) {
+            assert_true(probability(mdp, s, 1, 4) == 0.4 && probability(mdp, s, 1, 5) == 0.6);
+        } else {
+            assert_true(probability(mdp, s, 1, s - 1) == 0.05 && probability(mdp, s, 1, s) == 0.6 &&
+                        probability(mdp, s, 1, s + 1) == 0.35);
+        }
+    }
+    tacit_world_destroy(world);
+}
+
+static void mirroring_swaps_the_actions_and_changes_no_value(void **state)
+{
+    (void)state;
+    static const tacit_setting mirrored[] = {{"mirror", "yes", 1}};
+    tacit_world *plain = world_of("riverswim", NULL, 0);
+    tacit_world *mirror = world_of("riverswim", mirrored, 1);
+    assert_true(tacit_world_describe(plain)->optimal_value ==
+                tacit_world_describe(mirror)->optimal_value);
+    for (size_t i = 0; i < 20 * 6; i++)
+        policy[i] = (uint32_t)(i * i % 7 % 2);
+    double value, mirrored_value;
+    assert_ok(tacit_world_evaluate(plain, policy, scratch, &value));
+    for (size_t i = 0; i < 20 * 6; i++)
+        policy[i] = 1 - policy[i];
+    assert_ok(tacit_world_evaluate(mirror, policy, scratch, &mirrored_value));
+    assert_true(value == mirrored_value);
+    assert_true(probability(tacit__world_mdp(mirror), 3, 0, 4) == 0.35);
+    tacit_world_destroy(plain);
+    tacit_world_destroy(mirror);
+}
+
+static void a_river_of_two_states_has_no_inside(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{"states", "2", 1}, {"horizon", "1", 1}};
+    tacit_world *world = world_of("riverswim", settings, 2);
+    assert_true(tacit_world_describe(world)->optimal_value == 0.005);
+    tacit_world_destroy(world);
+}
+
+/* --- Random worlds ------------------------------------------------------------------------------ */
+
+static void a_seed_makes_one_random_world(void **state)
+{
+    (void)state;
+    static const tacit_setting one[] = {{"seed", "7", 1}}, two[] = {{"seed", "8", 1}};
+    tacit_world *a = world_of("random-tabular", one, 1), *b = world_of("random-tabular", one, 1);
+    tacit_world *c = world_of("random-tabular", two, 1);
+    const tacit__mdp *p = tacit__world_mdp(a), *q = tacit__world_mdp(b);
+    assert_int_equal(p->n_outcomes, 10 * 4 * 10);
+    assert_memory_equal(p->prob, q->prob, p->n_outcomes * sizeof *p->prob);
+    assert_memory_equal(p->reward, q->reward, p->n_rows * sizeof *p->reward);
+    assert_true(tacit_world_describe(a)->optimal_value != tacit_world_describe(c)->optimal_value);
+    tacit_world_destroy(a);
+    tacit_world_destroy(b);
+    tacit_world_destroy(c);
+}
+
+/* A Dirichlet row of n with concentration c: E p = 1/n and E p^2 = (c + 1) / (n (n c + 1)). Means over 8000
+ * rows of 5; the tolerance is six standard errors, from var(p^2) <= E p^2. */
+static void rows_have_the_moments_of_the_dirichlet_distribution(void **state)
+{
+    (void)state;
+    static const char *const concentrations[] = {"0.1", "0.5", "1", "3", "100"};
+    for (size_t k = 0; k < N_OF(concentrations); k++) {
+        double c;
+        assert_true(tacit__read_real(concentrations[k], strlen(concentrations[k]), &c));
+        const tacit_setting settings[] = {
+            {"states", "5", 1}, {"actions", "1600", 1}, {"concentration", concentrations[k], 1}};
+        tacit_world *world = world_of("random-tabular", settings, 3);
+        const tacit__mdp *mdp = tacit__world_mdp(world);
+        double mean = 0, square = 0, rewards = 0;
+        for (size_t row = 0; row < mdp->n_rows; row++) {
+            double p = probability(mdp, row / 1600, row % 1600, (uint32_t)(row % 5));
+            mean += p / 8000;
+            square += p * p / 8000;
+            rewards += mdp->reward[row] / 8000;
+        }
+        double expected = (c + 1) / (5 * (5 * c + 1));
+        assert_within(mean, 0.2 - 6 * sqrt(expected / 8000), 0.2 + 6 * sqrt(expected / 8000));
+        assert_within(square, expected - 6 * sqrt(expected / 8000),
+                      expected + 6 * sqrt(expected / 8000));
+        assert_within(rewards, 0.5 - 6 * sqrt(1.0 / 12 / 8000), 0.5 + 6 * sqrt(1.0 / 12 / 8000));
+        tacit_world_destroy(world);
+    }
+}
+
+static void random_worlds_can_be_sparse_peaked_and_layered(void **state)
+{
+    (void)state;
+    static const tacit_setting sparse[] = {{"branching", "3", 1}, {"states", "40", 1}};
+    tacit_world *world = world_of("random-tabular", sparse, 2);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    for (size_t row = 0; row < mdp->n_rows; row++)
+        assert_int_equal(mdp->start[row + 1] - mdp->start[row], 3);
+    tacit_world_destroy(world);
+
+    static const tacit_setting peaked[] = {{"concentration", "0.001", 1}, {"states", "50", 1}};
+    world = world_of("random-tabular", peaked, 2);
+    assert_true(tacit__world_mdp(world)->n_outcomes < 200 * 25);
+    tacit_world_destroy(world);
+
+    static const tacit_setting layered[] = {{"stationary", "no", 1}, {"horizon", "6", 1}};
+    world = world_of("random-tabular", layered, 2);
+    mdp = tacit__world_mdp(world);
+    assert_false(tacit_world_describe(world)->stationary);
+    assert_int_equal(mdp->n_rows, 6 * 10 * 4);
+    assert_true(mdp->prob[0] != mdp->prob[mdp->start[40]]);
+    tacit_world_destroy(world);
+}
+
+/* --- Deep sea ----------------------------------------------------------------------------------- */
+
+static void the_treasure_is_worth_a_hundredth_less_than_one(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[][3] = {
+        {{"size", "2", 1}, {"shuffle", "no", 1}, {NULL, NULL, 0}},
+        {{"size", "10", 1}, {"shuffle", "no", 1}, {NULL, NULL, 0}},
+        {{"size", "10", 1}, {"shuffle", "yes", 1}, {"seed", "4", 1}}};
+    for (size_t k = 0; k < N_OF(settings); k++) {
+        tacit_world *world = world_of("deep-sea", settings[k], k == 2 ? 3 : 2);
+        const tacit_world_facts *facts = tacit_world_describe(world);
+        size_t n = facts->horizon, S = n * (n + 1) / 2;
+        assert_int_equal(facts->n_states, S);
+        assert_int_equal(tacit_world_unreachable(world, NULL), 0);
+        assert_true(fabs(facts->optimal_value - 1) < 1e-12);
+        assert_close(tacit_world_original_value(world, facts->optimal_value), 0.99, 1e-12);
+        assert_ok(tacit_world_solve(world, policy, values, NULL));
+        /* The best way is the diagonal; left all the way costs and earns nothing. */
+        size_t n_flipped = 0;
+        for (size_t row = 0; row < n; row++)
+            n_flipped += policy[row * S + row * (row + 1) / 2 + row] == 0;
+        assert_true(k == 2 ? n_flipped > 0 : n_flipped == 0);
+        if (k < 2) {
+            double value;
+            memset(policy, 0, sizeof policy);
+            assert_ok(tacit_world_evaluate(world, policy, scratch, &value));
+            assert_true(fabs(tacit_world_original_value(world, value)) < 1e-12);
+        }
+        tacit_world_destroy(world);
+    }
+}
+
+/* --- Grids -------------------------------------------------------------------------------------- */
+
+static void without_slipping_the_goal_is_reached_if_time_allows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *map, *horizon;
+        double value;
+    } cases[] = {
+        {"4x4", "6", 1}, {"4x4", "5", 0}, {"8x8", "14", 1}, {"8x8", "13", 0}, {"SG", "1", 1}};
+    for (size_t k = 0; k < N_OF(cases); k++) {
+        const tacit_setting settings[] = {
+            {"map", cases[k].map, 1}, {"horizon", cases[k].horizon, 1}, {"slip", "0", 1}};
+        tacit_world *world = world_of("grid", settings, 3);
+        assert_true(tacit_world_describe(world)->optimal_value == cases[k].value);
+        tacit_world_destroy(world);
+    }
+}
+
+static void slipping_goes_to_the_two_sides(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{"map", "SFF/FSF/FFG", 1}, {"slip", "0.25", 1}};
+    tacit_world *world = world_of("grid", settings, 2);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    static const uint32_t towards[4] = {3, 7, 5, 1};
+    for (uint32_t a = 0; a < 4; a++) {
+        assert_true(probability(mdp, 4, a, towards[a]) == 0.75);
+        assert_true(probability(mdp, 4, a, towards[(a + 1) % 4]) == 0.125);
+        assert_true(probability(mdp, 4, a, towards[(a + 3) % 4]) == 0.125);
+        assert_true(probability(mdp, 8, a, 8) == 1 &&
+                    mdp->reward[8 * 4 + a] == 0); /* the goal keeps */
+    }
+    assert_true(probability(mdp, 0, 0, 0) == 0.875 && probability(mdp, 0, 0, 3) == 0.125);
+    assert_true(mdp->reward[7 * 4 + 2] == 0.75 && mdp->reward[7 * 4 + 1] == 0.125);
+    assert_int_equal(mdp->n_initial, 2);
+    assert_true(mdp->initial_prob[0] == 0.5 && mdp->initial[1] == 4);
+    tacit_world_destroy(world);
+}
+
+static void the_slippery_lake_is_hard(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{"slip", "0.6666666666666666", 1},
+                                             {"horizon", "1000", 1}};
+    tacit_world *world = world_of("grid", settings, 2);
+    /* Known: the best policy of the 4x4 lake reaches the goal with probability 14/17 = 0.8235. */
+    assert_within(tacit_world_describe(world)->optimal_value, 14.0 / 17 - 1e-6, 14.0 / 17 + 1e-6);
+    tacit_world_destroy(world);
+}
+
+static void a_map_can_come_from_a_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tacit_map_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    assert_non_null(f);
+    fputs("SFF\r\nFHF \nFFG\n\n \r\n", f);
+    assert_int_equal(fclose(f), 0);
+    const tacit_setting settings[] = {{"map_file", path, 1}, {"slip", "0", 1}};
+    tacit_world *world = world_of("grid", settings, 2);
+    assert_int_equal(tacit_world_describe(world)->n_states, 9);
+    assert_true(tacit_world_describe(world)->optimal_value == 1);
+    tacit_world_destroy(world);
+
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("SFF\nFH\nFFG\n", f);
+    assert_int_equal(fclose(f), 0);
+    char message[200];
+    snprintf(message, sizeof message,
+             "%s:2: row 2 of the map has 2 cells, expected 3, as many as the first", path);
+    refuse_world("grid", settings, 2, TACIT_SYNTAX, message);
+    assert_int_equal(remove(path), 0);
+}
+
+/* --- Wrong settings ----------------------------------------------------------------------------- */
+
+static void wrong_settings_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        tacit_setting settings[2];
+        tacit_status status;
+        const char *message;
+    } cases[] = {
+        {"rivreswim",
+         {{"states", "6", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:2: no world is called 'rivreswim'; there are riverswim, random-tabular, "
+         "grid, "
+         "deep-sea, table"},
+        {"riverswim",
+         {{"sates", "6", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: riverswim has no parameter 'sates' (did you mean 'states'?); it takes "
+         "states, "
+         "horizon, mirror"},
+        {"riverswim",
+         {{"colour", "red", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: riverswim has no parameter 'colour'; it takes states, horizon, mirror"},
+        {"riverswim",
+         {{"states", "six", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: states is 'six', expected a whole number from 2 to 1000000"},
+        {"riverswim",
+         {{"states", "1", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: states is '1', expected a whole number from 2 to 1000000"},
+        {"riverswim",
+         {{"states", "6.0", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: states is '6.0', expected a whole number from 2 to 1000000"},
+        {"riverswim",
+         {{"states", "99999999999999999999", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: states is '99999999999999999999', expected a whole number from 2 to "
+         "1000000"},
+        {"riverswim",
+         {{"mirror", "maybe", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: mirror is 'maybe', expected yes or no"},
+        {"riverswim",
+         {{"states", "6", 3}, {"states", "7", 4}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:4: 'states' is given twice; keep one"},
+        {"riverswim",
+         {{"horizon", "", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: horizon is '', expected a whole number from 1 to 1000000"},
+        {"random-tabular",
+         {{"concentration", "nan", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: concentration is 'nan', expected a number from 0.001 to 1000000"},
+        {"random-tabular",
+         {{"branching", "11", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: branching is 11, but there are 10 states; expected at most that"},
+        {"random-tabular",
+         {{"states", "100000", 3}, {NULL, NULL, 0}},
+         TACIT_TOO_LARGE,
+         "lake/test.yaml:2: 100000 states, 4 actions and 1 layer of up to 100000 outcomes are too "
+         "many; at most "
+         "134217728 "
+         "outcomes can be kept; fewer states or a smaller branching would do"},
+        {"deep-sea",
+         {{"seed", "3", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: seed has no effect without 'shuffle: yes'; add that or leave it out"},
+        {"grid",
+         {{"map", "SFF/FXG", 3}, {NULL, NULL, 0}},
+         TACIT_SYNTAX,
+         "lake/test.yaml:3: row 2, column 2 of the map is 'X', expected S (start), F (floor), H "
+         "(hole) or "
+         "G (goal)"},
+        {"grid",
+         {{"map", "SFF/FG", 3}, {NULL, NULL, 0}},
+         TACIT_SYNTAX,
+         "lake/test.yaml:3: row 2 of the map has 2 cells, expected 3, as many as the first"},
+        {"grid",
+         {{"map", "SFG/", 3}, {NULL, NULL, 0}},
+         TACIT_SYNTAX,
+         "lake/test.yaml:3: row 2 of the map is empty; expected at least one cell"},
+        {"grid",
+         {{"map", "FFG", 3}, {NULL, NULL, 0}},
+         TACIT_SYNTAX,
+         "lake/test.yaml:3: the map has no S (start)"},
+        {"grid",
+         {{"map", "SFF", 3}, {NULL, NULL, 0}},
+         TACIT_SYNTAX,
+         "lake/test.yaml:3: the map has no G (goal)"},
+        {"grid",
+         {{"map", "SG", 3}, {"map_file", "x", 4}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:4: map and map_file are both given; keep one"},
+        {"grid",
+         {{"slip", "1.5", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: slip is '1.5', expected a number from 0 to 1"},
+        {"grid",
+         {{"map_file", "no/such.map", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:3: cannot open 'no/such.map': No such file or directory; looked beside "
+         "this file "
+         "and in the current directory"},
+        {"table",
+         {{"horizon", "3", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:2: table needs 'transitions': CSV file with "
+         "state,action,next_state,probability,reward"},
+        {"table",
+         {{"transitions", "t.csv", 3}, {NULL, NULL, 0}},
+         TACIT_BAD_ARGUMENT,
+         "lake/test.yaml:2: table needs 'horizon': a whole number from 1 to 1000000"},
+    };
+    for (size_t k = 0; k < N_OF(cases); k++)
+        refuse_world(cases[k].kind, cases[k].settings, cases[k].settings[1].key != NULL ? 2 : 1,
+                     cases[k].status, cases[k].message);
+}
+
+static void incomplete_calls_are_refused(void **state)
+{
+    (void)state;
+    tacit_world *world = NULL;
+    static const tacit_setting no_value[] = {{"states", NULL, 0}};
+    tacit_world_request request = {.kind = NULL};
+    assert_status(tacit_world_create(NULL, &world, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_world_create(&request, &world, NULL), TACIT_BAD_ARGUMENT);
+    request.kind = "riverswim";
+    assert_status(tacit_world_create(&request, NULL, NULL), TACIT_BAD_ARGUMENT);
+    request.n_settings = 1;
+    assert_status(tacit_world_create(&request, &world, NULL), TACIT_BAD_ARGUMENT);
+    request.settings = no_value;
+    assert_status(tacit_world_create(&request, &world, NULL), TACIT_BAD_ARGUMENT);
+    assert_null(world);
+    world = world_of("riverswim", NULL, 0);
+    policy[0] = 2;
+    double value;
+    assert_status(tacit_world_evaluate(world, policy, scratch, &value), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_world_evaluate(world, NULL, scratch, &value), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_world_evaluate_mixed(world, NULL, scratch, &value), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_world_solve(world, NULL, values, NULL), TACIT_BAD_ARGUMENT);
+    tacit_world_destroy(world);
+}
+
+static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
+{
+    (void)state;
+    static const tacit_setting shuffled[] = {{"shuffle", "yes", 1}};
+    for (size_t k = 0; k < 4; k++) {
+        const char *kind = tacit_world_kind_at(k)->name;
+        bool deep = strcmp(kind, "deep-sea") == 0;
+        const tacit_world_request request = {
+            .kind = kind, .settings = deep ? shuffled : NULL, .n_settings = deep};
+        bool failed = true;
+        for (uint64_t n = 1; failed; n++) {
+            tacit_world *world = NULL;
+            tacit__alloc_fail_at(n);
+            tacit_status status = tacit_world_create(&request, &world, NULL);
+            failed = tacit__alloc_has_failed();
+            tacit__alloc_fail_at(0);
+            assert_status(status, failed ? TACIT_NO_MEMORY : TACIT_OK);
+            assert_true(failed == (world == NULL));
+            tacit_world_destroy(world);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_explains_itself_and_its_defaults_work),
+        cmocka_unit_test(the_reference_page_lists_every_parameter),
+        cmocka_unit_test(riverswim_has_the_published_numbers),
+        cmocka_unit_test(mirroring_swaps_the_actions_and_changes_no_value),
+        cmocka_unit_test(a_river_of_two_states_has_no_inside),
+        cmocka_unit_test(a_seed_makes_one_random_world),
+        cmocka_unit_test(rows_have_the_moments_of_the_dirichlet_distribution),
+        cmocka_unit_test(random_worlds_can_be_sparse_peaked_and_layered),
+        cmocka_unit_test(the_treasure_is_worth_a_hundredth_less_than_one),
+        cmocka_unit_test(without_slipping_the_goal_is_reached_if_time_allows),
+        cmocka_unit_test(slipping_goes_to_the_two_sides),
+        cmocka_unit_test(the_slippery_lake_is_hard),
+        cmocka_unit_test(a_map_can_come_from_a_file),
+        cmocka_unit_test(wrong_settings_are_explained),
+        cmocka_unit_test(incomplete_calls_are_refused),
+        cmocka_unit_test(every_failed_allocation_is_told_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
