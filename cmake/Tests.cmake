@@ -27,12 +27,17 @@ if(CMOCKA_FOUND)
       get_filename_component(file "${source}" NAME_WE)
       string(REGEX REPLACE "^test_" "" name "${file}")
       set(target ${kind}_${file})
+      if(name STREQUAL "project" AND NOT GLPK_LIBRARY)
+        message(STATUS "GLPK not found: ${kind}.${name} is not built")
+        continue()
+      endif()
       add_executable(${target} "${source}")
       tacit_test_program(${target})
       if(TARGET tacit_test_support)
         target_link_libraries(${target} PRIVATE tacit_test_support)
       endif()
-      target_link_libraries(${target} PRIVATE PkgConfig::CMOCKA)
+      target_link_libraries(${target} PRIVATE PkgConfig::CMOCKA
+                                              $<$<STREQUAL:${name},project>:${GLPK_LIBRARY}>)
       set_target_properties(
         ${target} PROPERTIES OUTPUT_NAME ${file} RUNTIME_OUTPUT_DIRECTORY
                                                  "${PROJECT_BINARY_DIR}/tests/${kind}")

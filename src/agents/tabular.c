@@ -1,0 +1,429 @@
+/* Tabular agents: one curator (curate/tabular.c) and one of five planners.
+ *
+ * Defaults. `bonus_scale` and `error_scale` below 1 void the regret theorem, never the privacy: scales of noise do
+ * not depend on them. The defaults are what learns within tens of thousands of users; setting bonus_scale: 1 switches the
+ * others to the theorem as well (error_scale 1, no clipping of users' norms, the running minimum on, a proven
+ * bonus), unless they are set too.
+ *
+ * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on every node of a binary tree,
+ * or 3 H / epsilon on every report, raw rewards, three streams; [GPPP21]: 6 H / epsilon. What they give is computed, not
+ * believed. */
+#include "agents/tabular.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "curate/tabular.h"
+#include "noise/stream.h"
+#include "plan/ldp_obi.h"
+#include "plan/private_ucb.h"
+#include "plan/pucb.h"
+#include "plan/ucbvi.h"
+
+/* Parameters that all kinds share come first, in this order. */
+enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_NORM, OWN, OWN_2, OWN_3, MAX_PARAMETERS };
+
+#define SHARED(scale, error)                                                                       \
+    {"pooled", TACIT_PARAMETER_TEXT,                                                               \
+     "auto",   0,                                                                                  \
+     0,        "one model for all steps: yes, no, or auto (as the world says)"},                   \
+        {"bonus_scale", TACIT_PARAMETER_REAL,                                                      \
+         scale,         0,                                                                         \
+         1e6,           "multiplies the statistical bonus; 1 is the theorem"},                     \
+        {"error_scale",                                                                            \
+         TACIT_PARAMETER_REAL,                                                                     \
+         error,                                                                                    \
+         0,                                                                                        \
+         1e6,                                                                                      \
+         "multiplies the error levels of the noise; 1 is the theorem, and the default if "         \
+         "bonus_scale is 1"},                                                                      \
+        {"failure", TACIT_PARAMETER_REAL, "0.1", 1e-12, 0.5, "probability that the bounds fail"},  \
+    {                                                                                              \
+        "user_norm", TACIT_PARAMETER_REAL, "", 0.001, 1,                                           \
+            "pooled: clip a user's counts to this share of the horizon in L2 norm; 1 keeps all"    \
+    }
+
+static const tacit_parameter ucbvi_parameters[] = {
+    SHARED("0.1", "0.001"),
+    {"bonus", TACIT_PARAMETER_TEXT, "", 0, 0,
+     "bernstein, hoeffding, certificate, printed, azar-hoeffding or azar-bernstein"},
+    {"monotone", TACIT_PARAMETER_TEXT, "auto", 0, 0, "Q never rises again: yes, no, or auto"},
+    {"report", TACIT_PARAMETER_TEXT, "all", 0, 0,
+     "local: a user reports all steps, or one step drawn by public chance"},
+};
+static const tacit_parameter private_ucb_vi_parameters[] = {SHARED("0.01", "0.0001")};
+static const tacit_parameter private_ucb_po_parameters[] = {
+    SHARED("0.01", "0.0001"),
+    {"step_size", TACIT_PARAMETER_REAL, "0", 0, 1e6,
+     "eta; 0 is the theorem's sqrt(2 ln A / (H^2 K))"},
+};
+static const tacit_parameter pucb_parameters[] = {SHARED("0.01", "0.0001")};
+static const tacit_parameter ldp_obi_parameters[] = {
+    SHARED("0.01", "0.0001"),
+    {"alpha", TACIT_PARAMETER_REAL, "2", 1.000001, 1e6,
+     "how much of the noise is added to the visits"},
+};
+
+enum { UCBVI, DP_UCBVI, PRIVATE_UCB_VI, PRIVATE_UCB_PO, PUCB, LDP_OBI };
+
+#define ALL_MODELS                                                                                 \
+    (TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL_PURE |      \
+     TACIT_AGENT_LOCAL)
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const tacit_agent_kind kinds[] = {
+    [UCBVI] = {"ucbvi", "optimistic value iteration, without privacy", "Azar, Osband, Munos 2017",
+               TACIT_AGENT_NONE, ucbvi_parameters, COUNT(ucbvi_parameters)},
+    [DP_UCBVI] = {"dp-ucbvi", "UCBVI on noisy counts made valid again; with model none it is ucbvi",
+                  "Qiao, Wang 2023", ALL_MODELS, ucbvi_parameters, COUNT(ucbvi_parameters)},
+    [PRIVATE_UCB_VI] = {"private-ucb-vi", "value iteration on plain noisy ratios",
+                        "Chowdhury, Zhou 2022", ALL_MODELS & ~(unsigned)TACIT_AGENT_NONE,
+                        private_ucb_vi_parameters, COUNT(private_ucb_vi_parameters)},
+    [PRIVATE_UCB_PO] = {"private-ucb-po", "policy optimisation on plain noisy ratios",
+                        "Chowdhury, Zhou 2022", ALL_MODELS, private_ucb_po_parameters,
+                        COUNT(private_ucb_po_parameters)},
+    [PUCB] = {"pucb", "optimism above a threshold on noisy visits",
+              "Vietri, Balle, Krishnamurthy, Wu 2020", TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
+              pucb_parameters, COUNT(pucb_parameters)},
+    [LDP_OBI] = {"ldp-obi", "optimistic backward induction on local reports",
+                 "Garcelon, Perchet, Pike-Burke, Pirotta 2021",
+                 TACIT_AGENT_LOCAL_PURE | TACIT_AGENT_LOCAL, ldp_obi_parameters,
+                 COUNT(ldp_obi_parameters)},
+};
+
+const tacit_agent_kind *const tacit__tabular_kinds = kinds;
+const size_t tacit__tabular_kind_count = COUNT(kinds);
+
+struct tacit__tabular_agent {
+    size_t kind;
+    tacit__tabular *curator;
+    tacit__ucbvi *ucbvi;
+    tacit__private_ucb *private_ucb;
+    tacit__pucb *pucb;
+    tacit__ldp_obi *ldp_obi;
+    const char *remark;
+};
+
+/* --- Settings ---------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    const tacit_agent_request *request;
+    const tacit_agent_kind *kind;
+    tacit__value values[MAX_PARAMETERS];
+    bool theory; /* bonus_scale: 1 */
+} reading;
+
+/* The index of a text value among the choices, a NULL-terminated list; -1 with an error. */
+static int choose(const reading *r, size_t parameter, const char *const *choices, tacit_error *err)
+{
+    const char *text = r->values[parameter].text;
+    char list[160] = "";
+    for (int i = 0; choices[i] != NULL; i++) {
+        if (strcmp(choices[i], text) == 0)
+            return i;
+        size_t used = strlen(list);
+        if (used + strlen(choices[i]) + 3 < sizeof list) {
+            memcpy(list + used, used > 0 ? ", " : "", used > 0 ? 3 : 1);
+            memcpy(list + strlen(list), choices[i], strlen(choices[i]) + 1);
+        }
+    }
+    (void)tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->request->file,
+                         (size_t)r->values[parameter].line, "%s: %s is '%s', expected one of: %s",
+                         r->kind->name, r->kind->parameters[parameter].name, text, list);
+    return -1;
+}
+
+static const char *const yes_no_auto[] = {"auto", "yes", "no", NULL};
+
+static tacit_status read_pooled(const reading *r, size_t kind, bool *pooled, tacit_error *err)
+{
+    int choice = choose(r, POOLED, yes_no_auto, err);
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    *pooled = choice == 1 || (choice == 0 && r->request->stationary);
+    if (kind == LDP_OBI && !*pooled)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->request->file,
+                              (size_t)r->values[POOLED].line,
+                              "ldp-obi knows one model for all steps: it needs pooled: yes");
+    if (*pooled && !r->request->stationary)
+        return tacit__fail_at(
+            err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[POOLED].line,
+            "pooled: yes needs a world whose steps are all alike; this one's are not");
+    return TACIT_OK;
+}
+
+static double error_scale(const reading *r)
+{
+    return r->theory && !r->values[ERROR_SCALE].given ? 1 : r->values[ERROR_SCALE].real;
+}
+
+/* What a user's counts are clipped to: by default what lets a trajectory that seldom repeats itself through. */
+static double user_norm(const reading *r, bool tight)
+{
+    if (r->values[USER_NORM].given)
+        return r->values[USER_NORM].real;
+    double least = 1 / sqrt((double)r->request->horizon);
+    bool gaussian = r->request->guarantee.delta > 0; /* in L1 every trajectory has the same norm */
+    return r->theory || !tight || !gaussian ? 1 : fmin(1, fmax(least, 0.3));
+}
+
+static tacit_status read_sums(const reading *r, tacit__tabular_options *o, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    static const char *const names[] = {"tree", "smooth", "blt", NULL};
+    static const tacit_sum_mechanism mechanisms[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH,
+                                                     TACIT_SUM_BLT};
+    if (q->guarantee.model == TACIT_MODEL_JOINT && q->sums == NULL &&
+        q->calibration != TACIT_CALIBRATION_TIGHT) {
+        o->has_mechanism = true;
+        o->mechanism = TACIT_SUM_TREE;
+    }
+    if (q->sums == NULL)
+        return TACIT_OK;
+    if (q->guarantee.model != TACIT_MODEL_JOINT)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
+                              "sums: %s is for the joint model; local reports are simply added",
+                              q->sums);
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], q->sums) == 0) {
+            o->has_mechanism = true;
+            o->mechanism = mechanisms[i];
+            return TACIT_OK;
+        }
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, q->file, (size_t)q->line,
+                          "sums is '%s', expected tree, smooth or blt", q->sums);
+}
+
+static double published_scale(const tacit_agent_request *q, size_t kind)
+{
+    double h = (double)q->horizon;
+    if (kind == LDP_OBI)
+        return 6 * h / q->guarantee.epsilon;
+    double levels = q->guarantee.model == TACIT_MODEL_JOINT ? log2((double)q->episodes) : 1;
+    return 3 * h * fmax(1, levels) / q->guarantee.epsilon;
+}
+
+static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_options *out,
+                                 tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    bool pooled, tight = q->calibration == TACIT_CALIBRATION_TIGHT;
+    tacit_status status = read_pooled(r, kind, &pooled, err);
+    if (status != TACIT_OK)
+        return status;
+    double h = (double)q->horizon, s = (double)q->n_states;
+    tacit__tabular_options o = {
+        .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
+        .episodes = q->episodes,
+        .guarantee = q->guarantee,
+        .calibration = tight                                           ? TACIT__TIGHT
+                       : q->calibration == TACIT_CALIBRATION_PUBLISHED ? TACIT__PUBLISHED
+                                                                       : TACIT__FIGURE,
+        .visits_stream = true,
+        .centred = tight,
+        .user_norm = pooled ? user_norm(r, tight) : 1,
+        .failure = r->values[FAILURE].real,
+        .published_scale = published_scale(q, kind),
+        .weight_visits = 3 * h + 2,
+        .weight_moves = s * h,
+        .weight_rewards = r->theory ? 1 : h,
+    };
+    status = read_sums(r, &o, err);
+    if (status == TACIT_OK && kind <= DP_UCBVI) {
+        static const char *const reports[] = {"all", "step", NULL};
+        int report = choose(r, OWN_3, reports, err);
+        if (report < 0)
+            return TACIT_BAD_ARGUMENT;
+        o.one_step = report == 1;
+        if (o.one_step)
+            o.user_norm = 1;
+    }
+    *out = o;
+    return status;
+}
+
+/* --- Planners ---------------------------------------------------------------------------------- */
+
+static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, tacit__space space,
+                               uint64_t tie_seed, tacit_error *err)
+{
+    static const char *const names[] = {"bernstein", "hoeffding",      "certificate",
+                                        "printed",   "azar-hoeffding", "azar-bernstein",
+                                        NULL};
+    int bonus = r->theory ? TACIT__BONUS_HOEFFDING : TACIT__BONUS_BERNSTEIN;
+    if (r->request->calibration == TACIT_CALIBRATION_PUBLISHED && r->theory)
+        bonus = TACIT__BONUS_PRINTED;
+    if (r->values[OWN].given && (bonus = choose(r, OWN, names, err)) < 0)
+        return TACIT_BAD_ARGUMENT;
+    int monotone = choose(r, OWN_2, yes_no_auto, err);
+    if (monotone < 0)
+        return TACIT_BAD_ARGUMENT;
+    tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
+                              .bonus_scale = r->values[BONUS_SCALE].real,
+                              .error_scale = error_scale(r),
+                              .failure = r->values[FAILURE].real,
+                              .episodes = r->request->episodes,
+                              .monotone = monotone == 1 || (monotone == 0 && r->theory),
+                              .tie_seed = tie_seed};
+    if (!r->theory)
+        agent->remark = "bonus_scale below 1: the regret theorem does not apply (the privacy does)";
+    else if (bonus == TACIT__BONUS_BERNSTEIN)
+        agent->remark = "bonus bernstein leaves out terms that the theorem needs; hoeffding and "
+                        "certificate are proven";
+    return tacit__ucbvi_create(space, &o, &agent->ucbvi);
+}
+
+static tacit_status make_planner(tacit__tabular_agent *agent, const reading *r, tacit__space space,
+                                 uint64_t tie_seed, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    double scale = r->values[BONUS_SCALE].real, error = error_scale(r),
+           failure = r->values[FAILURE].real;
+    bool printed = q->calibration == TACIT_CALIBRATION_PUBLISHED;
+    if (!r->theory)
+        agent->remark = "bonus_scale below 1: the regret theorem does not apply (the privacy does)";
+    switch (agent->kind) {
+    case PRIVATE_UCB_VI:
+    case PRIVATE_UCB_PO: {
+        bool po = agent->kind == PRIVATE_UCB_PO;
+        tacit__private_ucb_options o = {.optimise = po,
+                                        .bonus_scale = scale,
+                                        .error_scale = error,
+                                        .step_size = po ? r->values[OWN].real : 0,
+                                        .failure = failure,
+                                        .episodes = q->episodes,
+                                        .tie_seed = tie_seed};
+        return tacit__private_ucb_create(space, &o, &agent->private_ucb);
+    }
+    case PUCB: {
+        double h = (double)q->horizon, s = (double)q->n_states, a = (double)q->n_actions;
+        double e = 3 * h / q->guarantee.epsilon *
+                   log((2 * s * a * h + s * s * a * h) * 9 / failure) *
+                   pow(log((double)q->episodes), 2.5);
+        tacit__pucb_options o = {.bonus_scale = scale,
+                                 .error_scale = error,
+                                 .printed_error = printed ? e : 0,
+                                 .failure = failure,
+                                 .episodes = q->episodes,
+                                 .tie_seed = tie_seed};
+        return tacit__pucb_create(space, &o, &agent->pucb);
+    }
+    case LDP_OBI: {
+        tacit__ldp_obi_options o = {.alpha = r->values[OWN].real,
+                                    .bonus_scale = scale,
+                                    .error_scale = error,
+                                    .printed_scale = printed ? published_scale(q, LDP_OBI) : 0,
+                                    .failure = failure,
+                                    .tie_seed = tie_seed};
+        return tacit__ldp_obi_create(space, &o, &agent->ldp_obi);
+    }
+    default:
+        return make_ucbvi(agent, r, space, tie_seed, err);
+    }
+}
+
+/* --- The agent --------------------------------------------------------------------------------- */
+
+/* Public chance that breaks ties; without a source of noise (model none) a fixed one. */
+static uint64_t tie_seed_of(tacit_noise *noise)
+{
+    uint64_t word = 1;
+    if (noise != NULL) {
+        tacit__site site;
+        tacit__site_open(&site, noise, "public: ties");
+        tacit__site_words(&site, 0, 0, 1, &word);
+    }
+    return word;
+}
+
+tacit_status tacit__tabular_agent_create(size_t index, const tacit_agent_request *request,
+                                         tacit_noise *noise, tacit__tabular_agent **out,
+                                         tacit_error *err)
+{
+    reading r = {.request = request, .kind = &kinds[index]};
+    tacit__origin origin = {
+        .file = request->file, .line = request->line, .kind = kinds[index].name};
+    tacit_status status =
+        tacit__settings_read(r.kind->parameters, r.kind->n_parameters, request->settings,
+                             request->n_settings, &origin, r.values, err);
+    if (status != TACIT_OK)
+        return status;
+    r.theory = r.values[BONUS_SCALE].real >= 1;
+    tacit__tabular_options curator;
+    status = read_curator(&r, index, &curator, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__tabular_agent *agent = tacit__alloc(1, sizeof *agent);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    agent->kind = index;
+    agent->remark = "";
+    status = tacit__tabular_create(&curator, noise, &agent->curator, err);
+    if (status == TACIT_OK) {
+        status = make_planner(agent, &r, curator.space, tie_seed_of(noise), err);
+        if (status == TACIT_NO_MEMORY)
+            (void)tacit__fail_plain(err, status);
+    }
+    if (status != TACIT_OK) {
+        tacit__tabular_agent_destroy(agent);
+        return status;
+    }
+    *out = agent;
+    return TACIT_OK;
+}
+
+void tacit__tabular_agent_destroy(tacit__tabular_agent *agent)
+{
+    if (agent == NULL)
+        return;
+    tacit__tabular_destroy(agent->curator);
+    tacit__ucbvi_destroy(agent->ucbvi);
+    tacit__private_ucb_destroy(agent->private_ucb);
+    tacit__pucb_destroy(agent->pucb);
+    tacit__ldp_obi_destroy(agent->ldp_obi);
+    tacit__free(agent);
+}
+
+tacit_status tacit__tabular_agent_plan(tacit__tabular_agent *agent, tacit_billboard *out,
+                                       tacit_error *err)
+{
+    tacit__counts counts;
+    tacit_status status = tacit__tabular_release(agent->curator, &counts, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__billboard board = agent->ucbvi != NULL ? tacit__ucbvi_plan(agent->ucbvi, &counts)
+                             : agent->private_ucb != NULL
+                                 ? tacit__private_ucb_plan(agent->private_ucb, &counts)
+                             : agent->pucb != NULL ? tacit__pucb_plan(agent->pucb, &counts)
+                                                   : tacit__ldp_obi_plan(agent->ldp_obi, &counts);
+    *out =
+        (tacit_billboard){.version = board.version, .policy = board.policy, .mixed = board.mixed};
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_agent_learn(tacit__tabular_agent *agent, const tacit_trajectory *user,
+                                        tacit_error *err)
+{
+    tacit__trajectory t = {
+        .states = user->states, .actions = user->actions, .rewards = user->rewards};
+    return tacit__tabular_add(agent->curator, &t, err);
+}
+
+const tacit_plan *tacit__tabular_agent_release_plan(const tacit__tabular_agent *agent)
+{
+    tacit_ledger *ledger = tacit__tabular_ledger(agent->curator);
+    return ledger != NULL ? tacit_ledger_plan(ledger) : NULL;
+}
+
+tacit_ledger *tacit__tabular_agent_ledger(const tacit__tabular_agent *agent)
+{
+    return tacit__tabular_ledger(agent->curator);
+}
+
+const char *tacit__tabular_agent_remark(const tacit__tabular_agent *agent)
+{
+    return agent->remark;
+}

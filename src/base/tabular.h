@@ -1,0 +1,41 @@
+/* What passes between the rooms of a tabular learner: the release that a planner sees and the billboard that it
+ * makes. Plain data; S states, A actions, H steps; `tables` is H, or 1 when all steps share a model. */
+#ifndef TACIT_BASE_TABULAR_H
+#define TACIT_BASE_TABULAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tacit__space {
+    size_t n_states, n_actions, horizon, tables;
+} tacit__space;
+
+/* Noisy (or, for the learner without privacy, exact) counts of users 1 .. users. Row-major
+ * [table][state][action] and [table][state][action][next state]. */
+typedef struct tacit__counts {
+    uint64_t users;
+    const double
+        *visits; /* N; NULL when no such stream is released: take the sum over next states */
+    const double *moves;   /* M */
+    const double *rewards; /* sum of r - centre */
+    double centre;         /* 1/2 for centred rewards, else 0 */
+    /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */
+    double visits_error, moves_error, rewards_error;
+    double scale; /* what one visit counts for: 1, or H when users report a single step */
+} tacit__counts;
+
+/* What anybody may read. `version` grows when the policy changes. */
+typedef struct tacit__billboard {
+    uint64_t version;
+    const uint32_t *policy; /* [H][S], or NULL */
+    const double *mixed;    /* [H][S][A], or NULL */
+} tacit__billboard;
+
+/* One user: states[H + 1], actions[H], rewards[H]. */
+typedef struct tacit__trajectory {
+    const uint32_t *states, *actions;
+    const double *rewards;
+} tacit__trajectory;
+
+#endif

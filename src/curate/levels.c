@@ -1,0 +1,41 @@
+/* Gaussian: sqrt(m) times the normal quantile. Laplace: P(Y > y) <= exp(-u y) (1 - u^2)^-m at the optimal
+ * u = y / (sqrt(m^2 + y^2) + m); the level solves 2 * bound = eta by bisection. */
+#include "curate/levels.h"
+
+#include <math.h>
+
+double tacit__level_gaussian(double m, double eta)
+{
+    double low = 0, high = 40;
+    for (int i = 0; i < 60; i++) {
+        double z = (low + high) / 2;
+        if (erfc(z / M_SQRT2) > eta)
+            low = z;
+        else
+            high = z;
+    }
+    return sqrt(m) * high;
+}
+
+static double log_tail(double m, double y)
+{
+    double u = y / (sqrt(m * m + y * y) + m);
+    return -u * y - m * log1p(-u * u);
+}
+
+double tacit__level_laplace(double m, double eta)
+{
+    double target = log(eta / 2), low = 0, high = 1;
+    if (m <= 0)
+        return 0;
+    while (log_tail(m, high) > target)
+        high *= 2;
+    for (int i = 0; i < 60; i++) {
+        double y = (low + high) / 2;
+        if (log_tail(m, y) > target)
+            low = y;
+        else
+            high = y;
+    }
+    return high;
+}

@@ -1,0 +1,352 @@
+/* Tabular counts. See curate/tabular.h.
+ *
+ * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
+ * sensitivities; all for replacement]:
+ *
+ *     stream              bound on a contribution            move: L1, L2
+ *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
+ *     N, P pooled         H ones, perhaps in one cell        2H, sqrt(2) H
+ *     R raw               as N                               as N
+ *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, H
+ *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, H / sqrt(2)
+ *
+ * The last line: at each step either the cells differ, and then N moves by 2 (squared) and R by 1/4 + 1/4, or they
+ * agree, and then N does not move and R by at most 1. The squared loss is max{2/sN^2 + (1/2)/sR^2, 1/sR^2}, which is
+ * the first if sR >= sN / 2; that is required of the scales after calibration. Pooled: H times the moves of one
+ * step, by the triangle inequality.
+ *
+ * With `user_norm` u < 1 a pooled contribution whose L2 norm exceeds u H is scaled down to it as a whole. The moves
+ * are then u times those above. Ratios of counts keep their meaning up to how often such users differ from
+ * others; what is lost is a little bias, what is gained is 1/u in noise. (A trajectory of H steps has a norm of H only
+ * if it repeats one transition H times; sqrt(H) if it never repeats one.)
+ *
+ * With `one_step` a user contributes a single step: the moves are those of H = 1, and the sums stand for 1/H of the
+ * visits, which the planner multiplies by H. The step is public chance, independent of data. */
+#include "curate/tabular.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/levels.h"
+#include "noise/stream.h"
+
+typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
+
+typedef struct stream {
+    size_t size;    /* cells */
+    double *noisy;  /* the last release, or the exact counts */
+    double *x;      /* a user's contribution; zero between users */
+    tacit_sum *sum; /* NULL without privacy */
+    double scale;   /* of the noise, 0 without */
+    double level;   /* joint: error level of every release */
+} stream;
+
+struct tacit__tabular {
+    tacit__tabular_options o;
+    tacit_ledger *ledger;
+    stream streams[STREAMS];
+    uint64_t users;
+    bool fresh;  /* `noisy` is the release of `users` users */
+    bool broken; /* a charge was refused halfway through a user: nothing more is released */
+    double eta;  /* failure probability of one cell at one episode */
+    uint64_t level_users; /* local: users for which the levels below were computed */
+    double local_level[STREAMS];
+    tacit__site chance; /* public: the step that a user reports */
+};
+
+static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
+
+static bool is_private(const tacit__tabular *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
+{
+    const tacit__tabular_options *o = &c->o;
+    double steps = o->one_step ? 1 : (double)o->space.horizon;
+    bool pooled = o->space.tables == 1 && !o->one_step;
+    bool centred = which == REWARDS && o->centred;
+    double unit = centred ? 0.5 : 1;
+    /* upwards, so that H ones on the lattice are within the bound */
+    double l2 = unit * (pooled ? steps * o->user_norm : nextafter(sqrt(steps), HUGE_VAL));
+    tacit_sum_spec spec = {.mechanism = o->mechanism,
+                           .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
+                           .dimension = c->streams[which].size,
+                           .users = o->episodes > 1 ? o->episodes - 1 : 1,
+                           .bound = {.l1 = unit * steps,
+                                     .l2 = l2,
+                                     .nonnegative = !centred,
+                                     .nonzeros = (uint64_t)steps,
+                                     .clip = o->user_norm < 1}};
+    if (centred && o->visits_stream && o->user_norm == 1) {
+        spec.sensitivity_l2 = M_SQRT2 * l2;
+        spec.reason =
+            "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step";
+    }
+    return spec;
+}
+
+static double weight_of(const tacit__tabular_options *o, stream_name which)
+{
+    return which == VISITS  ? o->weight_visits
+           : which == MOVES ? o->weight_moves
+                            : o->weight_rewards;
+}
+
+/* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
+static double joint_level(const tacit__tabular *c, const stream *s)
+{
+    bool laplace = c->o.guarantee.delta == 0;
+    double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
+    double draws = ratio * ratio;
+    return s->scale * (laplace ? tacit__level_laplace(ceil(draws * (1 - 1e-9)), c->eta)
+                               : tacit__level_gaussian(draws, c->eta));
+}
+
+static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
+{
+    const tacit__tabular_options *o = &c->o;
+    if (o->calibration == TACIT__TIGHT)
+        return tacit_plan_calibrate(plan, o->guarantee, err);
+    double scale = o->calibration == TACIT__FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < tacit_plan_size(plan) && status == TACIT_OK; i++)
+        status = tacit_plan_set_scale(plan, tacit_plan_release(plan, i)->name, TACIT_LAW_LAPLACE,
+                                      scale, err);
+    return status;
+}
+
+/* Plan, ledger and sums of the private curator. */
+static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit_plan *plan = NULL;
+    tacit_status status = tacit_plan_create(&plan);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        if (i == VISITS && !c->o.visits_stream)
+            continue;
+        tacit_sum_spec spec = spec_of(c, (stream_name)i);
+        tacit_release line;
+        status = tacit_sum_declare(&spec, names[i], &line, err);
+        line.weight = weight_of(&c->o, (stream_name)i);
+        if (status == TACIT_OK)
+            status = tacit_plan_declare(plan, &line, err);
+    }
+    if (status == TACIT_OK)
+        status = calibrate(c, plan, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &c->ledger, err);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        stream *s = &c->streams[i];
+        if (i == VISITS && !c->o.visits_stream)
+            continue;
+        tacit_sum_spec spec = spec_of(c, (stream_name)i);
+        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
+        status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
+        if (status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL)
+            s->level = joint_level(c, s);
+    }
+    /* the condition of the centred rewards' sensitivity; see the head */
+    if (status == TACIT_OK && c->o.visits_stream && c->o.centred && c->o.guarantee.delta > 0 &&
+        !(c->streams[REWARDS].scale >= c->streams[VISITS].scale / 2))
+        status = tacit__fail(
+            err, TACIT_BAD_PLAN,
+            "the rewards' noise is less than half of the visits'; give rewards less weight");
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+static tacit_status check_options(const tacit__tabular_options *o, tacit_error *err)
+{
+    if (o->space.n_states == 0 || o->space.n_actions == 0 || o->space.horizon == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
+    if (o->episodes == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
+    if (o->one_step && (o->guarantee.model != TACIT_MODEL_LOCAL || o->space.tables != 1))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "reports of a single step exist for the local model with pooled counts");
+    double cells = (double)o->space.tables * (double)o->space.n_states *
+                   (double)o->space.n_actions * (double)(o->space.n_states + 2);
+    if (cells > 0x1p33)
+        return tacit__fail(
+            err, TACIT_TOO_LARGE,
+            "dense counts would have %.3g cells and need about %.0f GB; pool the steps, or use "
+            "fewer states",
+            cells, cells * 160 / 1e9);
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
+                                   tacit__tabular **out, tacit_error *err)
+{
+    tacit_status status = check_options(options, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__tabular *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    c->o = *options;
+    if (!c->o.has_mechanism)
+        c->o.mechanism = tacit_sum_default_mechanism(c->o.guarantee);
+    const tacit__space *sp = &c->o.space;
+    size_t rows = sp->tables * sp->n_states * sp->n_actions;
+    c->eta = c->o.failure / (3 * (double)rows * (double)(sp->n_states + 2) * (double)c->o.episodes);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        stream *s = &c->streams[i];
+        s->size = i == MOVES ? rows * sp->n_states : rows;
+        s->noisy = tacit__alloc(s->size, sizeof *s->noisy);
+        s->x = tacit__alloc(s->size, sizeof *s->x);
+        if (s->noisy == NULL || s->x == NULL)
+            status = tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
+                                 s->size);
+    }
+    if (status == TACIT_OK && is_private(c)) {
+        tacit__site_open(&c->chance, noise, "public: the step that a user reports");
+        status = open_sums(c, noise, err);
+    }
+    if (status != TACIT_OK) {
+        tacit__tabular_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__tabular_destroy(tacit__tabular *c)
+{
+    if (c == NULL)
+        return;
+    for (int i = 0; i < STREAMS; i++) {
+        stream *s = &c->streams[i];
+        tacit_sum_destroy(s->sum);
+        tacit__free_secret(s->noisy, s->size * sizeof *s->noisy);
+        tacit__free_secret(s->x, s->size * sizeof *s->x);
+    }
+    tacit_ledger_destroy(c->ledger);
+    tacit__free(c);
+}
+
+tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
+{
+    return c->ledger;
+}
+
+static double level(tacit__tabular *c, stream_name which)
+{
+    stream *s = &c->streams[which];
+    if (c->o.mechanism != TACIT_SUM_LOCAL)
+        return s->level;
+    double draws = (double)c->users;
+    if (c->users != c->level_users) {
+        bool laplace = c->o.guarantee.delta == 0;
+        double unit =
+            laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
+        for (int i = 0; i < STREAMS; i++)
+            c->local_level[i] = c->streams[i].scale * unit;
+        c->level_users = c->users;
+    }
+    return c->local_level[which];
+}
+
+tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
+{
+    for (int i = 0; i < STREAMS && is_private(c) && c->users > 0 && !c->fresh; i++) {
+        stream *s = &c->streams[i];
+        tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->noisy, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    c->fresh = true;
+    bool has_visits = !is_private(c) || c->o.visits_stream;
+    *out = (tacit__counts){.users = c->users,
+                           .visits = has_visits ? c->streams[VISITS].noisy : NULL,
+                           .moves = c->streams[MOVES].noisy,
+                           .rewards = c->streams[REWARDS].noisy,
+                           .centre = c->o.centred ? 0.5 : 0,
+                           .scale = c->o.one_step ? (double)c->o.space.horizon : 1};
+    if (is_private(c)) {
+        out->moves_error = level(c, MOVES);
+        out->rewards_error = level(c, REWARDS);
+        /* visits that are sums of S moves err like a sum of S times as many draws */
+        out->visits_error = c->o.visits_stream
+                                ? level(c, VISITS)
+                                : out->moves_error * sqrt((double)c->o.space.n_states);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory *u,
+                               tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    for (size_t h = 0; h <= sp->horizon; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++)
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+    return TACIT_OK;
+}
+
+/* Adds the user's steps first .. last-1 to x (private) or to the counts themselves, or clears them from x. */
+static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
+                       bool clear)
+{
+    const tacit__space *sp = &c->o.space;
+    bool exact = !is_private(c);
+    double *visits = exact ? c->streams[VISITS].noisy : c->streams[VISITS].x;
+    double *moves = exact ? c->streams[MOVES].noisy : c->streams[MOVES].x;
+    double *rewards = exact ? c->streams[REWARDS].noisy : c->streams[REWARDS].x;
+    double centre = c->o.centred ? 0.5 : 0;
+    for (size_t h = first; h < last; h++) {
+        size_t table = sp->tables == 1 ? 0 : h;
+        size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+        if (clear) {
+            visits[row] = moves[row * sp->n_states + u->states[h + 1]] = rewards[row] = 0;
+        } else {
+            visits[row] += 1;
+            moves[row * sp->n_states + u->states[h + 1]] += 1;
+            rewards[row] += u->rewards[h] - centre;
+        }
+    }
+}
+
+tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+{
+    tacit_status status = check_user(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the counts are closed");
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
+                           (unsigned long long)c->o.episodes);
+    size_t first = 0, last = c->o.space.horizon;
+    if (c->o.one_step) {
+        uint64_t word;
+        tacit__site_words(&c->chance, c->users, 0, 1, &word);
+        first = (size_t)(word % c->o.space.horizon); /* public: a bias of 2^-60 is harmless */
+        last = first + 1;
+    }
+    bool needed = c->users + 1 < c->o.episodes;
+    if (needed)
+        contribute(c, u, first, last, false);
+    if (needed && is_private(c)) {
+        for (int i = 0; i < STREAMS && status == TACIT_OK; i++)
+            if (c->streams[i].sum != NULL)
+                status = tacit_sum_add(c->streams[i].sum, c->streams[i].x, err);
+        contribute(c, u, first, last, true);
+        c->broken = status != TACIT_OK;
+    }
+    if (status != TACIT_OK)
+        return status;
+    c->users++;
+    c->fresh = !needed;
+    return TACIT_OK;
+}

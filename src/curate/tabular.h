@@ -1,0 +1,58 @@
+/* The curator of tabular learners: users' trajectories in, counts out, noisy as the guarantee asks.
+ *
+ * Streams: N visits of (state, action), P moves to the next state, R rewards; a table for each step, or one for
+ * all steps (`pooled`). Under joint privacy the curator keeps running sums of raw data behind the door; under local privacy every
+ * user's vector gets its noise before it is added (the randomizer and the aggregator are here together,
+ * because both run in one process in a simulation; nothing but the noisy vector is kept). */
+#ifndef TACIT_CURATE_TABULAR_H
+#define TACIT_CURATE_TABULAR_H
+
+#include <tacit/ledger.h>
+#include <tacit/sum.h>
+
+#include "base/tabular.h"
+
+typedef enum tacit__calibration {
+    TACIT__TIGHT,     /* sound and as small as can be proved */
+    TACIT__PUBLISHED, /* the paper's constants, whatever they give */
+    TACIT__FIGURE     /* scale 1 / epsilon everywhere: the shape of published curves; not private */
+} tacit__calibration;
+
+typedef struct tacit__tabular_options {
+    tacit__space space;
+    uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
+    tacit_guarantee guarantee;
+    tacit__calibration calibration;
+    bool has_mechanism; /* else the least noisy one */
+    tacit_sum_mechanism mechanism;
+    bool visits_stream; /* release N as well; without it visits are sums of moves */
+    bool centred;       /* rewards as r - 1/2 */
+    bool one_step; /* local: each user reports a single step, drawn by public chance; pooled only */
+    double
+        user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all there are */
+    double
+        failure; /* of the error levels, two-sided, all cells and episodes together: failure / 3 */
+    double published_scale; /* with PUBLISHED: the Laplace scale of every node or report */
+    double weight_visits, weight_moves, weight_rewards; /* for the budget split */
+} tacit__tabular_options;
+
+typedef struct tacit__tabular tacit__tabular;
+
+TACIT_MUST_USE tacit_status tacit__tabular_create(const tacit__tabular_options *options,
+                                                  tacit_noise *noise, tacit__tabular **out,
+                                                  tacit_error *err);
+void tacit__tabular_destroy(tacit__tabular *curator);
+
+/* The release for the next episode. */
+TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, tacit__counts *out,
+                                                   tacit_error *err);
+
+/* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. The
+ * last user's data are never needed and are dropped. */
+TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
+                                               const tacit__trajectory *user, tacit_error *err);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__tabular_ledger(const tacit__tabular *curator);
+
+#endif

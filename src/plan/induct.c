@@ -1,0 +1,152 @@
+#include "plan/induct.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+void tacit__induction_destroy(tacit__induction *in)
+{
+    tacit__free(in->transitions);
+    tacit__free(in->fixed);
+    tacit__free(in->slope);
+    tacit__free(in->q);
+    tacit__free(in->values);
+    tacit__free(in->mean);
+    tacit__free(in->square);
+    tacit__free(in->trial);
+    tacit__free(in->policy);
+    *in = (tacit__induction){0};
+}
+
+tacit_status tacit__induction_create(tacit__space space, bool monotone, uint64_t tie_seed,
+                                     tacit__induction *out)
+{
+    size_t pairs = space.n_states * space.n_actions, h = space.horizon;
+    tacit__induction in = {
+        .space = space, .pairs = pairs, .monotone = monotone, .tie_words = tie_seed};
+    in.transitions = tacit__alloc(space.tables * pairs, space.n_states * sizeof *in.transitions);
+    in.fixed = tacit__alloc(space.tables * pairs, sizeof *in.fixed);
+    in.slope = tacit__alloc(space.tables * pairs, sizeof *in.slope);
+    in.q = tacit__alloc(h * pairs, sizeof *in.q);
+    in.values = tacit__alloc((h + 1) * space.n_states, sizeof *in.values);
+    in.mean = tacit__alloc(pairs, sizeof *in.mean);
+    in.square = tacit__alloc(pairs, sizeof *in.square);
+    in.trial = tacit__alloc(pairs, sizeof *in.trial);
+    in.policy = tacit__alloc(h * space.n_states, sizeof *in.policy);
+    if (in.transitions == NULL || in.fixed == NULL || in.slope == NULL || in.q == NULL ||
+        in.values == NULL || in.mean == NULL || in.square == NULL || in.trial == NULL ||
+        in.policy == NULL) {
+        tacit__induction_destroy(&in);
+        return TACIT_NO_MEMORY;
+    }
+    for (size_t step = 0; step < h; step++)
+        for (size_t i = 0; i < pairs; i++)
+            in.q[step * pairs + i] = (double)(h - step);
+    *out = in;
+    return TACIT_OK;
+}
+
+/* mean and variance of the next value for all pairs; max(0, E V^2 - (E V)^2). */
+TACIT__INLINE void moments(const double *restrict transitions, const double *values,
+                           size_t n_states, size_t pairs, double *restrict mean,
+                           double *restrict variance)
+{
+    for (size_t i = 0; i < pairs; i++)
+        mean[i] = variance[i] = 0;
+    for (size_t next = 0; next < n_states; next++) {
+        const double v = values[next], *restrict row = transitions + next * pairs;
+        for (size_t i = 0; i < pairs; i++) {
+            double weighted = row[i] * v;
+            mean[i] += weighted;
+            variance[i] += weighted * v;
+        }
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        double spread = variance[i] - mean[i] * mean[i];
+        variance[i] = spread > 0 ? spread : 0;
+    }
+}
+
+static void moments_base(const double *transitions, const double *values, size_t n_states,
+                         size_t pairs, double *mean, double *variance)
+{
+    moments(transitions, values, n_states, pairs, mean, variance);
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static void moments_avx2(const double *transitions, const double *values,
+                                     size_t n_states, size_t pairs, double *mean, double *variance)
+{
+    moments(transitions, values, n_states, pairs, mean, variance);
+}
+#endif
+
+/* Public chance, by SplitMix64: ties carry no secret, so a generator without one is enough, and a planner
+ * has no access to the others. */
+static uint64_t next_chance(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/* The best action; among equals each is as likely. */
+static uint32_t greedy(const double *q, size_t n_actions, uint64_t *chance)
+{
+    uint32_t best = 0;
+    uint64_t equals = 1;
+    for (uint32_t a = 1; a < n_actions; a++) {
+        if (q[a] > q[best]) {
+            best = a;
+            equals = 1;
+        } else if (q[a] == q[best] && next_chance(chance) % ++equals == 0) {
+            best = a;
+        }
+    }
+    return best;
+}
+
+void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, void *planner)
+{
+    const size_t n_states = in->space.n_states, pairs = in->pairs,
+                 table = in->space.tables == 1 ? 0 : h;
+    const double *next = in->values + (h + 1) * n_states;
+    const double *transitions = in->transitions + table * n_states * pairs;
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2())
+        moments_avx2(transitions, next, n_states, pairs, in->mean, in->square);
+    else
+#endif
+        moments_base(transitions, next, n_states, pairs, in->mean, in->square);
+    const double *fixed = in->fixed + table * pairs, *slope = in->slope + table * pairs;
+    const double rest = (double)(in->space.horizon - h - 1); /* H - h with h counted from 1 */
+    for (size_t i = 0; i < pairs; i++)
+        in->trial[i] = fixed[i] + rest * slope[i] + in->mean[i];
+    if (more != NULL)
+        more(planner, h, in->mean, in->square, in->trial);
+}
+
+void tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner)
+{
+    const size_t n_states = in->space.n_states, n_actions = in->space.n_actions, pairs = in->pairs;
+    bool changed = in->version == 0;
+    for (size_t h = in->space.horizon; h-- > 0;) {
+        double *q = in->q + h * pairs, *values = in->values + h * n_states;
+        const double cap = (double)(in->space.horizon - h);
+        tacit__induction_step(in, h, more, planner);
+        for (size_t i = 0; i < pairs; i++) {
+            double limit = in->monotone ? q[i] : cap, value = in->trial[i];
+            value = value < limit ? value : limit;
+            q[i] = value > 0 ? value : 0;
+        }
+        for (size_t s = 0; s < n_states; s++) {
+            uint32_t action = greedy(q + s * n_actions, n_actions, &in->tie_words);
+            values[s] = q[s * n_actions + action];
+            changed |= in->policy[h * n_states + s] != action;
+            in->policy[h * n_states + s] = action;
+        }
+    }
+    in->version += changed;
+}

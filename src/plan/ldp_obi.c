@@ -1,0 +1,81 @@
+/* LDP-OBI [GPPP21, recalled through its successors].
+ *
+ * With precision levels c (all equal for equal noise), k users so far, den = N + alpha c:
+ *     P = M / den,  r = R / den,  l = ln(4 pi^2 S A H k^3 / (3 beta)),
+ *     b_r = sqrt(2 l / den) + ((alpha + 1) c_R + c_N) / den
+ *     b_p = sqrt(14 S l / den) + (S c_P + (alpha + 1) c_N) / den,      Q = r + b_r + (H - h + 1) b_p + P V,
+ * capped at H - h + 1. Printed levels: c(k) = b sqrt(8 ln(2/eta_k)) max(sqrt k, sqrt(ln(2/eta_k))), b = 6 H / epsilon,
+ * eta_k = 6 beta / (pi^2 k^2 4 S A (S + 2)). den is kept at 1 or more: below it the estimate says nothing. */
+#include "plan/ldp_obi.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "plan/induct.h"
+
+struct tacit__ldp_obi {
+    tacit__ldp_obi_options options;
+    tacit__induction in;
+};
+
+void tacit__ldp_obi_destroy(tacit__ldp_obi *p)
+{
+    if (p != NULL)
+        tacit__induction_destroy(&p->in);
+    tacit__free(p);
+}
+
+tacit_status tacit__ldp_obi_create(tacit__space space, const tacit__ldp_obi_options *options,
+                                   tacit__ldp_obi **out)
+{
+    tacit__ldp_obi *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    p->options = *options;
+    tacit_status status = tacit__induction_create(space, false, options->tie_seed, &p->in);
+    if (status != TACIT_OK) {
+        tacit__ldp_obi_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TACIT_OK;
+}
+
+static double printed_level(const tacit__ldp_obi *p, double k)
+{
+    const double s = (double)p->in.space.n_states, a = (double)p->in.space.n_actions;
+    double log_term = log(M_PI * M_PI * k * k * 4 * s * a * (s + 2) / (3 * p->options.failure));
+    return p->options.printed_scale * sqrt(8 * log_term) * fmax(sqrt(k), sqrt(log_term));
+}
+
+tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
+{
+    const tacit__space sp = p->in.space;
+    const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    const double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
+    const double k = fmax(1, (double)c->users), alpha = p->options.alpha,
+                 scale = p->options.error_scale;
+    double c_n = c->visits_error, c_p = c->moves_error, c_r = c->rewards_error;
+    if (p->options.printed_scale > 0)
+        c_n = c_p = c_r = printed_level(p, k);
+    c_n *= scale;
+    c_p *= scale;
+    c_r *= scale;
+    const double log_term = log(4 * M_PI * M_PI * s * a * h * k * k * k / (3 * p->options.failure));
+    const double width_r = p->options.bonus_scale * sqrt(2 * log_term);
+    const double width_p = p->options.bonus_scale * sqrt(14 * s * log_term);
+    for (size_t row = 0; row < rows; row++) {
+        double n = c->scale * c->visits[row];
+        double den_p = fmax(1, n + alpha * c_n), den_r = fmax(1, n + alpha * c_r);
+        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        for (size_t next = 0; next < sp.n_states; next++)
+            transitions[next * pairs] = c->scale * c->moves[row * sp.n_states + next] / den_p;
+        double reward = (c->scale * c->rewards[row] + c->centre * n) / den_r;
+        double b_r = width_r / sqrt(den_r) + ((alpha + 1) * c_r + c_n) / den_r;
+        double b_p = width_p / sqrt(den_p) + (s * c_p + (alpha + 1) * c_n) / den_p;
+        p->in.fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */
+        p->in.slope[row] = b_p;
+    }
+    tacit__induction_run(&p->in, NULL, NULL);
+    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+}

@@ -1,0 +1,130 @@
+/* Private-UCB-VI and -PO [CZ22, recalled through its successors].
+ *
+ * den = max(1, N + e_N), P = M / den, r = R / den; P need not sum to one. With L = sqrt(2 ln(4 S A T / beta)):
+ *     VI   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [L / sqrt(den) + (S e_P + 2 e_N) / den]
+ *     PO   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [sqrt(4 S ln(6 S A T / beta) / den) + (S e_P + 2 e_N) / den]
+ * where e are the curator's error levels (the paper's E1, E2 and 3 E1 are such levels with larger constants). Q is
+ * clipped to [0, H - h + 1]; the paper's H is equally valid and larger. No running minimum.
+ *
+ * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
+ * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */
+#include "plan/private_ucb.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/induct.h"
+
+struct tacit__private_ucb {
+    tacit__private_ucb_options options;
+    tacit__induction in;
+    double *mixed, *log_weight; /* PO: [H][S][A] */
+    double reward_width, transition_width, eta;
+};
+
+void tacit__private_ucb_destroy(tacit__private_ucb *p)
+{
+    if (p == NULL)
+        return;
+    tacit__induction_destroy(&p->in);
+    tacit__free(p->mixed);
+    tacit__free(p->log_weight);
+    tacit__free(p);
+}
+
+tacit_status tacit__private_ucb_create(tacit__space space,
+                                       const tacit__private_ucb_options *options,
+                                       tacit__private_ucb **out)
+{
+    tacit__private_ucb *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    double h = (double)space.horizon, s = (double)space.n_states, a = (double)space.n_actions;
+    double k = (double)options->episodes, t = h * k;
+    p->options = *options;
+    p->reward_width = options->bonus_scale * sqrt(2 * log(4 * s * a * t / options->failure));
+    p->transition_width =
+        options->optimise
+            ? options->bonus_scale * sqrt(4 * s * log(6 * s * a * t / options->failure))
+            : p->reward_width;
+    p->eta = options->step_size > 0 ? options->step_size : sqrt(2 * log(a) / (h * h * k));
+    tacit_status status = tacit__induction_create(space, false, options->tie_seed, &p->in);
+    if (status == TACIT_OK && options->optimise) {
+        p->mixed = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->mixed);
+        p->log_weight = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->log_weight);
+        if (p->mixed == NULL || p->log_weight == NULL)
+            status = TACIT_NO_MEMORY;
+    }
+    if (status != TACIT_OK) {
+        tacit__private_ucb_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TACIT_OK;
+}
+
+static void estimate(tacit__private_ucb *p, const tacit__counts *c)
+{
+    const tacit__space sp = p->in.space;
+    const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->options.error_scale;
+    const double e_n = scale * c->visits_error, e_p = scale * c->moves_error,
+                 e_r = scale * c->rewards_error;
+    for (size_t row = 0; row < rows; row++) {
+        double visits = c->scale * c->visits[row], den = fmax(1, visits + e_n),
+               root = 1 / sqrt(den);
+        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        for (size_t next = 0; next < sp.n_states; next++)
+            transitions[next * pairs] = c->scale * c->moves[row * sp.n_states + next] / den;
+        double reward = (c->scale * c->rewards[row] + c->centre * visits) / den;
+        p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
+                           h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
+    }
+}
+
+/* pi of step h and state s from its log-weights, largest subtracted. */
+static void exponentiate(const double *log_weight, size_t n, double *pi)
+{
+    double most = log_weight[0], total = 0;
+    for (size_t a = 1; a < n; a++)
+        most = fmax(most, log_weight[a]);
+    for (size_t a = 0; a < n; a++)
+        total += pi[a] = exp(log_weight[a] - most);
+    for (size_t a = 0; a < n; a++)
+        pi[a] /= total;
+}
+
+static tacit__billboard optimise(tacit__private_ucb *p)
+{
+    const tacit__space sp = p->in.space;
+    const size_t pairs = p->in.pairs;
+    for (size_t h = sp.horizon; h-- > 0;) {
+        double *log_weight = p->log_weight + h * pairs, *pi = p->mixed + h * pairs;
+        double *values = p->in.values + h * sp.n_states;
+        const double cap = (double)(sp.horizon - h);
+        tacit__induction_step(&p->in, h, NULL, NULL);
+        for (size_t s = 0; s < sp.n_states; s++) {
+            double *q = p->in.trial + s * sp.n_actions, *w = log_weight + s * sp.n_actions;
+            double *mix = pi + s * sp.n_actions;
+            exponentiate(w, sp.n_actions, mix); /* the policy of this episode */
+            values[s] = 0;
+            for (size_t a = 0; a < sp.n_actions; a++) {
+                double clipped = fmin(cap, fmax(0, q[a]));
+                values[s] += mix[a] * clipped;
+                w[a] += p->eta * clipped; /* for the next one */
+            }
+        }
+    }
+    p->in.version++;
+    return (tacit__billboard){.version = p->in.version, .mixed = p->mixed};
+}
+
+tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *p, const tacit__counts *c)
+{
+    estimate(p, c);
+    if (p->options.optimise)
+        return optimise(p);
+    tacit__induction_run(&p->in, NULL, NULL);
+    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+}

@@ -1,0 +1,66 @@
+/* PUCB [VBKW20, recalled through its successors].
+ *
+ * With E the error level, beta' = beta / 9: where N >= 2 E,
+ *     Q = (R + sum V M) / N + (H + 1) sqrt(2 ln(K / beta') / max(N - E, 1)) + (1 + S H) (3 E / N + 2 E^2 / N^2),
+ * capped; elsewhere Q is its cap. The threshold reads a noisy count, so it is private. As printed, E_epsilon exceeds
+ * K for epsilon <= 1, K = 50,000, H = 20, and Q never leaves its cap: error_scale is there for that. */
+#include "plan/pucb.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "plan/induct.h"
+
+struct tacit__pucb {
+    tacit__pucb_options options;
+    tacit__induction in;
+};
+
+void tacit__pucb_destroy(tacit__pucb *p)
+{
+    if (p != NULL)
+        tacit__induction_destroy(&p->in);
+    tacit__free(p);
+}
+
+tacit_status tacit__pucb_create(tacit__space space, const tacit__pucb_options *options,
+                                tacit__pucb **out)
+{
+    tacit__pucb *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    p->options = *options;
+    tacit_status status = tacit__induction_create(space, false, options->tie_seed, &p->in);
+    if (status != TACIT_OK) {
+        tacit__pucb_destroy(p);
+        return status;
+    }
+    *out = p;
+    return TACIT_OK;
+}
+
+tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
+{
+    const tacit__space sp = p->in.space;
+    const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    const double h = (double)sp.horizon, s = (double)sp.n_states;
+    double level = p->options.printed_error;
+    if (level == 0)
+        level = fmax(c->visits_error, fmax(c->moves_error, c->rewards_error));
+    level *= p->options.error_scale;
+    const double log_term = 2 * log((double)p->options.episodes * 9 / p->options.failure);
+    for (size_t row = 0; row < rows; row++) {
+        double n = c->visits[row];
+        bool known = n >= 2 * level && n > 0;
+        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        for (size_t next = 0; next < sp.n_states; next++)
+            transitions[next * pairs] = known ? c->moves[row * sp.n_states + next] / n : 0;
+        p->in.fixed[row] =
+            known ? c->centre + c->rewards[row] / n +
+                        p->options.bonus_scale * (h + 1) * sqrt(log_term / fmax(n - level, 1)) +
+                        (1 + s * h) * (3 * level / n + 2 * level * level / (n * n))
+                  : HUGE_VAL;
+    }
+    tacit__induction_run(&p->in, NULL, NULL);
+    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+}

@@ -1,0 +1,25 @@
+/* PUCB [VBKW20]: optimism above a threshold on the noisy visits. */
+#ifndef TACIT_PLAN_PUCB_H
+#define TACIT_PLAN_PUCB_H
+
+#include "base/tabular.h"
+#include "tacit/status.h"
+
+typedef struct tacit__pucb_options {
+    double bonus_scale;   /* 1: the theorem */
+    double error_scale;   /* of E; 1: the theorem */
+    double printed_error; /* the paper's E_epsilon, or 0: the curator's error levels */
+    double failure;
+    uint64_t episodes;
+    uint64_t tie_seed;
+} tacit__pucb_options;
+
+typedef struct tacit__pucb tacit__pucb;
+
+TACIT_MUST_USE tacit_status tacit__pucb_create(tacit__space space,
+                                               const tacit__pucb_options *options,
+                                               tacit__pucb **out);
+void tacit__pucb_destroy(tacit__pucb *planner);
+tacit__billboard tacit__pucb_plan(tacit__pucb *planner, const tacit__counts *counts);
+
+#endif

@@ -1,0 +1,279 @@
+/* UCBVI [AOM17] and DP-UCBVI [QW23, Algorithm 1]: one planner, since the second is the first on noisy counts.
+ *
+ * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
+ * the errors are as declared, and normalised:
+ *     Nt(s,a,s') = x_s' + 2 e_N / S,   Nt = sum Nt(.,s'),   Pt = Nt(.,s') / Nt,   rt = clip(c + R / Nt, 0, 1).
+ * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special.
+ *
+ * Bonus. With n = Nt, H' = H - h the range of V_{h+1}, c the bonus scale and e the error levels:
+ *     noise       [H'(S e_P + 3 e_N) + e_R + 2 e_N] / n
+ *     bernstein   c (2 sqrt(Var i / n) + sqrt(2 i / n)) + noise
+ *     hoeffding   c (1 + H') sqrt(L / (2n)) + noise                                        (proven at c = 1)
+ *     certificate c (sqrt(L/(2n)) + 2 sqrt L [sqrt(Var/n) + sqrt(sum Pt (V-V_)^2 / n)] + 14 H' L/(3n))
+ *                 + 2 sqrt L H' sqrt(2 S e_P) / n + noise                                  (proven at c = 1)
+ *     printed     c (2 sqrt(Var i / n) + sqrt(2 i / n) + 4 sqrt(i sum Pt min(G, H^2) / n)) + 20 H S E i / n
+ *     azar 1      c 7 H L / sqrt n
+ *     azar 2      c (sqrt(8 L Var/n) + 14 H L/(3n) + sqrt(8/n sum Pt min(100^2 H^3 S^2 A L^2/n', H^2)) + sqrt(2L/n))
+ * so that every Q is  fixed + H' slope + E V + spread sqrt(Var)  [+ a term in a second moment]. The logarithms
+ * are those of the papers; E = max(4 e_N, 4 e_P, e_R) in `printed`, at least 2 (its lemmas need that).
+ *
+ * Cost: H S A (2 S + 8) flops for the induction, S A (S log S + 6 S) for each table whose counts changed. */
+#include "plan/ucbvi.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/induct.h"
+#include "plan/project.h"
+
+#define LEAST_SHIFT 1e-9
+
+struct tacit__ucbvi {
+    tacit__ucbvi_options options;
+    tacit__induction in;
+    size_t rows;                /* tables * pairs */
+    double *visits, *reward;    /* [row]: Nt, rt */
+    double *spread;             /* [row]: what multiplies sqrt(Var) */
+    double *seen;               /* [row]: exact visits when the row was last computed, or NaN */
+    double *line, *sorted;      /* [S] scratch */
+    double *lower;              /* [H + 1][S], certificate: the lower values */
+    double *extra, *extra_mean; /* [S], [pair]: second moment that some bonuses add */
+    double log_term;            /* i, L, L' or L_B */
+    double visits_error, moves_error, rewards_error; /* of the last release, scaled */
+};
+
+static double log_of(const tacit__ucbvi_options *o, tacit__space sp)
+{
+    double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
+    double k = (double)o->episodes, samples = sp.tables == 1 ? k * h : k;
+    switch (o->bonus) {
+    case TACIT__BONUS_HOEFFDING:
+        return log(6 * h * s * a * samples / o->failure);
+    case TACIT__BONUS_CERTIFICATE:
+        return log(9 * h * s * a * samples / o->failure);
+    case TACIT__BONUS_AZAR_HOEFFDING:
+    case TACIT__BONUS_AZAR_BERNSTEIN:
+        return log(5 * (sp.tables == 1 ? 1 : h) * s * a * k * h / o->failure);
+    default: /* [QW23]; the union bound of its Lemma B.4 needs max(H, S) */
+        return log(30 * h * s * a * k * fmax(h, s) / o->failure);
+    }
+}
+
+void tacit__ucbvi_destroy(tacit__ucbvi *p)
+{
+    if (p == NULL)
+        return;
+    tacit__induction_destroy(&p->in);
+    double *arrays[] = {p->visits, p->reward, p->spread, p->seen,      p->line,
+                        p->sorted, p->lower,  p->extra,  p->extra_mean};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        tacit__free(arrays[i]);
+    tacit__free(p);
+}
+
+tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options *options,
+                                 tacit__ucbvi **out)
+{
+    tacit__ucbvi *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    p->options = *options;
+    p->log_term = log_of(options, space);
+    tacit_status status =
+        tacit__induction_create(space, options->monotone, options->tie_seed, &p->in);
+    size_t n_states = space.n_states, pairs = n_states * space.n_actions;
+    p->rows = space.tables * pairs;
+    double **arrays[] = {&p->visits, &p->reward, &p->spread, &p->seen};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == TACIT_OK; i++)
+        if ((*arrays[i] = tacit__alloc(p->rows, sizeof(double))) == NULL)
+            status = TACIT_NO_MEMORY;
+    if (status == TACIT_OK) {
+        p->line = tacit__alloc(n_states, sizeof(double));
+        p->sorted = tacit__alloc(n_states, sizeof(double));
+        p->lower = tacit__alloc((space.horizon + 1) * n_states, sizeof(double));
+        p->extra = tacit__alloc(n_states, sizeof(double));
+        p->extra_mean = tacit__alloc(pairs, sizeof(double));
+        if (p->line == NULL || p->sorted == NULL || p->lower == NULL || p->extra == NULL ||
+            p->extra_mean == NULL)
+            status = TACIT_NO_MEMORY;
+    }
+    if (status != TACIT_OK) {
+        tacit__ucbvi_destroy(p);
+        return status;
+    }
+    for (size_t i = 0; i < p->rows; i++)
+        p->seen[i] = (double)NAN;
+    *out = p;
+    return TACIT_OK;
+}
+
+/* One row of counts to Nt, Pt, rt. */
+static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double visits)
+{
+    const size_t n_states = p->in.space.n_states, pairs = p->in.pairs;
+    const double *y = c->moves + row * n_states;
+    double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states, total = 0;
+    tacit__project_counts(y, n_states, visits, p->visits_error, p->sorted, p->line);
+    for (size_t next = 0; next < n_states; next++) {
+        p->line[next] = c->scale * p->line[next] + shift;
+        total += p->line[next];
+    }
+    double *transitions = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
+    for (size_t next = 0; next < n_states; next++)
+        transitions[next * pairs] = p->line[next] / total;
+    double reward = c->centre + c->scale * c->rewards[row] / total;
+    p->visits[row] = total;
+    p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
+}
+
+/* The parts of the bonus that do not depend on the values. */
+static void weigh(tacit__ucbvi *p, size_t row)
+{
+    const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;
+    const double c = p->options.bonus_scale, l = p->log_term, n = p->visits[row];
+    double noise_slope = (s * p->moves_error + 3 * p->visits_error) / n;
+    double noise_fixed = (p->rewards_error + 2 * p->visits_error) / n;
+    double fixed = p->reward[row], slope = 0, spread = 0;
+    switch (p->options.bonus) {
+    case TACIT__BONUS_BERNSTEIN:
+        fixed += c * sqrt(2 * l / n) + noise_fixed;
+        slope = noise_slope;
+        spread = c * 2 * sqrt(l / n);
+        break;
+    case TACIT__BONUS_HOEFFDING:
+        fixed += c * sqrt(l / (2 * n)) + noise_fixed;
+        slope = c * sqrt(l / (2 * n)) + noise_slope;
+        break;
+    case TACIT__BONUS_CERTIFICATE:
+        fixed += c * sqrt(l / (2 * n)) + noise_fixed;
+        slope = c * 14 * l / (3 * n) + 2 * sqrt(l) * sqrt(2 * s * p->moves_error) / n + noise_slope;
+        spread = c * 2 * sqrt(l / n);
+        break;
+    case TACIT__BONUS_PRINTED: {
+        double e = fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
+        fixed += c * sqrt(2 * l / n) + 20 * h * s * e * l / n;
+        spread = c * 2 * sqrt(l / n);
+        break;
+    }
+    case TACIT__BONUS_AZAR_HOEFFDING:
+        fixed += c * 7 * h * l / sqrt(n);
+        break;
+    case TACIT__BONUS_AZAR_BERNSTEIN:
+        fixed += c * (14 * h * l / (3 * n) + sqrt(2 * l / n));
+        spread = c * sqrt(8 * l / n);
+        break;
+    }
+    p->in.fixed[row] = fixed;
+    p->in.slope[row] = slope;
+    p->spread[row] = spread;
+}
+
+/* sum over next states of Pt g(s'), for all pairs of a table. */
+static void expect(const tacit__ucbvi *p, size_t table, const double *g, double *out)
+{
+    const size_t pairs = p->in.pairs, n_states = p->in.space.n_states;
+    memset(out, 0, pairs * sizeof *out);
+    for (size_t next = 0; next < n_states; next++) {
+        const double *row = p->in.transitions + (table * n_states + next) * pairs;
+        for (size_t i = 0; i < pairs; i++)
+            out[i] += row[i] * g[next];
+    }
+}
+
+/* The second moment of this bonus at step h and its factor under the root; false if it has none there. */
+static bool extra_moment(tacit__ucbvi *p, size_t h, size_t table, double *factor)
+{
+    const tacit__space sp = p->in.space;
+    const double hh = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
+    const double c = p->options.bonus_scale, l = p->log_term;
+    if (p->options.bonus == TACIT__BONUS_CERTIFICATE) {
+        const double *upper = p->in.values + (h + 1) * sp.n_states;
+        const double *lower = p->lower + (h + 1) * sp.n_states;
+        for (size_t i = 0; i < sp.n_states; i++)
+            p->extra[i] = (upper[i] - lower[i]) * (upper[i] - lower[i]);
+        *factor = 4 * c * c * l;
+    } else {
+        bool printed = p->options.bonus == TACIT__BONUS_PRINTED;
+        if ((!printed && p->options.bonus != TACIT__BONUS_AZAR_BERNSTEIN) || h + 1 == sp.horizon)
+            return false;
+        double e = fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
+        const double *visits = p->visits + (sp.tables == 1 ? 0 : h + 1) * p->in.pairs;
+        for (size_t i = 0; i < sp.n_states; i++) {
+            double n = 0;
+            for (size_t b = 0; b < sp.n_actions; b++)
+                n += visits[i * sp.n_actions + b];
+            double g = printed ? 1e6 * (hh * hh * hh * s * a * l * l / n +
+                                        (pow(hh, 4) * e * e + pow(hh, 6)) * pow(s, 4) * a * a *
+                                            pow(l, 4) / (n * n))
+                               : 1e4 * hh * hh * hh * s * s * a * l * l / n;
+            p->extra[i] = fmin(g, hh * hh);
+        }
+        *factor = c * c * (printed ? 16 * l : 8);
+    }
+    expect(p, table, p->extra, p->extra_mean);
+    return true;
+}
+
+static void add_spread(void *planner, size_t h, const double *mean, const double *variance,
+                       double *q)
+{
+    tacit__ucbvi *p = planner;
+    const size_t pairs = p->in.pairs, table = p->in.space.tables == 1 ? 0 : h;
+    const double *spread = p->spread + table * pairs, *visits = p->visits + table * pairs;
+    for (size_t i = 0; i < pairs; i++)
+        q[i] += spread[i] * sqrt(variance[i]);
+    double factor;
+    if (!extra_moment(p, h, table, &factor))
+        return;
+    for (size_t i = 0; i < pairs; i++)
+        q[i] += sqrt(factor * p->extra_mean[i] / visits[i]);
+    if (p->options.bonus != TACIT__BONUS_CERTIFICATE)
+        return;
+    /* lower value of the greedy action: r + P V_ - b = (r + P V_) - (Q - r - P V) */
+    expect(p, table, p->lower + (h + 1) * p->in.space.n_states, p->extra_mean);
+    const size_t n_actions = p->in.space.n_actions;
+    for (size_t s = 0; s < p->in.space.n_states; s++) {
+        double best = -HUGE_VAL, low = 0;
+        for (size_t b = s * n_actions; b < (s + 1) * n_actions; b++)
+            if (q[b] > best) {
+                const double reward = p->reward[table * pairs + b];
+                best = q[b];
+                low = 2 * reward + mean[b] + p->extra_mean[b] - q[b];
+            }
+        p->lower[h * p->in.space.n_states + s] = low > 0 ? low : 0;
+    }
+}
+
+tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
+{
+    const size_t n_states = p->in.space.n_states;
+    double scale = p->options.error_scale;
+    bool exact = c->visits_error == 0 && c->moves_error == 0;
+    p->visits_error = scale * c->visits_error;
+    p->moves_error = scale * c->moves_error;
+    p->rewards_error = scale * c->rewards_error;
+    for (size_t row = 0; row < p->rows; row++) {
+        double visits = 0;
+        if (c->visits != NULL)
+            visits = c->visits[row];
+        else
+            for (size_t next = 0; next < n_states; next++)
+                visits += c->moves[row * n_states + next];
+        if (exact && visits == p->seen[row])
+            continue; /* exact counts: a row changes only when it is visited */
+        p->seen[row] = visits;
+        estimate(p, c, row, visits);
+        weigh(p, row);
+    }
+    tacit__induction_run(&p->in, add_spread, p);
+    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+}
+
+tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *p)
+{
+    return (tacit__ucbvi_view){.q = p->in.q,
+                               .values = p->in.values,
+                               .visits = p->visits,
+                               .transitions = p->in.transitions};
+}

@@ -1,0 +1,177 @@
+/* The row solver against an independent one (GLPK's simplex) and against its own optimality conditions. */
+#include <glpk.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/project.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { MOST = 12 };
+
+static double deviation(const double *x, const double *y, size_t n)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, fabs(x[i] - y[i]));
+    return worst;
+}
+
+/* min t: -t <= x_i - y_i <= t, x >= 0, visits - slack <= sum x <= visits + slack. */
+static double simplex(const double *y, size_t n, double visits, double slack, bool *feasible)
+{
+    glp_term_out(GLP_OFF);
+    glp_prob *lp = glp_create_prob();
+    glp_smcp parameters;
+    glp_init_smcp(&parameters);
+    parameters.msg_lev = GLP_MSG_OFF;
+    parameters.tol_bnd = parameters.tol_dj = 1e-10;
+    int count = (int)n, columns[MOST + 1];
+    double ones[MOST + 1];
+    glp_set_obj_dir(lp, GLP_MIN);
+    glp_add_cols(lp, count + 1);
+    for (int i = 1; i <= count + 1; i++)
+        glp_set_col_bnds(lp, i, GLP_LO, 0, 0);
+    glp_set_obj_coef(lp, count + 1, 1);
+    glp_add_rows(lp, 2 * count + 1);
+    for (int i = 1; i <= count; i++) {
+        const int pair[] = {0, i, count + 1};
+        const double above[] = {0, 1, -1}, below[] = {0, 1, 1};
+        glp_set_row_bnds(lp, 2 * i - 1, GLP_UP, 0, y[i - 1]); /* x - t <= y */
+        glp_set_mat_row(lp, 2 * i - 1, 2, pair, above);
+        glp_set_row_bnds(lp, 2 * i, GLP_LO, y[i - 1], 0); /* x + t >= y */
+        glp_set_mat_row(lp, 2 * i, 2, pair, below);
+        columns[i] = i;
+        ones[i] = 1;
+    }
+    if (slack > 0)
+        glp_set_row_bnds(lp, 2 * count + 1, GLP_DB, visits - slack, visits + slack);
+    else
+        glp_set_row_bnds(lp, 2 * count + 1, GLP_FX, visits, visits);
+    glp_set_mat_row(lp, 2 * count + 1, count, columns, ones);
+    glp_adv_basis(lp, 0);
+    assert_int_equal(glp_simplex(lp, &parameters), 0);
+    *feasible = glp_get_status(lp) == GLP_OPT;
+    double value = glp_get_obj_val(lp);
+    glp_delete_prob(lp);
+    return value;
+}
+
+/* Random instances, many of them degenerate: ties, zeros, negative rows, no slack, tight masses. */
+static size_t random_instance(uint64_t *seed, double *y, double *visits, double *slack)
+{
+    size_t n = 1 + random_below(seed, MOST);
+    double size = pow(10, random_between(seed, -2, 5)), sum = 0;
+    uint64_t shape = random_below(seed, 6);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = size * random_between(seed, -1, 1);
+        if (shape == 1)
+            y[i] = size * (double)random_below(seed, 3);
+        if (shape == 2)
+            y[i] = -fabs(y[i]);
+        if (shape == 3)
+            y[i] = i % 2 == 0 ? size : -size;
+        if (shape == 4)
+            y[i] = 0;
+        sum += fmax(0, y[i]);
+    }
+    *visits = random_below(seed, 3) == 0 ? sum : size * random_between(seed, -1, 4);
+    *slack = random_below(seed, 3) == 0 ? 0 : size * random_between(seed, 0, 2);
+    return n;
+}
+
+static void the_solver_is_as_good_as_the_simplex(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    int solved = 0;
+    for (int round = 0; round < 4000; round++) {
+        double y[MOST], x[MOST], scratch[MOST], visits, slack, sum = 0, size = 1e-3;
+        size_t n = random_instance(&seed, y, &visits, &slack);
+        tacit__project_counts(y, n, visits, slack, scratch, x);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(x[i] >= 0);
+            sum += x[i];
+            size += fabs(y[i]);
+        }
+        size += fabs(visits) + slack;
+        if (visits + slack < 0) { /* infeasible as printed: nothing was seen */
+            assert_within(sum, 0, 0);
+            continue;
+        }
+        assert_within(sum, fmax(0, visits - slack) - 1e-12 * size, visits + slack + 1e-12 * size);
+        bool feasible;
+        double best = simplex(y, n, visits, slack, &feasible);
+        if (!feasible)
+            continue; /* GLPK's tolerance at mass 0 */
+        solved++;
+        assert_within(deviation(x, y, n), best - 1e-9 * size, best + 1e-9 * size);
+    }
+    assert_true(solved > 3000);
+}
+
+static void a_permuted_row_gives_the_permuted_answer(void **state)
+{
+    (void)state;
+    uint64_t seed = 8;
+    for (int round = 0; round < 2000; round++) {
+        double y[MOST], x[MOST], turned[MOST], answer[MOST], scratch[MOST], visits, slack;
+        size_t n = random_instance(&seed, y, &visits, &slack);
+        tacit__project_counts(y, n, visits, slack, scratch, x);
+        for (size_t i = 0; i < n; i++)
+            turned[(i + 3) % n] = y[i];
+        tacit__project_counts(turned, n, visits, slack, scratch, answer);
+        for (size_t i = 0; i < n; i++)
+            assert_true(fabs(answer[(i + 3) % n] - x[i]) <= 1e-9 * (1 + fabs(visits) + fabs(x[i])));
+    }
+}
+
+static void scaling_the_row_scales_the_answer(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    for (int round = 0; round < 2000; round++) {
+        double y[MOST], x[MOST], scaled[MOST], scratch[MOST], visits, slack;
+        size_t n = random_instance(&seed, y, &visits, &slack);
+        tacit__project_counts(y, n, visits, slack, scratch, x);
+        for (size_t i = 0; i < n; i++)
+            y[i] *= 4; /* a power of two: every rounding is the same */
+        tacit__project_counts(y, n, 4 * visits, 4 * slack, scratch, scaled);
+        for (size_t i = 0; i < n; i++)
+            assert_true(scaled[i] == 4 * x[i]);
+    }
+}
+
+static void exact_counts_are_left_alone(void **state)
+{
+    (void)state;
+    double y[] = {3, 0, 7, 1}, x[4], scratch[4];
+    tacit__project_counts(y, 4, 11, 0, scratch, x);
+    assert_memory_equal(x, y, sizeof y);
+}
+
+static void the_answer_may_overwrite_the_row(void **state)
+{
+    (void)state;
+    uint64_t seed = 10;
+    for (int round = 0; round < 500; round++) {
+        double y[MOST], x[MOST], scratch[MOST], visits, slack;
+        size_t n = random_instance(&seed, y, &visits, &slack);
+        tacit__project_counts(y, n, visits, slack, scratch, x);
+        tacit__project_counts(y, n, visits, slack, scratch, y);
+        assert_memory_equal(x, y, n * sizeof *x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_solver_is_as_good_as_the_simplex),
+        cmocka_unit_test(a_permuted_row_gives_the_permuted_answer),
+        cmocka_unit_test(scaling_the_row_scales_the_answer),
+        cmocka_unit_test(exact_counts_are_left_alone),
+        cmocka_unit_test(the_answer_may_overwrite_the_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

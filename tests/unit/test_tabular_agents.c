@@ -1,0 +1,407 @@
+/* Tabular learners: what the theorems say, and what a user expects of every kind. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "curate/tabular.h"
+#include "plan/ucbvi.h"
+#include "support/check.h"
+
+typedef struct arena {
+    tacit_world *world;
+    const tacit_world_facts *facts;
+    tacit_walk *walk;
+    uint32_t *states, *actions;
+    double *rewards, *scratch;
+} arena;
+
+static arena open_arena(const char *kind, const tacit_setting *settings, size_t n, uint64_t seed)
+{
+    arena a;
+    tacit_error err = {0};
+    tacit_noise *noise;
+    tacit_world_request request = {.kind = kind, .settings = settings, .n_settings = n};
+    assert_ok(tacit_world_create(&request, &a.world, &err));
+    a.facts = tacit_world_describe(a.world);
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    assert_ok(tacit_walk_create(a.world, noise, &a.walk, &err));
+    tacit_noise_destroy(noise);
+    a.states = calloc(a.facts->horizon + 1, sizeof *a.states);
+    a.actions = calloc(a.facts->horizon, sizeof *a.actions);
+    a.rewards = calloc(a.facts->horizon, sizeof *a.rewards);
+    a.scratch = calloc(tacit_world_scratch(a.world), sizeof *a.scratch);
+    return a;
+}
+
+static void close_arena(arena *a)
+{
+    tacit_walk_destroy(a->walk);
+    tacit_world_destroy(a->world);
+    free(a->states);
+    free(a->actions);
+    free(a->rewards);
+    free(a->scratch);
+}
+
+/* An episode under a deterministic policy. */
+static void play(arena *a, uint64_t episode, const uint32_t *policy)
+{
+    assert_ok(tacit_walk_play(a->walk, episode, policy, a->states, a->actions, a->rewards));
+}
+
+static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, uint64_t episodes,
+                         const tacit_setting *settings, size_t n)
+{
+    tacit_agent_request request = {.kind = kind,
+                                   .settings = settings,
+                                   .n_settings = n,
+                                   .guarantee = g,
+                                   .n_states = a->facts->n_states,
+                                   .n_actions = a->facts->n_actions,
+                                   .horizon = a->facts->horizon,
+                                   .stationary = a->facts->stationary,
+                                   .episodes = episodes};
+    tacit_noise *noise;
+    tacit_agent *agent;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(9, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s: %s", kind, err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+/* Regret of an agent with deterministic policies; over the first and the last tenth as well. */
+static double regret(arena *a, tacit_agent *agent, uint64_t episodes, double *first, double *last)
+{
+    tacit_error err;
+    double total = 0, value = 0;
+    uint64_t version = 0;
+    *first = *last = 0;
+    for (uint64_t k = 0; k < episodes; k++) {
+        tacit_billboard board;
+        assert_ok(tacit_agent_plan(agent, &board, &err));
+        if (board.version != version) {
+            assert_ok(tacit_world_evaluate(a->world, board.policy, a->scratch, &value));
+            version = board.version;
+        }
+        double loss = a->facts->optimal_value - value;
+        assert_within(loss, -1e-9, a->facts->optimal_value + 1e-9);
+        total += loss;
+        *first += k < episodes / 10 ? loss : 0;
+        *last += k >= episodes - episodes / 10 ? loss : 0;
+        play(a, k, board.policy);
+        tacit_trajectory t = {a->states, a->actions, a->rewards};
+        assert_ok(tacit_agent_learn(agent, &t, &err));
+    }
+    return total;
+}
+
+static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
+
+/* The policies of two agents on the same users stay the same. */
+static void assert_same_decisions(const char *one, tacit_guarantee g1, const char *two,
+                                  tacit_guarantee g2, const char *pooled)
+{
+    enum { EPISODES = 400 };
+    arena a = open_arena("riverswim", NULL, 0, 4);
+    tacit_setting settings[] = {{.key = "pooled", .value = pooled}};
+    tacit_agent *x = hire(&a, one, g1, EPISODES, settings, 1);
+    tacit_agent *y = hire(&a, two, g2, EPISODES, settings, 1);
+    tacit_error err;
+    for (uint64_t k = 0; k < EPISODES; k++) {
+        tacit_billboard first, second;
+        assert_ok(tacit_agent_plan(x, &first, &err));
+        assert_ok(tacit_agent_plan(y, &second, &err));
+        assert_memory_equal(first.policy, second.policy,
+                            a.facts->horizon * a.facts->n_states * sizeof *first.policy);
+        play(&a, k, first.policy);
+        tacit_trajectory t = {a.states, a.actions, a.rewards};
+        assert_ok(tacit_agent_learn(x, &t, &err));
+        assert_ok(tacit_agent_learn(y, &t, &err));
+    }
+    tacit_agent_destroy(x);
+    tacit_agent_destroy(y);
+    close_arena(&a);
+}
+
+static void dp_ucbvi_without_privacy_is_ucbvi(void **state)
+{
+    (void)state;
+    assert_same_decisions("ucbvi", none, "dp-ucbvi", none, "yes");
+    assert_same_decisions("ucbvi", none, "dp-ucbvi", none, "no");
+}
+
+static void dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes(void **state)
+{
+    (void)state;
+    const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1e30, 0},
+                          local = {TACIT_MODEL_LOCAL, 1e30, 0};
+    assert_same_decisions("ucbvi", none, "dp-ucbvi", joint, "yes");
+    assert_same_decisions("ucbvi", none, "dp-ucbvi", joint, "no");
+    assert_same_decisions("ucbvi", none, "dp-ucbvi", local, "no");
+}
+
+/* Q >= Q* everywhere and always, Nt between N and N + 4 e_N, Pt a distribution: on the good event, whose
+ * complement has probability at most `failure` = 0.1; the seed is fixed. */
+static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tables)
+{
+    enum { EPISODES = 600 };
+    tacit_setting settings[] = {{.key = "states", .value = "4"}, {.key = "horizon", .value = "5"}};
+    arena a = open_arena("riverswim", settings, 2, 6);
+    size_t s = a.facts->n_states, h = a.facts->horizon, n_actions = a.facts->n_actions,
+           pairs = s * n_actions;
+    tacit__space space = {s, n_actions, h, tables == 0 ? h : 1};
+    double *values = calloc((h + 1) * s, sizeof *values),
+           *visits = calloc(space.tables * pairs, sizeof *visits);
+    uint32_t *best = calloc(h * s, sizeof *best);
+    tacit_error err;
+    assert_ok(tacit_world_solve(a.world, best, values, &err));
+    tacit__tabular_options co = {.space = space,
+                                 .episodes = EPISODES,
+                                 .guarantee = g,
+                                 .visits_stream = true,
+                                 .centred = true,
+                                 .user_norm = 1,
+                                 .failure = 0.1,
+                                 .weight_visits = 17,
+                                 .weight_moves = 20,
+                                 .weight_rewards = 1};
+    tacit__ucbvi_options po = {.bonus = bonus,
+                               .bonus_scale = 1,
+                               .error_scale = 1,
+                               .failure = 0.1,
+                               .episodes = EPISODES,
+                               .monotone = true,
+                               .tie_seed = 1};
+    tacit_noise *noise;
+    tacit__tabular *curator;
+    tacit__ucbvi *planner;
+    assert_ok(tacit_noise_create_simulated(8, &noise));
+    assert_ok(tacit__tabular_create(&co, noise, &curator, &err));
+    assert_ok(tacit__ucbvi_create(space, &po, &planner));
+    for (uint64_t k = 0; k < EPISODES; k++) {
+        tacit__counts counts;
+        assert_ok(tacit__tabular_release(curator, &counts, &err));
+        tacit__billboard board = tacit__ucbvi_plan(planner, &counts);
+        tacit__ucbvi_view view = tacit__ucbvi_look(planner);
+        for (size_t i = 0; i < (h + 1) * s; i++)
+            assert_true(view.values[i] >= values[i] - 1e-9);
+        for (size_t row = 0; row < space.tables * pairs; row++) {
+            double total = 0;
+            assert_within(view.visits[row], visits[row] - 1e-6,
+                          visits[row] + 4 * counts.visits_error + 1e-6);
+            for (size_t next = 0; next < s; next++) {
+                double p = view.transitions[(row / pairs * s + next) * pairs + row % pairs];
+                assert_within(p, 0, 1);
+                total += p;
+            }
+            assert_within(total, 1 - 1e-12, 1 + 1e-12);
+        }
+        play(&a, k, board.policy);
+        for (size_t step = 0; step < h; step++)
+            visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
+                   a.actions[step]]++;
+        tacit__trajectory t = {a.states, a.actions, a.rewards};
+        assert_ok(tacit__tabular_add(curator, &t, &err));
+    }
+    tacit__ucbvi_destroy(planner);
+    tacit__tabular_destroy(curator);
+    tacit_noise_destroy(noise);
+    free(values);
+    free(visits);
+    free(best);
+    close_arena(&a);
+}
+
+static void at_bonus_scale_one_values_are_never_underestimated(void **state)
+{
+    (void)state;
+    static const tacit__ucbvi_bonus proven[] = {TACIT__BONUS_HOEFFDING, TACIT__BONUS_CERTIFICATE,
+                                                TACIT__BONUS_PRINTED};
+    const tacit_guarantee models[] = {none,
+                                      {TACIT_MODEL_JOINT, 50, 1e-6},
+                                      {TACIT_MODEL_JOINT, 50, 0},
+                                      {TACIT_MODEL_LOCAL, 50, 1e-6},
+                                      {TACIT_MODEL_LOCAL, 50, 0}};
+    for (size_t i = 0; i < sizeof proven / sizeof *proven; i++)
+        for (size_t j = 0; j < sizeof models / sizeof *models; j++) {
+            check_theory(proven[i], models[j], 0);
+            check_theory(proven[i], models[j], 1);
+        }
+}
+
+static void without_privacy_regret_flattens_on_three_worlds(void **state)
+{
+    (void)state;
+    enum { EPISODES = 6000 };
+    static const char *const worlds[] = {"riverswim", "deep-sea", "random-tabular"};
+    for (size_t i = 0; i < 3; i++) {
+        double first, last;
+        arena a = open_arena(worlds[i], NULL, 0, 5);
+        tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
+        double total = regret(&a, agent, EPISODES, &first, &last);
+        assert_true(total > 0);
+        assert_true(last < first / 5);
+        tacit_agent_destroy(agent);
+        close_arena(&a);
+    }
+}
+
+static void a_private_learner_converges_on_riverswim_either_way_round(void **state)
+{
+    (void)state;
+    enum { EPISODES = 20000 };
+    double totals[2];
+    for (int mirror = 0; mirror < 2; mirror++) {
+        double first, last;
+        tacit_setting settings[] = {{.key = "mirror", .value = mirror ? "yes" : "no"}};
+        arena a = open_arena("riverswim", settings, 1, 5);
+        const tacit_guarantee g = {TACIT_MODEL_JOINT, 10, 5e-6};
+        tacit_agent *agent = hire(&a, "dp-ucbvi", g, EPISODES, NULL, 0);
+        totals[mirror] = regret(&a, agent, EPISODES, &first, &last);
+        assert_true(last < first / 10);
+        tacit_agent_destroy(agent);
+        close_arena(&a);
+    }
+    assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favour either action */
+}
+
+static void what_a_kind_does_not_have_is_refused(void **state)
+{
+    (void)state;
+    arena a = open_arena("riverswim", NULL, 0, 1);
+    tacit_agent_request request = {.kind = "ucbvi",
+                                   .guarantee = {TACIT_MODEL_JOINT, 1, 0},
+                                   .n_states = 6,
+                                   .n_actions = 2,
+                                   .horizon = 20,
+                                   .stationary = true,
+                                   .episodes = 10};
+    tacit_agent *agent = NULL;
+    tacit_noise *noise;
+    tacit_error err;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "it has: none"));
+    request.kind = "pucb";
+    request.guarantee = (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 0};
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_UNSUPPORTED);
+    request.kind = "dp-ucbvi";
+    request.guarantee.epsilon = -1;
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_EPSILON);
+    request.guarantee.epsilon = 1;
+    request.guarantee.delta = 1;
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_DELTA);
+    request.guarantee.delta = 0;
+    request.episodes = 0;
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_COUNT);
+    request.episodes = 10;
+    request.horizon = 0;
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_COUNT);
+    request.horizon = 20;
+    request.stationary = false;
+    tacit_setting pooled = {.key = "pooled", .value = "yes", .line = 7};
+    request.settings = &pooled;
+    request.n_settings = 1;
+    request.file = "some.yaml";
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "some.yaml:7: "));
+    pooled.value = "perhaps";
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_ARGUMENT);
+    pooled.key = "pool";
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_ARGUMENT);
+    request.n_settings = 0;
+    request.n_states = 100000;
+    assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_TOO_LARGE);
+    assert_non_null(strstr(err.message, "GB"));
+    assert_null(agent);
+    tacit_noise_destroy(noise);
+    close_arena(&a);
+}
+
+static void a_trajectory_that_does_not_fit_changes_nothing(void **state)
+{
+    (void)state;
+    arena a = open_arena("riverswim", NULL, 0, 2);
+    const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit_agent *x = hire(&a, "dp-ucbvi", g, 3, NULL, 0), *y = hire(&a, "dp-ucbvi", g, 3, NULL, 0);
+    tacit_billboard bx, by;
+    tacit_error err;
+    assert_ok(tacit_agent_plan(x, &bx, &err));
+    assert_ok(tacit_agent_plan(y, &by, &err));
+    play(&a, 0, bx.policy);
+    tacit_trajectory t = {a.states, a.actions, a.rewards};
+    a.states[3] += 6;
+    assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
+    a.states[3] -= 6;
+    a.rewards[0] = NAN;
+    assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
+    a.rewards[0] = 1.5;
+    assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
+    a.rewards[0] = 0;
+    for (int k = 0; k < 3; k++) {
+        assert_ok(tacit_agent_learn(x, &t, &err));
+        assert_ok(tacit_agent_learn(y, &t, &err));
+        assert_ok(tacit_agent_plan(x, &bx, &err));
+        assert_ok(tacit_agent_plan(y, &by, &err));
+        assert_memory_equal(bx.policy, by.policy, 120 * sizeof *bx.policy);
+    }
+    assert_status(tacit_agent_learn(x, &t, &err), TACIT_EXHAUSTED);
+    tacit_agent_destroy(x);
+    tacit_agent_destroy(y);
+    close_arena(&a);
+}
+
+static void published_constants_give_what_the_errata_say(void **state)
+{
+    (void)state;
+    arena a = open_arena("riverswim", NULL, 0, 1);
+    const struct {
+        tacit_model model;
+        tacit_calibration calibration;
+        double real;
+    } cases[] = {{TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
+                 {TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, 2 * 16 / log2(50000)},
+                 {TACIT_MODEL_JOINT, TACIT_CALIBRATION_FIGURE, 1920},
+                 {TACIT_MODEL_LOCAL, TACIT_CALIBRATION_FIGURE, 120}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacit_agent_request request = {.kind = "dp-ucbvi",
+                                       .guarantee = {cases[i].model, 1, 0},
+                                       .calibration = cases[i].calibration,
+                                       .n_states = 6,
+                                       .n_actions = 2,
+                                       .horizon = 20,
+                                       .stationary = false,
+                                       .episodes = 50000};
+        tacit_agent *agent;
+        tacit_noise *noise;
+        tacit_error err;
+        tacit_composition real;
+        assert_ok(tacit_noise_create_simulated(1, &noise));
+        assert_ok(tacit_agent_create(&request, noise, &agent, &err));
+        assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 0, &real, &err));
+        assert_close(real.epsilon.high, cases[i].real, 1e-9);
+        tacit_agent_destroy(agent);
+        tacit_noise_destroy(noise);
+    }
+    close_arena(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dp_ucbvi_without_privacy_is_ucbvi),
+        cmocka_unit_test(dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes),
+        cmocka_unit_test(at_bonus_scale_one_values_are_never_underestimated),
+        cmocka_unit_test(without_privacy_regret_flattens_on_three_worlds),
+        cmocka_unit_test(a_private_learner_converges_on_riverswim_either_way_round),
+        cmocka_unit_test(what_a_kind_does_not_have_is_refused),
+        cmocka_unit_test(a_trajectory_that_does_not_fit_changes_nothing),
+        cmocka_unit_test(published_constants_give_what_the_errata_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
