@@ -212,9 +212,10 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
                                target.epsilon, target.delta);
     }
     if (!split_budget(plan, law, budget))
-        return tacit__fail(err, TACIT_BAD_PLAN,
-                           "sensitivities, weights and epsilon = %g ask for a noise scale outside the doubles",
-                           target.epsilon);
+        return tacit__fail(
+            err, TACIT_BAD_PLAN,
+            "sensitivities, weights and epsilon = %g ask for a noise scale outside the doubles",
+            target.epsilon);
     plan->law = law;
     plan->model = target.model;
     plan->calibrated = true;

@@ -51,7 +51,7 @@ struct tacit__tabular {
     bool fresh;  /* `noisy` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
     double eta;  /* failure probability of one cell at one episode */
-    uint64_t level_users; /* local: users for which the levels below were computed */
+    uint64_t level_users; /* local: most users for which the levels below hold */
     double local_level[STREAMS];
     tacit__site chance; /* public: the step that a user reports */
 };
@@ -233,21 +233,22 @@ tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
     return c->ledger;
 }
 
+/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which is an upper
+ * bound until it is reached. */
 static double level(tacit__tabular *c, stream_name which)
 {
-    stream *s = &c->streams[which];
     if (c->o.mechanism != TACIT_SUM_LOCAL)
-        return s->level;
-    double draws = (double)c->users;
-    if (c->users != c->level_users) {
+        return c->streams[which].level;
+    if (c->users > c->level_users) {
+        double draws = ceil(1.01 * (double)c->users);
         bool laplace = c->o.guarantee.delta == 0;
         double unit =
             laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
         for (int i = 0; i < STREAMS; i++)
             c->local_level[i] = c->streams[i].scale * unit;
-        c->level_users = c->users;
+        c->level_users = (uint64_t)draws;
     }
-    return c->local_level[which];
+    return c->users > 0 ? c->local_level[which] : 0;
 }
 
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)

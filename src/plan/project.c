@@ -1,15 +1,20 @@
 /* Clamp the mass of the positive part into the allowed interval, then project on the simplex of that mass.
  *
  * With m0 = sum max(y_i, 0) and mass = clamp(m0, visits - slack, visits + slack): if mass = m0 the positive part
- * is the answer; else x_i = max(y_i - theta, 0) with theta such that the sum is right, found from the sorted
- * values. The argmin of the paper is not unique; this one is also the Euclidean projection on the
+ * is the answer; else x_i = max(y_i - theta, 0) with theta such that the sum is right: by repeatedly dropping what
+ * lies below the mean excess of the rest, which settles after a few passes, or from the sorted values should it not.
+ * The argmin of the paper is not unique; this one is also the Euclidean projection on the
  * feasible polytope, hence continuous: rounding cannot flip it. docs/why/projection.md has the proof of
- * optimality. O(n log n), insertion sort for short rows. */
+ * optimality. O(n log n) at worst, O(n) as a rule. */
 #include "plan/project.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-enum { SHORT_ROW = 32 };
+#include "base/cpu.h"
+
+enum { PASSES = 16, SHORT_ROW = 8 };
 
 static int descending(const void *a, const void *b)
 {
@@ -17,19 +22,54 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void sort(double *d, size_t n)
+/* theta with sum max(y_i - theta, 0) = mass > 0, from the sorted values: the largest j with
+ * d_j > (d_1 + .. + d_j - mass) / j. */
+static double threshold_by_sorting(const double *y, size_t n, double mass, double *sorted)
 {
-    if (n > SHORT_ROW) {
-        qsort(d, n, sizeof *d, descending);
-        return;
+    double sum = 0, theta = 0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = y[i];
+    qsort(sorted, n, sizeof *sorted, descending);
+    for (size_t j = 0; j < n; j++) {
+        sum += sorted[j];
+        double candidate = (sum - mass) / (double)(j + 1);
+        if (!(sorted[j] > candidate))
+            break;
+        theta = candidate;
     }
-    for (size_t i = 1; i < n; i++) {
-        double value = d[i];
-        size_t j = i;
-        for (; j > 0 && d[j - 1] < value; j--)
-            d[j] = d[j - 1];
-        d[j] = value;
+    return theta;
+}
+
+/* The same: theta only grows, and each pass drops at least one value or none. NaN if it does not settle. */
+TACIT__INLINE double settle(const double *y, size_t n, double mass)
+{
+    double theta = -HUGE_VAL, count = 0;
+    for (int pass = 0; pass < PASSES; pass++) {
+        double sum = 0, above = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += y[i] > theta ? y[i] : 0;
+            above += y[i] > theta ? 1 : 0;
+        }
+        if (above == count)
+            return theta;
+        theta = (sum - mass) / above;
+        count = above;
     }
+    return (double)NAN;
+}
+
+static double threshold(const double *y, size_t n, double mass, double *sorted)
+{
+    double theta;
+    if (n <= SHORT_ROW) { /* a fixed length, so that the loops unroll */
+        double row[SHORT_ROW];
+        for (size_t i = 0; i < SHORT_ROW; i++)
+            row[i] = i < n ? y[i] : -HUGE_VAL;
+        theta = settle(row, SHORT_ROW, mass);
+    } else {
+        theta = settle(y, n, mass);
+    }
+    return isnan(theta) ? threshold_by_sorting(y, n, mass, sorted) : theta;
 }
 
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
@@ -48,20 +88,8 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
             x[i] = 0;
         return;
     }
-    if (mass != positive) {
-        for (size_t i = 0; i < n; i++)
-            sorted[i] = y[i];
-        sort(sorted, n);
-        double sum = 0; /* the largest j with d_j > (d_1 + .. + d_j - mass) / j */
-        for (size_t j = 0; j < n; j++) {
-            sum += sorted[j];
-            double candidate = (sum - mass) / (double)(j + 1);
-            if (sorted[j] > candidate)
-                theta = candidate;
-            else
-                break;
-        }
-    }
+    if (mass != positive)
+        theta = threshold(y, n, mass, sorted);
     for (size_t i = 0; i < n; i++)
         x[i] = y[i] > theta ? y[i] - theta : 0;
 }

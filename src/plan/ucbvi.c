@@ -108,6 +108,12 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
     return TACIT_OK;
 }
 
+/* The single error level E of [QW23]: four times the counters', and at least what its lemmas need. */
+static double printed_error(const tacit__ucbvi *p)
+{
+    return fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
+}
+
 /* One row of counts to Nt, Pt, rt. */
 static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double visits)
 {
@@ -119,54 +125,57 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
         p->line[next] = c->scale * p->line[next] + shift;
         total += p->line[next];
     }
+    const double inverse = 1 / total;
     double *transitions = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
     for (size_t next = 0; next < n_states; next++)
-        transitions[next * pairs] = p->line[next] / total;
-    double reward = c->centre + c->scale * c->rewards[row] / total;
+        transitions[next * pairs] = p->line[next] * inverse;
+    double reward = c->centre + c->scale * c->rewards[row] * inverse;
     p->visits[row] = total;
     p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
 }
 
-/* The parts of the bonus that do not depend on the values. */
-static void weigh(tacit__ucbvi *p, size_t row)
+/* fixed, slope and spread are linear in 1/sqrt(n) and 1/n; these are the coefficients, for one release. */
+typedef struct widths {
+    double fixed_root, fixed_inverse, slope_root, slope_inverse, spread_root;
+} widths;
+
+static widths widths_of(const tacit__ucbvi *p)
 {
     const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;
-    const double c = p->options.bonus_scale, l = p->log_term, n = p->visits[row];
-    double noise_slope = (s * p->moves_error + 3 * p->visits_error) / n;
-    double noise_fixed = (p->rewards_error + 2 * p->visits_error) / n;
-    double fixed = p->reward[row], slope = 0, spread = 0;
+    const double c = p->options.bonus_scale, l = p->log_term;
+    const double noise = p->rewards_error + 2 * p->visits_error;
+    const double noise_slope = s * p->moves_error + 3 * p->visits_error;
     switch (p->options.bonus) {
-    case TACIT__BONUS_BERNSTEIN:
-        fixed += c * sqrt(2 * l / n) + noise_fixed;
-        slope = noise_slope;
-        spread = c * 2 * sqrt(l / n);
-        break;
     case TACIT__BONUS_HOEFFDING:
-        fixed += c * sqrt(l / (2 * n)) + noise_fixed;
-        slope = c * sqrt(l / (2 * n)) + noise_slope;
-        break;
+        return (widths){c * sqrt(l / 2), noise, c * sqrt(l / 2), noise_slope, 0};
     case TACIT__BONUS_CERTIFICATE:
-        fixed += c * sqrt(l / (2 * n)) + noise_fixed;
-        slope = c * 14 * l / (3 * n) + 2 * sqrt(l) * sqrt(2 * s * p->moves_error) / n + noise_slope;
-        spread = c * 2 * sqrt(l / n);
-        break;
-    case TACIT__BONUS_PRINTED: {
-        double e = fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
-        fixed += c * sqrt(2 * l / n) + 20 * h * s * e * l / n;
-        spread = c * 2 * sqrt(l / n);
-        break;
-    }
+        return (widths){c * sqrt(l / 2), noise, 0,
+                        c * 14 * l / 3 + 2 * sqrt(l) * sqrt(2 * s * p->moves_error) + noise_slope,
+                        c * 2 * sqrt(l)};
+    case TACIT__BONUS_PRINTED:
+        return (widths){c * sqrt(2 * l), 20 * h * s * printed_error(p) * l, 0, 0, c * 2 * sqrt(l)};
     case TACIT__BONUS_AZAR_HOEFFDING:
-        fixed += c * 7 * h * l / sqrt(n);
-        break;
+        return (widths){c * 7 * h * l, 0, 0, 0, 0};
     case TACIT__BONUS_AZAR_BERNSTEIN:
-        fixed += c * (14 * h * l / (3 * n) + sqrt(2 * l / n));
-        spread = c * sqrt(8 * l / n);
-        break;
+        return (widths){c * sqrt(2 * l), c * 14 * h * l / 3, 0, 0, c * sqrt(8 * l)};
+    default:
+        return (widths){c * sqrt(2 * l), noise, 0, noise_slope, c * 2 * sqrt(l)};
     }
-    p->in.fixed[row] = fixed;
-    p->in.slope[row] = slope;
-    p->spread[row] = spread;
+}
+
+/* The parts of the bonus that do not depend on the values, for all rows. */
+static void weigh(tacit__ucbvi *p)
+{
+    const widths w = widths_of(p);
+    const double *restrict visits = p->visits, *restrict reward = p->reward;
+    double *restrict fixed = p->in.fixed, *restrict slope = p->in.slope,
+                     *restrict spread = p->spread;
+    for (size_t i = 0; i < p->rows; i++) {
+        double inverse = 1 / visits[i], root = sqrt(inverse);
+        fixed[i] = reward[i] + w.fixed_root * root + w.fixed_inverse * inverse;
+        slope[i] = w.slope_root * root + w.slope_inverse * inverse;
+        spread[i] = w.spread_root * root;
+    }
 }
 
 /* sum over next states of Pt g(s'), for all pairs of a table. */
@@ -197,7 +206,7 @@ static bool extra_moment(tacit__ucbvi *p, size_t h, size_t table, double *factor
         bool printed = p->options.bonus == TACIT__BONUS_PRINTED;
         if ((!printed && p->options.bonus != TACIT__BONUS_AZAR_BERNSTEIN) || h + 1 == sp.horizon)
             return false;
-        double e = fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
+        double e = printed_error(p);
         const double *visits = p->visits + (sp.tables == 1 ? 0 : h + 1) * p->in.pairs;
         for (size_t i = 0; i < sp.n_states; i++) {
             double n = 0;
@@ -264,8 +273,8 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
             continue; /* exact counts: a row changes only when it is visited */
         p->seen[row] = visits;
         estimate(p, c, row, visits);
-        weigh(p, row);
     }
+    weigh(p);
     tacit__induction_run(&p->in, add_spread, p);
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }

@@ -190,11 +190,14 @@ static void read(const void *state, double unit, double *out)
 {
     const blt *s = state;
     const double *line = s->decoded + s->c.buffers * TACIT__LINE; /* of the prefix row */
-    for (size_t i = 0; i < s->dimension; i++) {
-        out[i] = line[i % TACIT__LINE] * unit;
-        if (i % TACIT__LINE == TACIT__LINE - 1)
-            line += (s->c.buffers + 1) * TACIT__LINE;
+    size_t start = 0;
+    for (; start + TACIT__LINE <= s->dimension; start += TACIT__LINE) {
+        for (size_t i = 0; i < TACIT__LINE; i++)
+            out[start + i] = line[i] * unit;
+        line += (s->c.buffers + 1) * TACIT__LINE;
     }
+    for (size_t i = 0; start + i < s->dimension; i++)
+        out[start + i] = line[i] * unit;
 }
 
 /* Squared norm of row k of B: the prefix sums of the decoder's impulse response. */

@@ -27,10 +27,16 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
                             uint8_t out[TACIT__KEY_BYTES])
 {
     const tacit_bound *b = &sum->lattice.bound;
-    const double numbers[] = {line->l1,        line->l2,   line->column_l1,
-                              line->column_l2, sum->scale, b->l1, b->l2};
-    const uint64_t sizes[] = {sum->outer_dimension, sum->dimension, sum->users, (uint64_t)law,
-                              (uint64_t)(int64_t)sum->lattice.bits, b->nonzeros, b->nonnegative, b->clip};
+    const double numbers[] = {line->l1, line->l2, line->column_l1, line->column_l2, sum->scale,
+                              b->l1,    b->l2};
+    const uint64_t sizes[] = {sum->outer_dimension,
+                              sum->dimension,
+                              sum->users,
+                              (uint64_t)law,
+                              (uint64_t)(int64_t)sum->lattice.bits,
+                              b->nonzeros,
+                              b->nonnegative,
+                              b->clip};
     const tacit__bytes parts[] = {
         {line->name, strlen(line->name) + 1},
         {sum->strategy->name, strlen(sum->strategy->name) + 1},
