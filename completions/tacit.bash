@@ -5,7 +5,11 @@ _tacit() {
     local words=
 
     case "$previous" in
-    --epsilon | --delta | --l1 | --l2) return ;; # a number follows
+    --epsilon | --delta | --l1 | --l2 | --count) return ;; # a number follows
+    --mechanism)
+        mapfile -t COMPREPLY < <(compgen -W 'gaussian laplace' -- "$current")
+        return
+        ;;
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -17,7 +21,7 @@ _tacit() {
                 words='scale guarantee --help'
             else
                 case "${COMP_WORDS[2]}" in
-                scale) words='--epsilon --delta --l1 --l2 --json --help' ;;
+                scale) words='--epsilon --delta --l1 --l2 --count --mechanism --json --help' ;;
                 guarantee)
                     words='--epsilon --delta --json --help gaussian:l2= laplace:l1= dp:epsilon= zcdp:rho='
                     # A release goes on after its `=`.

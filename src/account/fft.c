@@ -10,7 +10,7 @@
  * signals travel in one transform (spectra apart again with tacit__fft_mate).
  *
  * The twiddles come from cos and sin of angles in [0, pi/4], each correct to one unit in the last
- * place, so that [Hig02, Thm. 24.2] bounds the error of a transform: in the 2-norm, relatively,
+ * place, so that [H02, Thm. 24.2] bounds the error of a transform: in the 2-norm, relatively,
  * log2(n) (u + gamma_4 (sqrt 2 + u)) < 7 u log2(n), rounded up to 8.
  * Cost: 5 n log2 n flops; 2^20 points take about 25 ms, 16 n bytes of tables. */
 #include "account/fft.h"

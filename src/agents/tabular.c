@@ -238,8 +238,6 @@ static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_o
         if (report < 0)
             return TACIT_BAD_ARGUMENT;
         o.one_step = report == 1;
-        if (o.one_step)
-            o.user_norm = 1;
     }
     *out = o;
     return status;

@@ -22,7 +22,6 @@ typedef struct tacit__counts {
     double centre;         /* 1/2 for centred rewards, else 0 */
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */
     double visits_error, moves_error, rewards_error;
-    double scale; /* what one visit counts for: 1, or H when users report a single step */
 } tacit__counts;
 
 /* What anybody may read. `version` grows when the policy changes. */

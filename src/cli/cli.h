@@ -22,6 +22,10 @@ typedef struct cli_command {
 } cli_command;
 
 int cli_account(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_explain(int argc, char **argv);
+int cli_worlds(int argc, char **argv);
+int cli_agents(int argc, char **argv);
 
 /* Prints `tacit: ...` on stderr and returns CLI_WRONG. */
 __attribute__((format(printf, 1, 2))) int cli_wrong(const char *format, ...);

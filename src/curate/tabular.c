@@ -20,8 +20,9 @@
  * others; what is lost is a little bias, what is gained is 1/u in noise. (A trajectory of H steps has a norm of H only
  * if it repeats one transition H times; sqrt(H) if it never repeats one.)
  *
- * With `one_step` a user contributes a single step: the moves are those of H = 1, and the sums stand for 1/H of the
- * visits, which the planner multiplies by H. The step is public chance, independent of data. */
+ * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
+ * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
+ * independent of data. docs/why/tabular.md has the proof and the gain. */
 #include "curate/tabular.h"
 
 #include <math.h>
@@ -35,12 +36,14 @@
 typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
 
 typedef struct stream {
-    size_t size;    /* cells */
-    double *noisy;  /* the last release, or the exact counts */
-    double *x;      /* a user's contribution; zero between users */
-    tacit_sum *sum; /* NULL without privacy */
-    double scale;   /* of the noise, 0 without */
-    double level;   /* joint: error level of every release */
+    size_t size;            /* cells */
+    double *noisy;          /* the last release, or the exact counts */
+    size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
+    double *x;              /* a user's contribution; zero between users */
+    double *total, *before; /* one_step: sum of all reports, now and one user ago */
+    tacit_sum *sum;         /* NULL without privacy */
+    double scale;           /* of the noise, 0 without */
+    double level;           /* joint: error level of every release */
 } stream;
 
 struct tacit__tabular {
@@ -54,9 +57,21 @@ struct tacit__tabular {
     uint64_t level_users; /* local: most users for which the levels below hold */
     double local_level[STREAMS];
     tacit__site chance; /* public: the step that a user reports */
+    uint64_t *reports;  /* one_step: users that reported each step */
 };
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
+
+/* The most users that any cell's noise comes from. */
+static uint64_t most_reports(const tacit__tabular *c)
+{
+    uint64_t most = 0;
+    if (!c->o.one_step)
+        return c->users;
+    for (size_t h = 0; h < c->o.space.horizon; h++)
+        most = c->reports[h] > most ? c->reports[h] : most;
+    return most;
+}
 
 static bool is_private(const tacit__tabular *c)
 {
@@ -74,7 +89,7 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
     double l2 = unit * (pooled ? steps * o->user_norm : nextafter(sqrt(steps), HUGE_VAL));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
-                           .dimension = c->streams[which].size,
+                           .dimension = c->streams[which].report,
                            .users = o->episodes > 1 ? o->episodes - 1 : 1,
                            .bound = {.l1 = unit * steps,
                                      .l2 = l2,
@@ -164,9 +179,11 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
         return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
     if (o->episodes == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
-    if (o->one_step && (o->guarantee.model != TACIT_MODEL_LOCAL || o->space.tables != 1))
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "reports of a single step exist for the local model with pooled counts");
+    if (o->one_step && (o->guarantee.model != TACIT_MODEL_LOCAL || o->space.tables == 1))
+        return tacit__fail(
+            err, TACIT_UNSUPPORTED,
+            "reports of a single step are for the local model with a table for each step "
+            "(pooled: no); with one table they would gain nothing");
     double cells = (double)o->space.tables * (double)o->space.n_states *
                    (double)o->space.n_actions * (double)(o->space.n_states + 2);
     if (cells > 0x1p33)
@@ -196,12 +213,19 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
         s->size = i == MOVES ? rows * sp->n_states : rows;
+        s->report = c->o.one_step ? s->size / sp->tables : s->size;
         s->noisy = tacit__alloc(s->size, sizeof *s->noisy);
-        s->x = tacit__alloc(s->size, sizeof *s->x);
-        if (s->noisy == NULL || s->x == NULL)
+        s->x = tacit__alloc(s->report, sizeof *s->x);
+        s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
+        s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
+        if (s->noisy == NULL || s->x == NULL ||
+            (c->o.one_step && (s->total == NULL || s->before == NULL)))
             status = tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
                                  s->size);
     }
+    c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
+    if (status == TACIT_OK && c->reports == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
         status = open_sums(c, noise, err);
@@ -222,9 +246,12 @@ void tacit__tabular_destroy(tacit__tabular *c)
         stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
         tacit__free_secret(s->noisy, s->size * sizeof *s->noisy);
-        tacit__free_secret(s->x, s->size * sizeof *s->x);
+        tacit__free_secret(s->x, s->report * sizeof *s->x);
+        tacit__free(s->total);
+        tacit__free(s->before);
     }
     tacit_ledger_destroy(c->ledger);
+    tacit__free(c->reports);
     tacit__free(c);
 }
 
@@ -239,21 +266,24 @@ static double level(tacit__tabular *c, stream_name which)
 {
     if (c->o.mechanism != TACIT_SUM_LOCAL)
         return c->streams[which].level;
-    if (c->users > c->level_users) {
-        double draws = ceil(1.01 * (double)c->users);
+    uint64_t reports = most_reports(c);
+    if (reports > c->level_users) {
+        double draws = ceil(1.01 * (double)reports),
+               times = c->o.one_step ? (double)c->o.space.horizon : 1;
         bool laplace = c->o.guarantee.delta == 0;
         double unit =
             laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
         for (int i = 0; i < STREAMS; i++)
-            c->local_level[i] = c->streams[i].scale * unit;
+            c->local_level[i] = times * c->streams[i].scale * unit;
         c->level_users = (uint64_t)draws;
     }
-    return c->users > 0 ? c->local_level[which] : 0;
+    return reports > 0 ? c->local_level[which] : 0;
 }
 
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
 {
-    for (int i = 0; i < STREAMS && is_private(c) && c->users > 0 && !c->fresh; i++) {
+    for (int i = 0; i < STREAMS && is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
+         i++) {
         stream *s = &c->streams[i];
         tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->noisy, err);
         if (status != TACIT_OK)
@@ -265,8 +295,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
                            .visits = has_visits ? c->streams[VISITS].noisy : NULL,
                            .moves = c->streams[MOVES].noisy,
                            .rewards = c->streams[REWARDS].noisy,
-                           .centre = c->o.centred ? 0.5 : 0,
-                           .scale = c->o.one_step ? (double)c->o.space.horizon : 1};
+                           .centre = c->o.centred ? 0.5 : 0};
     if (is_private(c)) {
         out->moves_error = level(c, MOVES);
         out->rewards_error = level(c, REWARDS);
@@ -305,7 +334,7 @@ static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t fir
     double *rewards = exact ? c->streams[REWARDS].noisy : c->streams[REWARDS].x;
     double centre = c->o.centred ? 0.5 : 0;
     for (size_t h = first; h < last; h++) {
-        size_t table = sp->tables == 1 ? 0 : h;
+        size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
         size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
         if (clear) {
             visits[row] = moves[row * sp->n_states + u->states[h + 1]] = rewards[row] = 0;
@@ -315,6 +344,43 @@ static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t fir
             rewards[row] += u->rewards[h] - centre;
         }
     }
+}
+
+/* The report of a user who drew step h, multiplied by H, into that step's table. */
+static tacit_status collect_report(tacit__tabular *c, size_t h, tacit_error *err)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        stream *s = &c->streams[i];
+        if (s->sum == NULL)
+            continue;
+        double *kept = s->before, *table = s->noisy + h * s->report;
+        s->before = s->total;
+        s->total = kept;
+        tacit_status status = tacit_sum_release(s->sum, s->total, err);
+        if (status != TACIT_OK)
+            return status;
+        for (size_t j = 0; j < s->report; j++)
+            table[j] += (double)c->o.space.horizon * (s->total[j] - s->before[j]);
+    }
+    c->reports[h]++;
+    return TACIT_OK;
+}
+
+/* Passes a user's steps first .. last-1 through the door. Only a journal can refuse here, and if it does so
+ * halfway, nothing more is released. */
+static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
+                         tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    contribute(c, u, first, last, false);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++)
+        if (c->streams[i].sum != NULL)
+            status = tacit_sum_add(c->streams[i].sum, c->streams[i].x, err);
+    contribute(c, u, first, last, true);
+    if (status == TACIT_OK && c->o.one_step)
+        status = collect_report(c, first, err);
+    c->broken = status != TACIT_OK;
+    return status;
 }
 
 tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
@@ -336,15 +402,10 @@ tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, t
         last = first + 1;
     }
     bool needed = c->users + 1 < c->o.episodes;
-    if (needed)
+    if (needed && is_private(c))
+        status = pass(c, u, first, last, err);
+    else if (needed)
         contribute(c, u, first, last, false);
-    if (needed && is_private(c)) {
-        for (int i = 0; i < STREAMS && status == TACIT_OK; i++)
-            if (c->streams[i].sum != NULL)
-                status = tacit_sum_add(c->streams[i].sum, c->streams[i].x, err);
-        contribute(c, u, first, last, true);
-        c->broken = status != TACIT_OK;
-    }
     if (status != TACIT_OK)
         return status;
     c->users++;

@@ -27,7 +27,8 @@ typedef struct tacit__tabular_options {
     tacit_sum_mechanism mechanism;
     bool visits_stream; /* release N as well; without it visits are sums of moves */
     bool centred;       /* rewards as r - 1/2 */
-    bool one_step; /* local: each user reports a single step, drawn by public chance; pooled only */
+    bool
+        one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
     double
         user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all there are */
     double

@@ -65,12 +65,12 @@ tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
     const double width_r = p->options.bonus_scale * sqrt(2 * log_term);
     const double width_p = p->options.bonus_scale * sqrt(14 * s * log_term);
     for (size_t row = 0; row < rows; row++) {
-        double n = c->scale * c->visits[row];
+        double n = c->visits[row];
         double den_p = fmax(1, n + alpha * c_n), den_r = fmax(1, n + alpha * c_r);
         double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * pairs] = c->scale * c->moves[row * sp.n_states + next] / den_p;
-        double reward = (c->scale * c->rewards[row] + c->centre * n) / den_r;
+            transitions[next * pairs] = c->moves[row * sp.n_states + next] / den_p;
+        double reward = (c->rewards[row] + c->centre * n) / den_r;
         double b_r = width_r / sqrt(den_r) + ((alpha + 1) * c_r + c_n) / den_r;
         double b_p = width_p / sqrt(den_p) + (s * c_p + (alpha + 1) * c_n) / den_p;
         p->in.fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */

@@ -72,12 +72,11 @@ static void estimate(tacit__private_ucb *p, const tacit__counts *c)
     const double e_n = scale * c->visits_error, e_p = scale * c->moves_error,
                  e_r = scale * c->rewards_error;
     for (size_t row = 0; row < rows; row++) {
-        double visits = c->scale * c->visits[row], den = fmax(1, visits + e_n),
-               root = 1 / sqrt(den);
+        double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
         double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * pairs] = c->scale * c->moves[row * sp.n_states + next] / den;
-        double reward = (c->scale * c->rewards[row] + c->centre * visits) / den;
+            transitions[next * pairs] = c->moves[row * sp.n_states + next] / den;
+        double reward = (c->rewards[row] + c->centre * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);
     }

@@ -122,14 +122,14 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
     double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states, total = 0;
     tacit__project_counts(y, n_states, visits, p->visits_error, p->sorted, p->line);
     for (size_t next = 0; next < n_states; next++) {
-        p->line[next] = c->scale * p->line[next] + shift;
+        p->line[next] = p->line[next] + shift;
         total += p->line[next];
     }
     const double inverse = 1 / total;
     double *transitions = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
     for (size_t next = 0; next < n_states; next++)
         transitions[next * pairs] = p->line[next] * inverse;
-    double reward = c->centre + c->scale * c->rewards[row] * inverse;
+    double reward = c->centre + c->rewards[row] * inverse;
     p->visits[row] = total;
     p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
 }

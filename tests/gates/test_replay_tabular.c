@@ -193,8 +193,8 @@ static void clipped_users_move_by_what_is_declared(void **state)
 static void single_step_reports_move_by_what_they_declare(void **state)
 {
     (void)state;
-    check(&(setup){"dp-ucbvi", "yes", "step", local, TACIT_CALIBRATION_TIGHT, NULL, NULL});
-    check(&(setup){"dp-ucbvi", "yes", "step", local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL});
+    check(&(setup){"dp-ucbvi", "no", "step", local, TACIT_CALIBRATION_TIGHT, NULL, NULL});
+    check(&(setup){"dp-ucbvi", "no", "step", local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL});
 }
 
 static void private_ucb_vi_moves_by_what_it_declares(void **state)

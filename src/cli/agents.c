@@ -1,0 +1,36 @@
+/* tacit agents: what can learn, and the yardsticks. */
+#include "cli/cli.h"
+#include "cli/kinds.h"
+
+static const char usage[] =
+    "usage: tacit agents [NAME] [--json]\n"
+    "\n"
+    "Lists the agents, or shows one: what it is, its paper, the privacy that it can promise, its\n"
+    "parameters with defaults and ranges. An experiment lists agents under `agents`.\n"
+    "\n"
+    "  --json     one JSON document: name, help, source, models, parameters\n"
+    "\n"
+    "example:\n"
+    "  tacit agents dp-ucbvi\n";
+
+static cli_kind at(size_t i)
+{
+    size_t n = tacit_agent_kind_count();
+    const tacit_agent_kind *kind = i < n ? tacit_agent_kind_at(i) : tacit_yardstick_at(i - n);
+    return (cli_kind){.name = kind->name,
+                      .help = kind->help,
+                      .source = kind->source,
+                      .models = kind->models,
+                      .parameters = kind->parameters,
+                      .n_parameters = kind->n_parameters};
+}
+
+int cli_agents(int argc, char **argv)
+{
+    const cli_catalogue catalogue = {.command = "agents",
+                                     .noun = "agent",
+                                     .usage = usage,
+                                     .n = tacit_agent_kind_count() + tacit_yardstick_count(),
+                                     .at = at};
+    return cli_list(argc, argv, &catalogue);
+}

@@ -1,0 +1,391 @@
+/* tacit explain: what each agent of an experiment promises, through which releases, and what the accountant makes of
+ * it. Nothing is played. */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tacit/lab.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/words.h"
+
+static const char help[] =
+    "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
+    "\n"
+    "For each agent of an experiment: the guarantee that it claims, what it releases and how far\n"
+    "one user can move that, the noise, and what the accountant makes of it. Nothing is played.\n"
+    "\n"
+    "  --agent LABEL     this agent only\n"
+    "  --episodes K      users, instead of what the file says\n"
+    "  --runs N          repetitions, instead of what the file says (no promise depends on them)\n"
+    "  --json            one JSON document\n"
+    "\n"
+    "Exit status 1 if a claim that should hold (calibration tight) does not.\n"
+    "\n"
+    "example:\n"
+    "  tacit explain examples/riverswim.yaml\n";
+
+enum { RUNS = 1, EPISODES, AGENT, JSON, HELP };
+
+static const struct option options[] = {
+    {"runs", required_argument, NULL, RUNS},   {"episodes", required_argument, NULL, EPISODES},
+    {"agent", required_argument, NULL, AGENT}, {"json", no_argument, NULL, JSON},
+    {"help", no_argument, NULL, HELP},         {NULL, 0, NULL, 0}};
+
+typedef struct wish {
+    const char *file, *label;
+    tacit_experiment_changes changes;
+    bool json, help;
+} wish;
+
+/* --- What is found out about an agent ------------------------------------------------------------ */
+
+typedef enum verdict { PROMISES_NOTHING, HOLDS, OPEN, FAILS } verdict;
+
+static const char *const verdict_names[] = {"promises nothing", "holds", "open", "fails"};
+
+typedef struct findings {
+    const tacit_entry *entry;
+    const tacit_plan *plan; /* NULL: no releases */
+    const char *remark;
+    tacit_composition real; /* if there is a plan */
+    verdict verdict;
+    char words[480];
+} findings;
+
+static const char *law_name(tacit_law law)
+{
+    return law == TACIT_LAW_GAUSSIAN ? "gaussian" : law == TACIT_LAW_LAPLACE ? "laplace" : "none";
+}
+
+static const char *neighbours(tacit_model model)
+{
+    if (model == TACIT_MODEL_JOINT)
+        return "two sequences of users that differ in one user, replaced by another: the whole "
+               "trajectory of states, actions and rewards";
+    if (model == TACIT_MODEL_LOCAL)
+        return "any two users: the whole trajectory of states, actions and rewards, in what leaves "
+               "the user's device";
+    return "none: nothing is promised";
+}
+
+static const char *observer(tacit_model model)
+{
+    if (model == TACIT_MODEL_JOINT)
+        return "everybody together, except the user and the curator: all policies that are ever "
+               "shown, and what others do by them";
+    if (model == TACIT_MODEL_LOCAL)
+        return "everybody, the curator included";
+    return "nobody";
+}
+
+static const char *const not_covered[] = {
+    "users who come back: k appearances cost k times epsilon",
+    "how long the program takes, and who takes part at all",
+    "settings that were tuned by hand on private data",
+    "seeded noise, as in every experiment here: whoever knows the seed can subtract it",
+};
+enum { N_NOT_COVERED = sizeof not_covered / sizeof *not_covered };
+
+/* Claimed against real, in words. The scales of a tight calibration may miss the claim by rounding alone. */
+static void judge(findings *f)
+{
+    static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
+    double claim = f->entry->guarantee.epsilon, high = f->real.epsilon.high,
+           low = f->real.epsilon.low;
+    const char *what = f->entry->calibration == TACIT_CALIBRATION_TIGHT ? "the scales"
+                       : f->entry->calibration == TACIT_CALIBRATION_PUBLISHED
+                           ? "the paper's scales"
+                           : "the figures' scales";
+    char h[32];
+    (void)cli_rounded_up(h, high);
+    if (high <= claim * (1 + tol)) {
+        f->verdict = HOLDS;
+        (void)snprintf(f->words, sizeof f->words, "the claim holds%s",
+                       high < 0.99 * claim ? ", with more noise than it needs" : "");
+    } else if (low <= claim) {
+        f->verdict = OPEN;
+        (void)snprintf(f->words, sizeof f->words,
+                       "%s can be proved to give epsilon %s only; the claim of %g is not refuted",
+                       what, h, claim);
+    } else if (isinf(high)) {
+        f->verdict = FAILS;
+        (void)snprintf(f->words, sizeof f->words,
+                       "the claim does NOT hold: no finite epsilon holds at delta %g",
+                       f->entry->guarantee.delta);
+    } else {
+        f->verdict = FAILS;
+        (void)snprintf(f->words, sizeof f->words,
+                       "the claim does NOT hold: %s give epsilon %s, %.3g times what is claimed%s",
+                       what, h, high / claim,
+                       f->entry->calibration == TACIT_CALIBRATION_FIGURE
+                           ? "; good for comparing curves, not for people"
+                           : "");
+    }
+}
+
+static tacit_status examine(const tacit_entry *entry, const tacit_agent *agent, findings *f,
+                            tacit_error *err)
+{
+    *f = (findings){.entry = entry, .remark = agent != NULL ? tacit_agent_remark(agent) : ""};
+    (void)snprintf(f->words, sizeof f->words,
+                   entry->yardstick ? "learns nothing from anybody, so there is nothing to protect"
+                                    : "releases exact numbers and promises nothing");
+    f->plan = agent != NULL ? tacit_agent_release_plan(agent) : NULL;
+    if (f->plan == NULL || entry->guarantee.model == TACIT_MODEL_NONE) {
+        f->plan = NULL;
+        return TACIT_OK;
+    }
+    tacit_status status = tacit_plan_account(f->plan, entry->guarantee.delta, &f->real, err);
+    if (status == TACIT_OK)
+        judge(f);
+    return status;
+}
+
+/* --- Text ------------------------------------------------------------------------------------------ */
+
+enum { NAME, DIMENSION, STEPS, SENSITIVITY, COLUMN, SCALE, N_CELLS, CELL = 48 };
+
+static void fill_cells(const tacit_plan *plan, size_t i, char cells[N_CELLS][CELL])
+{
+    const tacit_release *r = tacit_plan_release(plan, i);
+    (void)snprintf(cells[NAME], CELL, "%s", r->name);
+    (void)snprintf(cells[DIMENSION], CELL, "%zu", r->dimension);
+    (void)snprintf(cells[STEPS], CELL, "%llu", (unsigned long long)r->steps);
+    (void)snprintf(cells[SENSITIVITY], CELL, "%.4g, %.4g", r->l1, r->l2);
+    (void)snprintf(cells[COLUMN], CELL, "%.4g, %.4g", r->column_l1, r->column_l2);
+    (void)snprintf(cells[SCALE], CELL, "%.5g", tacit_plan_scale(plan, i));
+}
+
+static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
+{
+    (void)fputs("              ", stdout);
+    for (size_t c = 0; c < N_CELLS; c++) {
+        int blank = (int)(widths[c] - cli_columns(cells[c]));
+        if (c == NAME)
+            (void)printf("%s%*s", cells[c], blank, "");
+        else
+            (void)printf("  %*s%s", blank, "", cells[c]);
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void print_plan(const tacit_plan *plan)
+{
+    char heads[N_CELLS][CELL] = {"name", "dimension", "steps", "l1, l2", "columns l1, l2", "scale"};
+    char cells[N_CELLS][CELL];
+    size_t widths[N_CELLS], n = tacit_plan_size(plan);
+    for (size_t c = 0; c < N_CELLS; c++)
+        widths[c] = strlen(heads[c]);
+    for (size_t i = 0; i < n; i++) {
+        fill_cells(plan, i, cells);
+        for (size_t c = 0; c < N_CELLS; c++)
+            widths[c] = cli_columns(cells[c]) > widths[c] ? cli_columns(cells[c]) : widths[c];
+    }
+    (void)printf("  releases    with %s noise:\n", law_name(tacit_plan_law(plan)));
+    print_cells(heads, widths);
+    for (size_t i = 0; i < n; i++) {
+        fill_cells(plan, i, cells);
+        print_cells(cells, widths);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const tacit_release *r = tacit_plan_release(plan, i);
+        char head[80];
+        (void)snprintf(head, sizeof head, "              %.60s: ", r->name);
+        cli_print_wrapped(head, r->reason != NULL ? r->reason : "");
+    }
+}
+
+static void print_findings(const findings *f)
+{
+    const tacit_guarantee *g = &f->entry->guarantee;
+    char text[160], epsilon[32];
+    (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
+    if (f->plan == NULL) {
+        (void)printf("  claims      nothing: %s\n", f->words);
+    } else {
+        (void)printf(
+            "  claims      %s differential privacy, epsilon %g, delta %.4g%s; calibration %s\n",
+            cli_model_name(g->model), g->epsilon, g->delta, g->delta > 0 ? "" : " (pure)",
+            cli_calibration_name(f->entry->calibration));
+        cli_print_wrapped("  against     ", observer(g->model));
+        cli_print_wrapped("  neighbours  ", neighbours(g->model));
+        print_plan(f->plan);
+        (void)snprintf(text, sizeof text, "epsilon %s at delta %.4g (method: %s)",
+                       isinf(f->real.epsilon.high) ? "infinite"
+                                                   : cli_rounded_up(epsilon, f->real.epsilon.high),
+                       g->delta, f->real.method);
+        (void)printf("  accountant  %s\n", text);
+        cli_print_wrapped("  so          ", f->words);
+    }
+    if (f->remark[0] != '\0')
+        cli_print_wrapped("  note        ", f->remark);
+    (void)fputc('\n', stdout);
+}
+
+static void print_ending(void)
+{
+    (void)puts("Sensitivities are for replacing one user by another. l1, l2: how far that moves "
+               "one step;\n"
+               "columns: how these moves add up over the steps. Not covered by any of this:");
+    for (size_t i = 0; i < N_NOT_COVERED; i++)
+        (void)printf("  - %s\n", not_covered[i]);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------ */
+
+static json_t *plan_json(const tacit_plan *plan)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < tacit_plan_size(plan); i++) {
+        const tacit_release *r = tacit_plan_release(plan, i);
+        json_t *line =
+            json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:f, s:s?}", "name", r->name,
+                      "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1",
+                      r->l1, "l2", r->l2, "column_l1", r->column_l1, "column_l2", r->column_l2,
+                      "law", law_name(tacit_plan_law(plan)), "scale", tacit_plan_scale(plan, i),
+                      "reason", r->reason);
+        if (json_array_append_new(list, line) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *real_json(const tacit_composition *real)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "epsilon",
+                     cli_json_number(real->epsilon.high), "epsilon_low",
+                     cli_json_number(real->epsilon.low), "delta", cli_json_number(real->delta.high),
+                     "mu", cli_json_number(real->mu), "rho", cli_json_number(real->rho), "method",
+                     real->method);
+}
+
+static json_t *findings_json(const findings *f)
+{
+    const tacit_entry *entry = f->entry;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s}", "label", entry->label,
+                     "kind", entry->kind, "guarantee", cli_guarantee_json(entry), "releases",
+                     f->plan != NULL ? plan_json(f->plan) : json_array(), "accountant",
+                     f->plan != NULL ? real_json(&f->real) : json_null(), "verdict",
+                     verdict_names[f->verdict], "words", f->words, "against",
+                     observer(entry->guarantee.model), "neighbours",
+                     neighbours(entry->guarantee.model), "remark", f->remark);
+}
+
+static int print_document(const tacit_experiment_facts *facts, const tacit_world *world,
+                          json_t *agents)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < N_NOT_COVERED; i++)
+        (void)json_array_append_new(list, json_string(not_covered[i]));
+    double optimal = tacit_world_original_value(world, tacit_world_describe(world)->optimal_value);
+    return cli_print_json(json_pack("{s:s, s:o, s:I, s:o, s:o}", "title", facts->title, "world",
+                                    cli_world_json(facts, world, optimal), "episodes",
+                                    (json_int_t)facts->episodes, "agents", agents, "not_covered",
+                                    list));
+}
+
+/* --- The command ----------------------------------------------------------------------------------- */
+
+static int read_options(int argc, char **argv, wish *w)
+{
+    *w = (wish){0};
+    opterr = 0;
+    optind = 1;
+    int status = CLI_DONE;
+    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (code == '?' || code == ':')
+            return cli_bad_option(argv, code, options);
+        if (code == RUNS)
+            status = cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
+        else if (code == EPISODES)
+            status = cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
+        else if (code == AGENT)
+            w->label = optarg;
+        else if (code == JSON)
+            w->json = true;
+        else
+            w->help = true;
+        if (status != CLI_DONE)
+            return status;
+    }
+    if (w->help)
+        return CLI_DONE;
+    if (optind == argc)
+        return cli_wrong("no experiment is given, expected FILE.yaml; see tacit explain --help");
+    if (optind + 1 < argc)
+        return cli_wrong("unexpected argument '%s' after '%s', expected one experiment",
+                         argv[optind + 1], argv[optind]);
+    w->file = argv[optind];
+    return CLI_DONE;
+}
+
+static int explain_all(const wish *w, const tacit_experiment *experiment, const tacit_world *world)
+{
+    const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
+    json_t *list = w->json ? json_array() : NULL;
+    int code = CLI_DONE, n = 0;
+    if (!w->json)
+        (void)printf("%s\n%llu users in %s\n\n", facts->title, (unsigned long long)facts->episodes,
+                     facts->world);
+    for (size_t i = 0; i < facts->n_agents; i++) {
+        const tacit_entry *entry = &facts->agents[i];
+        tacit_error err = {0};
+        tacit_agent *agent = NULL;
+        findings f;
+        if (w->label != NULL && strcmp(w->label, entry->label) != 0)
+            continue;
+        n++;
+        tacit_status status = TACIT_OK;
+        if (!entry->yardstick)
+            status = tacit_experiment_agent(experiment, world, i, 0, &agent, &err);
+        if (status == TACIT_OK)
+            status = examine(entry, agent, &f, &err);
+        if (status == TACIT_OK && w->json)
+            (void)json_array_append_new(list, findings_json(&f));
+        else if (status == TACIT_OK)
+            print_findings(&f);
+        tacit_agent_destroy(agent);
+        if (status != TACIT_OK) {
+            json_decref(list);
+            return cli_failed(status, &err);
+        }
+        if (f.verdict == FAILS && entry->calibration == TACIT_CALIBRATION_TIGHT)
+            code = CLI_NO;
+    }
+    if (n == 0) {
+        json_decref(list);
+        return cli_wrong("%s: no agent has the label '%s'", facts->file, w->label);
+    }
+    if (!w->json)
+        print_ending();
+    else if (print_document(facts, world, list) != CLI_DONE)
+        return CLI_SYSTEM;
+    return code;
+}
+
+int cli_explain(int argc, char **argv)
+{
+    wish w;
+    int code = read_options(argc, argv, &w);
+    if (code != CLI_DONE)
+        return code;
+    if (w.help) {
+        (void)fputs(help, stdout);
+        return CLI_DONE;
+    }
+    tacit_error err = {0};
+    tacit_experiment *experiment = NULL;
+    tacit_world *world = NULL;
+    tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    if (status == TACIT_OK)
+        status = tacit_experiment_world(experiment, &world, &err);
+    code = status == TACIT_OK ? explain_all(&w, experiment, world) : cli_failed(status, &err);
+    tacit_world_destroy(world);
+    tacit_experiment_destroy(experiment);
+    return code;
+}

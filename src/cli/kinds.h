@@ -1,0 +1,26 @@
+/* Lists of what exists: the common part of `tacit worlds` and `tacit agents`. */
+#ifndef TACIT_CLI_KINDS_H
+#define TACIT_CLI_KINDS_H
+
+#include <jansson.h>
+
+#include <tacit/lab.h>
+
+/* One thing of a list. */
+typedef struct cli_kind {
+    const char *name, *help, *source;
+    unsigned models; /* of tacit_agent_models; 0: not an agent */
+    const tacit_parameter *parameters;
+    size_t n_parameters;
+} cli_kind;
+
+typedef struct cli_catalogue {
+    const char *command, *noun, *usage;
+    size_t n;
+    cli_kind (*at)(size_t i);
+} cli_catalogue;
+
+/* The whole command. */
+int cli_list(int argc, char **argv, const cli_catalogue *catalogue);
+
+#endif

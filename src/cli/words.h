@@ -1,0 +1,37 @@
+/* How experiments are spoken of, in text and in JSON, the same in every command. */
+#ifndef TACIT_CLI_WORDS_H
+#define TACIT_CLI_WORDS_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include <tacit/lab.h>
+
+const char *cli_model_name(tacit_model model);
+const char *cli_calibration_name(tacit_calibration calibration);
+
+/* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
+char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
+
+/* {"model", "epsilon", "delta", "calibration"}: the last three are null where nothing is promised. */
+json_t *cli_guarantee_json(const tacit_entry *entry);
+
+/* {"kind", "settings", "states", "actions", "horizon", "optimal_value"}. */
+json_t *cli_world_json(const tacit_experiment_facts *facts, const tacit_world *world,
+                       double optimal_value);
+
+/* How many columns a text takes: characters, not bytes. */
+size_t cli_columns(const char *text);
+/* Prints `text` and blanks up to `width` columns. */
+void cli_print_padded(const char *text, size_t width);
+/* Prints `head`, then the words of `text` in lines of at most 100 columns that begin under its first word. */
+void cli_print_wrapped(const char *head, const char *text);
+
+/* Six digits, never less than x: for bounds. Returns buffer. */
+char *cli_rounded_up(char buffer[32], double x);
+
+/* The value of option `name` as a count of 1 to `most`, or a message. */
+int cli_read_count(const char *name, const char *text, uint64_t most, uint64_t *out);
+
+#endif

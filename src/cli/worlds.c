@@ -1,0 +1,35 @@
+/* tacit worlds: what can be lived in. */
+#include "cli/cli.h"
+#include "cli/kinds.h"
+
+static const char usage[] =
+    "usage: tacit worlds [NAME] [--json]\n"
+    "\n"
+    "Lists the worlds, or shows one: what it is, where it comes from, its parameters with "
+    "defaults\n"
+    "and ranges. An experiment names one under `world`: world: {kind: NAME, PARAMETER: VALUE}.\n"
+    "\n"
+    "  --json     one JSON document: name, help, source, parameters\n"
+    "\n"
+    "example:\n"
+    "  tacit worlds riverswim\n";
+
+static cli_kind at(size_t i)
+{
+    const tacit_world_kind *kind = tacit_world_kind_at(i);
+    return (cli_kind){.name = kind->name,
+                      .help = kind->help,
+                      .source = kind->source,
+                      .parameters = kind->parameters,
+                      .n_parameters = kind->n_parameters};
+}
+
+int cli_worlds(int argc, char **argv)
+{
+    const cli_catalogue catalogue = {.command = "worlds",
+                                     .noun = "world",
+                                     .usage = usage,
+                                     .n = tacit_world_kind_count(),
+                                     .at = at};
+    return cli_list(argc, argv, &catalogue);
+}
