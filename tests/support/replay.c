@@ -85,7 +85,8 @@ static void replay(void *context, const tacit__passage *p)
         return;
     }
     for (size_t i = 0; i < p->n; i++) {
-        long double move = fabsl((long double)p->exact[i] - (long double)e->exact[i]) / e->scale;
+        long double move =
+            fabsl((long double)p->exact[i] - (long double)e->exact[i]) / (long double)e->scale;
         t->mu_square += move * move;
         t->epsilon += move;
     }

@@ -1,0 +1,551 @@
+/* Buffered linear Toeplitz sums: the tuning, the certificate for the norm that is charged, and the integer
+ * arithmetic behind it. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "sums/blt_kernel.h"
+#include "sums/blt_tune.h"
+#include "sums/lattice.h"
+#include "sums/strategy.h"
+#include "support/random.h"
+
+static const tacit__strategy *const strategy = &tacit__strategy_blt;
+
+/* Coefficients of prod (1 - b_j x) / prod (1 - a_j x), by multiplying power series. */
+static void series(const tacit__blt *blt, size_t n, long double *c)
+{
+    memset(c, 0, n * sizeof *c);
+    c[0] = 1;
+    for (unsigned j = 0; j < blt->buffers; j++) {
+        long double a = 1 - (long double)blt->one_minus_a[j],
+                    b = 1 - (long double)blt->one_minus_b[j];
+        for (size_t i = n; i-- > 1;)
+            c[i] -= b * c[i - 1];
+        for (size_t i = 1; i < n; i++)
+            c[i] += a * c[i - 1];
+    }
+}
+
+static long double square(const long double *c, size_t n)
+{
+    long double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += c[i] * c[i];
+    return sum;
+}
+
+/* The same for B = A / C: poles and zeros exchanged, then prefix sums. */
+static long double direct_error(const tacit__blt *blt, size_t n)
+{
+    long double *c = calloc(n, sizeof *c);
+    assert_non_null(c);
+    series(blt, n, c);
+    long double column = square(c, n);
+    tacit__blt inverse = *blt;
+    memcpy(inverse.one_minus_a, blt->one_minus_b, sizeof inverse.one_minus_a);
+    memcpy(inverse.one_minus_b, blt->one_minus_a, sizeof inverse.one_minus_b);
+    series(&inverse, n, c);
+    for (size_t i = 1; i < n; i++)
+        c[i] += c[i - 1];
+    long double row = square(c, n);
+    free(c);
+    return sqrtl(column * row);
+}
+
+/* Random gaps, interlaced and ascending. */
+static tacit__blt random_blt(unsigned buffers, uint64_t *random)
+{
+    tacit__blt blt = {.buffers = buffers};
+    double log_gap = random_between(random, -14, -10);
+    for (unsigned j = 0; j < buffers; j++) {
+        blt.one_minus_a[j] = exp(log_gap);
+        log_gap += random_between(random, 0.1, 1) * -log_gap / (2 * (buffers - j));
+        blt.one_minus_b[j] = exp(log_gap);
+        log_gap += random_between(random, 0.1, 1) * -log_gap / (2 * (buffers - j));
+    }
+    return blt;
+}
+
+static void the_closed_form_of_the_error_is_the_direct_sum(void **state)
+{
+    (void)state;
+    static const size_t users[] = {1, 2, 3, 17, 1000, 30000};
+    uint64_t random = 1;
+    for (unsigned buffers = 1; buffers <= TACIT__MAX_BUFFERS; buffers++)
+        for (size_t u = 0; u < 6; u++)
+            for (int i = 0; i < 5; i++) {
+                tacit__blt blt = random_blt(buffers, &random);
+                assert_close(tacit__blt_error(&blt, users[u]), (double)direct_error(&blt, users[u]),
+                             1e-8);
+            }
+    tacit__blt none = {0};
+    assert_close(tacit__blt_error(&none, 9), 3, 1e-14); /* C = 1: every user adds noise */
+}
+
+static void the_residues_are_those_of_the_series_and_positive(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    long double c[N];
+    uint64_t random = 2;
+    for (int i = 0; i < 50; i++) {
+        tacit__blt blt = random_blt(1 + (unsigned)i % TACIT__MAX_BUFFERS, &random);
+        double omega[TACIT__MAX_BUFFERS];
+        tacit__blt_residues(&blt, omega);
+        series(&blt, N, c);
+        for (int n = 1; n < N; n++) {
+            double sum = 0;
+            for (unsigned j = 0; j < blt.buffers; j++) {
+                assert_true(omega[j] > 0);
+                sum += omega[j] * pow(1 - blt.one_minus_a[j], n);
+            }
+            assert_close(sum, (double)c[n], 1e-9);
+        }
+    }
+}
+
+static void the_tuned_error_is_that_of_the_tables(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {1000, 10000, 50000, 1000000};
+    static const double table[] = {3.27, 4.00, 4.51, 5.49};
+    for (size_t i = 0; i < 4; i++) {
+        tacit__blt blt = tacit__blt_tune(users[i]);
+        assert_within(tacit__blt_error(&blt, users[i]), table[i] * 0.99, table[i] * 1.01);
+        double before = 0; /* ascending, interlaced, within the fixed point */
+        for (unsigned j = 0; j < blt.buffers; j++) {
+            assert_within(blt.one_minus_a[j], before, 0.5);
+            assert_within(blt.one_minus_b[j], blt.one_minus_a[j], 1);
+            before = blt.one_minus_b[j];
+        }
+    }
+}
+
+static void the_tuned_error_is_below_that_of_the_tree(void **state)
+{
+    (void)state;
+    for (uint64_t users = 2; users <= 2000; users += users < 150 ? 1 : users / 20) {
+        unsigned nodes = 0;
+        while (users >> nodes != 0)
+            nodes++;
+        /* the most ones of a number up to users */
+        unsigned alive = (users & (users + 1)) == 0 ? nodes : nodes - 1;
+        tacit__blt blt = tacit__blt_tune(users);
+        assert_within(tacit__blt_error(&blt, users), 1, sqrt((double)nodes * alive));
+    }
+}
+
+/* The shape that a sum with this bound gets, and its certified column norm. */
+static tacit__shape shape_of(size_t dimension, uint64_t users, double l2, double sensitivity)
+{
+    tacit_sum_spec spec = {.mechanism = TACIT_SUM_BLT,
+                           .law = TACIT_LAW_GAUSSIAN,
+                           .dimension = dimension,
+                           .users = users,
+                           .bound = {.l2 = l2},
+                           .sensitivity_l2 = sensitivity,
+                           .reason = sensitivity > 0 ? "a test" : NULL};
+    tacit__lattice l;
+    assert_ok(tacit__lattice_choose(&spec, dimension, &l, NULL));
+    return (tacit__shape){.law = TACIT_LAW_GAUSSIAN,
+                          .dimension = dimension,
+                          .users = users,
+                          .largest = l.largest,
+                          .sensitivity = ldexp(l.sensitivity_l2, l.bits),
+                          .differing = l.differing};
+}
+
+static double certified(const tacit__shape *shape)
+{
+    tacit__columns columns;
+    assert_ok(strategy->columns(shape, &columns, NULL));
+    assert_true(isinf(columns.l1)); /* not for Laplace noise */
+    return columns.l2;
+}
+
+static void *create(const tacit__shape *shape)
+{
+    void *state = NULL;
+    assert_ok(strategy->create(shape, &state, NULL));
+    return state;
+}
+
+static void take(void *state, size_t n, const int64_t *x, int64_t *y)
+{
+    strategy->encode(state, 0, n, x, y);
+    strategy->absorb(state, 0, n, x, y);
+    strategy->advance(state);
+}
+
+/* The column norm of the C with poles on the grid of 2^-32, without any further rounding. */
+static long double ideal_norm(uint64_t users)
+{
+    tacit__blt blt = tacit__blt_tune(users);
+    double omega[TACIT__MAX_BUFFERS];
+    long double power[TACIT__MAX_BUFFERS], sum = 1;
+    for (unsigned j = 0; j < blt.buffers; j++)
+        blt.one_minus_a[j] = ldexp(rint(ldexp(blt.one_minus_a[j], 32)), -32);
+    tacit__blt_residues(&blt, omega);
+    for (unsigned j = 0; j < blt.buffers; j++)
+        power[j] = (long double)omega[j];
+    for (uint64_t n = 1; n < users; n++) {
+        long double c = 0;
+        for (unsigned j = 0; j < blt.buffers; j++)
+            c += power[j] *= 1 - (long double)blt.one_minus_a[j];
+        sum += c * c;
+    }
+    return sqrtl(sum);
+}
+
+static void the_certificate_covers_the_ideal_column_norm_and_is_close_to_it(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {1, 2, 3, 10, 100, 1000, 10000, 200000};
+    for (size_t u = 0; u < 8; u++) {
+        tacit__shape shape = shape_of(1, users[u], 1, 0);
+        double ideal = (double)ideal_norm(users[u]);
+        assert_within(certified(&shape), ideal, ideal * (1 + 5e-4));
+    }
+}
+
+static void the_encoded_impulse_has_no_larger_norm_than_certified(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {2, 50, 1000, 40000};
+    for (size_t u = 0; u < 4; u++) {
+        tacit__shape shape = shape_of(1, users[u], 1, 0);
+        void *s = create(&shape);
+        int64_t x = (int64_t)shape.largest, y;
+        long double sum = 0;
+        for (uint64_t t = 0; t < users[u]; t++, x = 0) {
+            take(s, 1, &x, &y);
+            sum += (long double)y * y;
+        }
+        strategy->destroy(s);
+        double norm = (double)sqrtl(sum) / shape.largest;
+        assert_within(certified(&shape), norm, norm * (1 + 5e-4));
+    }
+}
+
+/* Streams that make the buffers small, large, and of both signs. */
+static int64_t contribution(int kind, uint64_t t, double largest, uint64_t *random)
+{
+    int64_t most = (int64_t)largest, any = (int64_t)(largest * random_between(random, -1, 1));
+    switch (kind) {
+    case 0:
+        return most;
+    case 1:
+        return -most;
+    case 2:
+        return t % 2 == 0 ? most : -most;
+    case 3:
+        return any;
+    case 4:
+        return (int64_t)random_below(random, 3) - 1; /* every floor near its edge */
+    default:
+        return 0;
+    }
+}
+
+/* Two streams that differ in user `changed` by `apart` lattice steps in L2: how far their encodings are. */
+static double encoded_distance(const tacit__shape *shape, int kind, uint64_t changed,
+                               const int64_t *one, const int64_t *other, uint64_t seed)
+{
+    size_t n = shape->dimension;
+    void *a = create(shape), *b = create(shape);
+    int64_t *x = calloc(4 * n, sizeof *x), *z = x + n, *ya = x + 2 * n, *yb = x + 3 * n;
+    assert_non_null(x);
+    uint64_t random = seed;
+    long double sum = 0;
+    for (uint64_t t = 0; t < shape->users; t++) {
+        for (size_t i = 0; i < n; i++)
+            z[i] = x[i] = contribution(kind, t, shape->largest / sqrt((double)n), &random);
+        if (t == changed) {
+            memcpy(x, one, n * sizeof *x);
+            memcpy(z, other, n * sizeof *z);
+        }
+        take(a, n, x, ya);
+        take(b, n, z, yb);
+        for (size_t i = 0; i < n; i++) {
+            long double d = (long double)ya[i] - (long double)yb[i];
+            assert_true(d == 0 || t >= changed); /* causal */
+            sum += d * d;
+        }
+    }
+    strategy->destroy(a);
+    strategy->destroy(b);
+    free(x);
+    return (double)sqrtl(sum);
+}
+
+enum { WIDEST = 64 };
+
+static void check_neighbours(size_t n, uint64_t users, double sensitivity, double *closest)
+{
+    tacit__shape shape = shape_of(n, users, 1, sensitivity);
+    double bound = certified(&shape) * shape.sensitivity;
+    const uint64_t where[] = {0, users / 2, users - 1};
+    uint64_t random = 3;
+    for (int kind = 0; kind < 6; kind++)
+        for (size_t w = 0; w < 3; w++)
+            for (int spread = 0; spread < 2; spread++) {
+                int64_t one[WIDEST] = {0}, other[WIDEST] = {0};
+                /* as far apart as is allowed: in one coordinate, or a little in each */
+                double half = shape.sensitivity / 2 / (spread ? sqrt((double)n) : 1);
+                for (size_t i = 0; i < (spread ? n : 1); i++) {
+                    int64_t step = (int64_t)half * (random_word(&random) & 1 ? 1 : -1);
+                    one[i] = step;
+                    other[i] = -step;
+                }
+                double distance =
+                    encoded_distance(&shape, kind, where[w], one, other, random_word(&random));
+                assert_within(distance, 0, bound);
+                *closest = fmax(*closest, distance / bound);
+            }
+}
+
+static void neighbouring_streams_stay_within_the_certificate_whatever_the_rounding(void **state)
+{
+    (void)state;
+    double closest = 0;
+    check_neighbours(1, 3000, 0, &closest);
+    check_neighbours(1, 7, 0, &closest);
+    check_neighbours(3, 1500, 0, &closest);
+    check_neighbours(WIDEST, 400, 0, &closest);
+    assert_within(closest, 0.999, 1); /* the certificate is not idle */
+    /* two users who differ by little: rounding is then a larger part of the difference */
+    check_neighbours(1, 3000, 1e-3, &closest);
+    check_neighbours(5, 800, 1e-6, &closest);
+    check_neighbours(1, 2000, 1e-8, &closest);
+}
+
+static void decoding_inverts_encoding(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {1, 2, 5, 100, 3000, 50000};
+    for (size_t u = 0; u < 6; u++)
+        for (int kind = 0; kind < 6; kind++) {
+            enum { N = 3 };
+            tacit__shape shape = shape_of(N, users[u], 1, 0);
+            void *s = create(&shape);
+            uint64_t random = 4;
+            int64_t prefix[N] = {0}, x[N], y[N];
+            double out[N];
+            for (uint64_t t = 0; t < users[u]; t++) {
+                for (size_t i = 0; i < N; i++)
+                    prefix[i] += x[i] = contribution(kind, t, shape.largest, &random);
+                take(s, N, x, y);
+                strategy->read(s, 1, out);
+                for (size_t i = 0; i < N; i++) /* relative to the largest that it could be */
+                    assert_true(fabs(out[i] - (double)prefix[i]) <=
+                                1e-6 * shape.largest * (1 + sqrt((double)t)));
+            }
+            strategy->destroy(s);
+        }
+}
+
+/* Buffers that wrapped around would show in what is decoded; a sanitizer sees the wrapping itself. */
+static void check_largest(const tacit__shape *shape, int kind)
+{
+    void *s = create(shape);
+    uint64_t random = 7;
+    int64_t x[4], y[4], total = 0;
+    double out[4];
+    for (uint64_t t = 0; t < shape->users; t++) {
+        for (size_t i = 0; i < 4; i++)
+            x[i] = contribution(kind, t, shape->largest, &random);
+        total += x[0];
+        take(s, 4, x, y);
+    }
+    strategy->read(s, 1, out);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(llabs(y[i]) < (int64_t)1 << 61);
+        assert_true(fabs(out[i] - (double)total) <=
+                    1e-6 * shape->largest * sqrt((double)shape->users));
+    }
+    strategy->destroy(s);
+}
+
+static void the_largest_contributions_of_all_users_do_not_overflow(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {1, 2, 10, 300, 1000, 200000};
+    static const double sizes[] = {1e-100, 1, 1e100};
+    /* a small sensitivity asks for a fine lattice, which leaves the least room */
+    static const double sensitivities[] = {0, 1e-4, 1e-6, 1e-8};
+    size_t ran = 0;
+    for (int base = 0; base < 2; base++)
+        for (size_t u = 0; u < 6; u++)
+            for (size_t v = 0; v < 4; v++) {
+                tacit__shape shape =
+                    shape_of(4, users[u], sizes[u % 3], sensitivities[v] * sizes[u % 3]);
+                tacit__columns columns;
+                if (strategy->columns(&shape, &columns, NULL) != TACIT_OK) {
+                    assert_true(v > 0); /* no room at all: refused, which is as good */
+                    continue;
+                }
+                tacit__cpu_pretend_base(base);
+                for (int kind = 0; kind < 3; kind++, ran++)
+                    check_largest(&shape, kind);
+                tacit__cpu_pretend_base(false);
+            }
+    assert_true(ran > 100);
+}
+
+/* Every integer that the tuning can give must fit, and every certificate be a modest number. */
+static void any_number_of_users_and_any_bound_give_coefficients_that_fit(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (uint64_t users = 1; users < 3000000; users += 1 + users * 3 / 4)
+        for (int i = 0; i < 3; i++) {
+            size_t dimension = (size_t)1 << random_below(&random, 24);
+            double sensitivity = i == 0 ? 0 : exp(random_between(&random, -12, 0));
+            tacit__shape shape = shape_of(dimension, users, 1, sensitivity);
+            tacit__columns columns;
+            tacit_status status = strategy->columns(&shape, &columns, NULL);
+            /* a sensitivity far below the bound leaves the lattice coarse for it: rounding costs more */
+            if (status == TACIT_OK)
+                assert_within(columns.l2, 1, i == 0 ? 4 : 1e6);
+            else
+                assert_int_equal(status, TACIT_NO_ROOM);
+            if (i == 0)
+                assert_int_equal(status, TACIT_OK);
+        }
+}
+
+static void what_blt_cannot_do_is_refused(void **state)
+{
+    (void)state;
+    tacit__shape shape = shape_of(1, 100, 1, 0);
+    tacit__columns columns;
+    shape.law = TACIT_LAW_LAPLACE;
+    assert_status(strategy->columns(&shape, &columns, NULL), TACIT_UNSUPPORTED);
+    shape.law = TACIT_LAW_GAUSSIAN;
+    shape.sensitivity = 0;
+    assert_status(strategy->columns(&shape, &columns, NULL), TACIT_BAD_SENSITIVITY);
+    shape.sensitivity = 1;
+    shape.users = (uint64_t)1 << 31;
+    assert_status(strategy->columns(&shape, &columns, NULL), TACIT_NO_ROOM);
+    shape.users = 1000;
+    shape.largest = 0x1p58;
+    assert_status(strategy->columns(&shape, &columns, NULL), TACIT_NO_ROOM);
+}
+
+/* Coefficients within the documented ranges; x up to 2^40 and buffers up to 2^60. */
+static tacit__blt_coefficients random_coefficients(unsigned buffers, uint64_t *random)
+{
+    tacit__blt_coefficients c = {.buffers = buffers,
+                                 .guard = (int)random_below(random, 20),
+                                 .fraction = 1 + (int)random_below(random, 20)};
+    for (unsigned j = 0; j < buffers; j++) {
+        c.decay[j] = 1 + (int64_t)random_below(random, ((uint64_t)1 << 31) - 1);
+        c.output[j] = (int64_t)random_below(random, (uint64_t)1 << 29);
+        c.a[j] = 1 - ldexp((double)c.decay[j], -32);
+        c.omega[j] = ldexp((double)c.output[j], c.guard - 32 - c.fraction);
+    }
+    return c;
+}
+
+static int64_t signed_below(uint64_t *random, int bits)
+{
+    return (int64_t)(random_word(random) >> (63 - bits)) - ((int64_t)1 << bits);
+}
+
+__extension__ typedef __int128 i128;
+
+static int64_t floor_shifted(i128 v, int bits)
+{
+    i128 unit = (i128)1 << bits, q = v / unit;
+    return (int64_t)(q - (v % unit < 0));
+}
+
+enum { ROOM = 64 }; /* coordinates, in whole lines */
+
+typedef struct arrays {
+    int64_t buffer[ROOM * TACIT__MAX_BUFFERS], output[ROOM], x[ROOM], y[ROOM];
+    double decoded[ROOM * (TACIT__MAX_BUFFERS + 1)];
+} arrays;
+
+static void run_kernels(const tacit__blt_coefficients *c, size_t n, arrays *a)
+{
+    tacit__blt_encode(c, a->output, n, a->x, a->y);
+    tacit__blt_decay(c, a->buffer, n, a->x, a->output);
+    tacit__blt_decode(c, a->decoded, n, a->y);
+}
+
+/* The definition, one coordinate at a time, with 128-bit products. */
+static void run_reference(const tacit__blt_coefficients *c, size_t n, arrays *a)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t line = i / TACIT__LINE * TACIT__LINE, lane = i % TACIT__LINE;
+        int64_t *s = a->buffer + line * c->buffers + lane;
+        double *d = a->decoded + line * (c->buffers + 1) + lane;
+        a->y[i] = a->x[i] +
+                  floor_shifted((i128)a->output[i] + ((i128)1 << (c->fraction - 1)), c->fraction);
+        i128 output = 0;
+        double xhat = (double)a->y[i];
+        for (unsigned j = 0; j < c->buffers; j++) {
+            int64_t *sj = s + j * TACIT__LINE;
+            *sj += a->x[i] * ((int64_t)1 << c->guard);
+            *sj -= floor_shifted((i128)*sj * c->decay[j], 32);
+            output += (i128)*sj * c->output[j];
+            xhat -= c->omega[j] * d[j * TACIT__LINE];
+        }
+        a->output[i] = floor_shifted(output, 32);
+        for (unsigned j = 0; j < c->buffers; j++)
+            d[j * TACIT__LINE] = c->a[j] * (d[j * TACIT__LINE] + xhat);
+        d[c->buffers * TACIT__LINE] += xhat;
+    }
+}
+
+static void both_instruction_sets_are_the_definition_bit_for_bit(void **state)
+{
+    (void)state;
+    static arrays start, wide, base, reference;
+    uint64_t random = 6;
+    for (unsigned buffers = 0; buffers <= TACIT__MAX_BUFFERS; buffers++)
+        for (size_t n = 1; n <= 40; n++)
+            for (int round = 0; round < 5; round++) {
+                tacit__blt_coefficients c = random_coefficients(buffers, &random);
+                for (size_t i = 0; i < ROOM * TACIT__MAX_BUFFERS; i++)
+                    start.buffer[i] = signed_below(&random, 60);
+                for (size_t i = 0; i < ROOM; i++) {
+                    start.output[i] = signed_below(&random, 60);
+                    start.x[i] = signed_below(&random, 40);
+                }
+                for (size_t i = 0; i < ROOM * (TACIT__MAX_BUFFERS + 1); i++)
+                    start.decoded[i] = random_normal(&random) * 0x1p40;
+                wide = base = reference = start;
+                run_kernels(&c, n, &wide);
+                tacit__cpu_pretend_base(true);
+                run_kernels(&c, n, &base);
+                tacit__cpu_pretend_base(false);
+                run_reference(&c, n, &reference);
+                assert_memory_equal(&wide, &reference, sizeof wide);
+                assert_memory_equal(&base, &reference, sizeof base);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_closed_form_of_the_error_is_the_direct_sum),
+        cmocka_unit_test(the_residues_are_those_of_the_series_and_positive),
+        cmocka_unit_test(the_tuned_error_is_that_of_the_tables),
+        cmocka_unit_test(the_tuned_error_is_below_that_of_the_tree),
+        cmocka_unit_test(the_certificate_covers_the_ideal_column_norm_and_is_close_to_it),
+        cmocka_unit_test(the_encoded_impulse_has_no_larger_norm_than_certified),
+        cmocka_unit_test(neighbouring_streams_stay_within_the_certificate_whatever_the_rounding),
+        cmocka_unit_test(decoding_inverts_encoding),
+        cmocka_unit_test(the_largest_contributions_of_all_users_do_not_overflow),
+        cmocka_unit_test(any_number_of_users_and_any_bound_give_coefficients_that_fit),
+        cmocka_unit_test(what_blt_cannot_do_is_refused),
+        cmocka_unit_test(both_instruction_sets_are_the_definition_bit_for_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,565 @@
+/* Contributions on the lattice: the declared bound holds for the integers, exactly, whatever comes in. */
+#include "support/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "sums/lattice.h"
+#include "support/random.h"
+
+__extension__ typedef unsigned __int128 u128;
+__extension__ typedef __int128 i128;
+
+enum { MANY = 4099 }; /* coordinates; odd, and more than a tile */
+
+static tacit__lattice choose(tacit_bound bound, size_t dimension, uint64_t users)
+{
+    tacit_sum_spec spec = {.mechanism = TACIT_SUM_TREE,
+                           .law = TACIT_LAW_GAUSSIAN,
+                           .dimension = dimension,
+                           .users = users,
+                           .bound = bound};
+    tacit__lattice l;
+    assert_ok(tacit__lattice_choose(&spec, dimension, &l, NULL));
+    return l;
+}
+
+/* The norms of the integers, without any rounding. */
+static u128 norm1(const int64_t *q, size_t n)
+{
+    u128 sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (uint64_t)(q[i] < 0 ? -q[i] : q[i]);
+    return sum;
+}
+
+static u128 square(const int64_t *q, size_t n)
+{
+    u128 sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (u128)((i128)q[i] * q[i]);
+    return sum;
+}
+
+/* value <= (norm * 2^bits)^power, without any rounding. */
+static bool at_most(u128 value, double norm, int bits, unsigned power)
+{
+    mpfr_t v, bound;
+    mpfr_inits2(300, v, bound, (mpfr_ptr)0);
+    mpfr_set_uj(v, (uint64_t)(value >> 64), MPFR_RNDN);
+    mpfr_mul_2ui(v, v, 64, MPFR_RNDN);
+    mpfr_add_ui(v, v, (unsigned long)(uint64_t)value, MPFR_RNDN);
+    mpfr_set_d(bound, norm, MPFR_RNDN);
+    mpfr_mul_2si(bound, bound, bits, MPFR_RNDN);
+    mpfr_pow_ui(bound, bound, power, MPFR_RNDN);
+    bool kept = mpfr_lessequal_p(v, bound) != 0;
+    mpfr_clears(v, bound, (mpfr_ptr)0);
+    return kept;
+}
+
+/* The integers keep the bound as declared: both norms, signs, number of coordinates. */
+static void assert_kept(const tacit__lattice *l, const int64_t *q, size_t n)
+{
+    assert_true(at_most(norm1(q, n), l->bound.l1, l->bits, 1));
+    assert_true(at_most(square(q, n), l->bound.l2, l->bits, 2));
+    size_t nonzeros = 0;
+    for (size_t i = 0; i < n; i++) {
+        nonzeros += q[i] != 0;
+        assert_true(!l->bound.nonnegative || q[i] >= 0);
+    }
+    assert_true(nonzeros <= l->bound.nonzeros);
+}
+
+/* Scales x so that the tighter of its two norms is `part` of the bound. */
+static void scale_to(const tacit__lattice *l, double *x, size_t n, double part)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += fabs(x[i]);
+        squares += x[i] * x[i];
+    }
+    double factor = part * fmin(l->bound.l1 / sum, l->bound.l2 / sqrt(squares));
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+/* Vectors of many shapes: flat, one spike, a few, heavy tails, geometric, random signs. */
+static void fill(double *x, size_t n, int shape, bool nonnegative, uint64_t *random)
+{
+    for (size_t i = 0; i < n; i++) {
+        double v = shape == 0   ? 1
+                   : shape == 1 ? (i == n / 2 ? 1 : 0)
+                   : shape == 2 ? (random_below(random, 1 + n / 4) == 0 ? random_unit(random) : 0)
+                   : shape == 3 ? exp(6 * random_normal(random))
+                   : shape == 4 ? ldexp(1, -(int)(i % 60))
+                                : random_normal(random);
+        x[i] = nonnegative ? fabs(v) : random_word(random) & 1 ? -v : v;
+    }
+    if (shape == 2)
+        x[0] = 1; /* not all zero */
+}
+
+static const size_t dimensions[] = {1, 2, 3, 4, 5, 7, 8, 64, 1000, MANY};
+enum { N_DIMENSIONS = sizeof dimensions / sizeof *dimensions };
+
+static tacit_bound random_bound(size_t n, int kind, uint64_t *random)
+{
+    double size = exp(random_between(random, -12, 12));
+    tacit_bound b = {.nonnegative = kind & 1};
+    if (kind / 2 % 3 != 1)
+        b.l2 = size;
+    if (kind / 2 % 3 != 0) /* between l2 and sqrt(n) l2, or alone */
+        b.l1 = size * pow((double)n, 0.5 * random_unit(random));
+    return b;
+}
+
+static void contributions_at_the_bound_keep_it_exactly_in_integers(void **state)
+{
+    (void)state;
+    static double x[MANY];
+    static int64_t q[MANY];
+    /* at the bound, an ulp and a caller's rounding above it, and just inside */
+    static const double parts[] = {1, 1 + 4e-16, 1 + 9e-10, 1 - 1e-9};
+    uint64_t random = 1;
+    for (int kind = 0; kind < 6; kind++)
+        for (size_t d = 0; d < N_DIMENSIONS; d++)
+            for (int shape = 0; shape < 6; shape++)
+                for (size_t p = 0; p < 4; p++) {
+                    size_t n = dimensions[d];
+                    uint64_t users = (uint64_t)1 << random_below(&random, 45);
+                    tacit__lattice l = choose(random_bound(n, kind, &random), n, users);
+                    fill(x, n, shape, l.bound.nonnegative, &random);
+                    scale_to(&l, x, n, parts[p]);
+                    assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                    assert_kept(&l, q, n);
+                }
+}
+
+static void contributions_inside_the_bound_are_rounded_to_the_nearest_step(void **state)
+{
+    (void)state;
+    static double x[MANY];
+    static int64_t q[MANY];
+    uint64_t random = 2;
+    for (int kind = 0; kind < 6; kind++)
+        for (size_t d = 0; d < N_DIMENSIONS; d++)
+            for (int shape = 0; shape < 6; shape++) {
+                size_t n = dimensions[d];
+                tacit__lattice l = choose(random_bound(n, kind, &random), n, 1000);
+                fill(x, n, shape, l.bound.nonnegative, &random);
+                scale_to(&l, x, n, random_between(&random, 0, 0.99));
+                assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                for (size_t i = 0; i < n; i++)
+                    assert_true(fabs((double)q[i] - ldexp(x[i], l.bits)) <= 0.5);
+            }
+}
+
+static void clipping_scales_down_to_the_bound_and_keeps_the_direction(void **state)
+{
+    (void)state;
+    static double x[MANY];
+    static int64_t q[MANY];
+    uint64_t random = 3;
+    for (int kind = 0; kind < 6; kind++)
+        for (size_t d = 0; d < N_DIMENSIONS; d++)
+            for (int shape = 0; shape < 6; shape++) {
+                size_t n = dimensions[d];
+                tacit_bound bound = random_bound(n, kind, &random);
+                bound.clip = true;
+                tacit__lattice l = choose(bound, n, 1000);
+                double excess = exp(random_between(&random, 0.01, 200));
+                fill(x, n, shape, l.bound.nonnegative, &random);
+                scale_to(&l, x, n, excess);
+                assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                assert_kept(&l, q, n);
+                for (size_t i = 0; i < n; i++) /* each shrinking round takes one step */
+                    assert_true(fabs((double)q[i] - ldexp(x[i] / excess, l.bits)) <= 3);
+            }
+}
+
+static void what_exceeds_the_bound_is_refused_without_clipping(void **state)
+{
+    (void)state;
+    static double x[MANY];
+    static int64_t q[MANY];
+    uint64_t random = 4;
+    for (int kind = 0; kind < 6; kind++)
+        for (size_t d = 0; d < N_DIMENSIONS; d++)
+            for (int shape = 0; shape < 6; shape++) {
+                size_t n = dimensions[d];
+                tacit__lattice l = choose(random_bound(n, kind, &random), n, 1000);
+                tacit_error err = {0};
+                fill(x, n, shape, l.bound.nonnegative, &random);
+                scale_to(&l, x, n, 1 + exp(random_between(&random, log(1e-8), 200)));
+                assert_status(tacit__lattice_place(&l, x, n, q, &err), TACIT_OUT_OF_BOUND);
+                assert_int_equal(err.status, TACIT_OUT_OF_BOUND);
+            }
+}
+
+/* Under a sanitizer this also says that no step of the way there is undefined. */
+static void numbers_of_any_size_are_refused_or_clipped_at_every_position(void **state)
+{
+    (void)state;
+    static const double wild[] = {1e6,     -1e6,      0x1p24,        -0x1p24, -0x1.8p25, -0x1.8p26,
+                                  -1e8,    -0x1.9p26, -0x1.7ffffp26, 1e8,     -2e8,      0x1p27,
+                                  -0x1p27, 1e15,      -1e15,         0x1p40,  -0x1p100,  1e150,
+                                  -1e150,  DBL_MAX,   -DBL_MAX,      0x1p63,  -0x1p63,   -0x1p38};
+    for (size_t w = 0; w < sizeof wild / sizeof *wild; w++)
+        for (size_t at = 0; at < 9; at++)
+            for (int clip = 0; clip < 2; clip++) {
+                double x[9] = {0};
+                int64_t q[9];
+                tacit__lattice l = choose((tacit_bound){.l2 = 1, .clip = clip}, 9, 1000);
+                x[at] = wild[w];
+                tacit_status status = tacit__lattice_place(&l, x, 9, q, NULL);
+                if (!clip || fabs(wild[w]) > 1e154) { /* a square that overflows has no norm */
+                    assert_int_equal(status, TACIT_OUT_OF_BOUND);
+                } else {
+                    assert_int_equal(status, TACIT_OK);
+                    assert_kept(&l, q, 9);
+                    assert_true(llabs(q[at]) >= l.l2 - 2 && (q[at] > 0) == (wild[w] > 0));
+                }
+            }
+}
+
+static void what_is_not_a_finite_number_is_refused_at_every_position(void **state)
+{
+    (void)state;
+    static const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
+    for (size_t n = 1; n < 12; n++)
+        for (size_t at = 0; at < n; at++)
+            for (size_t b = 0; b < 3; b++)
+                for (int clip = 0; clip < 2; clip++) {
+                    double x[12] = {0.01, 0.01, -0.01, 0, 0.01};
+                    int64_t q[12];
+                    tacit__lattice l = choose((tacit_bound){.l2 = 1, .clip = clip}, n, 1000);
+                    x[at] = bad[b];
+                    assert_status(tacit__lattice_place(&l, x, n, q, NULL), TACIT_NOT_FINITE);
+                    if (at > 0) { /* beside a number that is merely too large */
+                        x[0] = DBL_MAX;
+                        assert_status(tacit__lattice_place(&l, x, n, q, NULL), TACIT_NOT_FINITE);
+                    }
+                }
+}
+
+static void denormal_numbers_and_negative_zeros_are_zeros(void **state)
+{
+    (void)state;
+    const double x[] = {DBL_TRUE_MIN, -DBL_TRUE_MIN, -0.0, 1e-310, -1e-300};
+    int64_t q[5];
+    tacit__lattice l = choose((tacit_bound){.l2 = 1, .nonnegative = true, .nonzeros = 1}, 5, 1000);
+    assert_ok(tacit__lattice_place(&l, x, 5, q, NULL));
+    for (size_t i = 0; i < 5; i++)
+        assert_true(q[i] == 0);
+}
+
+static void negative_coordinates_are_refused_or_become_zero(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 7; at++) {
+        double x[7] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+        int64_t q[7];
+        x[at] = -0.1;
+        tacit__lattice strict = choose((tacit_bound){.l2 = 1, .nonnegative = true}, 7, 1000);
+        tacit__lattice mild =
+            choose((tacit_bound){.l2 = 1, .nonnegative = true, .clip = true}, 7, 1000);
+        assert_status(tacit__lattice_place(&strict, x, 7, q, NULL), TACIT_OUT_OF_BOUND);
+        assert_ok(tacit__lattice_place(&mild, x, 7, q, NULL));
+        assert_kept(&mild, q, 7);
+        for (size_t i = 0; i < 7; i++)
+            assert_true(i == at ? q[i] == 0 : llabs(q[i] - llrint(ldexp(0.1, mild.bits))) <= 1);
+    }
+}
+
+static void more_coordinates_than_declared_are_refused(void **state)
+{
+    (void)state;
+    double x[20] = {0};
+    int64_t q[20];
+    tacit__lattice l = choose((tacit_bound){.l2 = 1, .nonzeros = 3}, 20, 1000);
+    tacit__lattice clip = choose((tacit_bound){.l2 = 1, .nonzeros = 3, .clip = true}, 20, 1000);
+    for (size_t i = 0; i < 20; i += 6)
+        x[i] = 0.2;
+    assert_status(tacit__lattice_place(&l, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__lattice_place(&clip, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
+    x[6] = 0;
+    assert_ok(tacit__lattice_place(&l, x, 20, q, NULL));
+    assert_kept(&l, q, 20);
+}
+
+static void messages_do_not_repeat_a_persons_numbers(void **state)
+{
+    (void)state;
+    const double cases[][3] = {{12345678, 0, 0}, {-0.12345678, 0, 0}, {0.12345678, 0.12345678, 0}};
+    for (size_t i = 0; i < 3; i++) {
+        int64_t q[3];
+        tacit_error err = {0};
+        tacit__lattice l =
+            choose((tacit_bound){.l2 = 1, .nonnegative = true, .nonzeros = 1}, 3, 1000);
+        assert_status(tacit__lattice_place(&l, cases[i], 3, q, &err), TACIT_OUT_OF_BOUND);
+        assert_true(strlen(err.message) > 0);
+        assert_null(strstr(err.message, "1234"));
+        assert_null(strstr(err.message, "1.234"));
+    }
+}
+
+static void both_instruction_sets_give_the_same_integers(void **state)
+{
+    (void)state;
+    if (!tacit__cpu_has_avx2())
+        skip();
+    static double x[MANY];
+    static int64_t wide[MANY], base[MANY];
+    uint64_t random = 5;
+    for (int i = 0; i < 600; i++) {
+        size_t n = dimensions[i % N_DIMENSIONS];
+        tacit_bound bound = random_bound(n, i % 6, &random);
+        bound.clip = i % 2 == 0;
+        tacit__lattice l = choose(bound, n, (uint64_t)1 << random_below(&random, 45));
+        fill(x, n, i % 5, i % 4 == 0, &random);
+        scale_to(&l, x, n, random_between(&random, 0.9, 1.1));
+        memset(wide, 0, sizeof wide);
+        memset(base, 0, sizeof base);
+        tacit_status status = tacit__lattice_place(&l, x, n, wide, NULL);
+        tacit__cpu_pretend_base(true);
+        tacit_status base_status = tacit__lattice_place(&l, x, n, base, NULL);
+        tacit__cpu_pretend_base(false);
+        assert_int_equal(status, base_status);
+        if (status == TACIT_OK)
+            assert_memory_equal(wide, base, sizeof wide);
+    }
+}
+
+/* |q - r| in both norms is within the derived sensitivities, in steps. */
+static void assert_apart(const tacit__lattice *l, const int64_t *q, const int64_t *r, size_t n)
+{
+    static int64_t difference[MANY];
+    for (size_t i = 0; i < n; i++)
+        difference[i] = q[i] - r[i];
+    assert_true(at_most(norm1(difference, n), l->sensitivity_l1, l->bits, 1));
+    assert_true(at_most(square(difference, n), l->sensitivity_l2, l->bits, 2));
+    size_t differing = 0;
+    for (size_t i = 0; i < n; i++)
+        differing += difference[i] != 0;
+    assert_true((double)differing <= l->differing);
+}
+
+static void two_users_are_never_farther_apart_than_the_sensitivity(void **state)
+{
+    (void)state;
+    static double x[MANY], y[MANY];
+    static int64_t q[MANY], r[MANY];
+    uint64_t random = 6;
+    for (int i = 0; i < 1200; i++) {
+        size_t n = dimensions[i % N_DIMENSIONS];
+        tacit__lattice l = choose(random_bound(n, i % 6, &random), n, 1000);
+        fill(x, n, i / 6 % 6, l.bound.nonnegative, &random);
+        scale_to(&l, x, n, 1);
+        fill(y, n, i / 36 % 6, l.bound.nonnegative, &random);
+        scale_to(&l, y, n, 1);
+        if (i % 5 == 0 && !l.bound.nonnegative)
+            for (size_t k = 0; k < n; k++)
+                y[k] = -x[k]; /* as far apart as can be */
+        assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+        assert_ok(tacit__lattice_place(&l, y, n, r, NULL));
+        assert_apart(&l, q, r, n);
+    }
+}
+
+/* How far apart x and y come, as a part of the sensitivity in this norm. */
+static double attained(const tacit__lattice *l, const double *x, const double *y, size_t n,
+                       int norm)
+{
+    static int64_t q[MANY], r[MANY];
+    assert_ok(tacit__lattice_place(l, x, n, q, NULL));
+    assert_ok(tacit__lattice_place(l, y, n, r, NULL));
+    for (size_t i = 0; i < n; i++)
+        q[i] -= r[i];
+    double distance = norm == 1 ? (double)norm1(q, n) : sqrt((double)square(q, n));
+    return ldexp(distance, -l->bits) / (norm == 1 ? l->sensitivity_l1 : l->sensitivity_l2);
+}
+
+static void the_sensitivities_are_attained(void **state)
+{
+    (void)state;
+    enum { N = 16 };
+    const double least = 1 - 0x1p-20; /* lattice steps are 2^-25 of the bound or less */
+    double up[N] = {3}, down[N] = {-3}, beside[N] = {0, 3}, flat[N], steep[N];
+    for (size_t i = 0; i < N; i++)
+        steep[i] = -(flat[i] = 3 / sqrt(N));
+    tacit__lattice l = choose((tacit_bound){.l2 = 3}, N, 1000);
+    assert_within(attained(&l, up, down, N, 2), least, 1);
+    assert_within(attained(&l, flat, steep, N, 1), least, 1); /* l1 = sqrt(n) l2 */
+    l = choose((tacit_bound){.l2 = 3, .nonnegative = true}, N, 1000);
+    assert_within(attained(&l, up, beside, N, 2), least, 1);
+    l = choose((tacit_bound){.l1 = 3, .nonnegative = true}, N, 1000);
+    assert_within(attained(&l, up, beside, N, 1), least, 1);
+    assert_within(attained(&l, up, beside, N, 2), least, 1);
+    l = choose((tacit_bound){.l1 = 3}, N, 1000);
+    assert_within(attained(&l, up, down, N, 1), least, 1);
+    assert_within(attained(&l, up, down, N, 2), least, 1);
+    l = choose((tacit_bound){.l2 = 3, .nonzeros = 4}, N, 1000);
+    double four[N] = {1.5, 1.5, 1.5, 1.5}, minus[N] = {-1.5, -1.5, -1.5, -1.5};
+    assert_within(attained(&l, four, minus, N, 1), least, 1); /* l1 = sqrt(nonzeros) l2 */
+    assert_true(l.differing == 8);
+}
+
+static void a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not(void **state)
+{
+    (void)state;
+    tacit_sum_spec spec = {.users = 10, .dimension = 4, .bound = {.l1 = 2, .l2 = 1}};
+    tacit__lattice l;
+    spec.sensitivity_l1 = 3;
+    assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY); /* and why? */
+    spec.reason = "";
+    assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+    spec.reason = "a counting argument";
+    assert_ok(tacit__lattice_choose(&spec, 4, &l, NULL));
+    assert_true(l.sensitivity_l1 == 3 && l.sensitivity_l2 == 2);
+    spec.sensitivity_l1 = 5;
+    spec.sensitivity_l2 = 0.5;
+    assert_ok(tacit__lattice_choose(&spec, 4, &l, NULL));
+    assert_true(l.sensitivity_l1 == 4 && l.sensitivity_l2 == 0.5);
+}
+
+static void a_sensitivity_in_l1_holds_in_l2_as_well(void **state)
+{
+    (void)state;
+    tacit_sum_spec spec = {.users = 10,
+                           .dimension = 4,
+                           .bound = {.l1 = 2, .l2 = 1},
+                           .sensitivity_l1 = 1,
+                           .reason = "a counting argument"};
+    tacit__lattice l;
+    assert_ok(tacit__lattice_choose(&spec, 4, &l, NULL));
+    assert_true(l.sensitivity_l1 == 1);
+    assert_true(l.sensitivity_l2 == 1); /* no vector is longer in L2 than in L1 */
+}
+
+static void bounds_and_sensitivities_that_are_no_norms_are_refused(void **state)
+{
+    (void)state;
+    static const double bad[] = {-1, (double)NAN, HUGE_VAL, -HUGE_VAL};
+    tacit__lattice l;
+    for (size_t i = 0; i < 4; i++) {
+        tacit_sum_spec spec = {.users = 10, .dimension = 4, .bound = {.l2 = bad[i]}};
+        assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+        spec.bound = (tacit_bound){.l1 = bad[i], .l2 = 1};
+        assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+        spec.bound.l1 = 1;
+        spec.reason = "none";
+        spec.sensitivity_l1 = bad[i];
+        assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+        spec.sensitivity_l1 = 0;
+        spec.sensitivity_l2 = bad[i];
+        assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+    }
+    tacit_sum_spec spec = {.users = 10, .dimension = 4};
+    assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_SENSITIVITY);
+    spec.bound.l2 = 1;
+    spec.users = 0;
+    assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_COUNT);
+}
+
+static void all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_resolved(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    for (int log_users = 0; log_users <= 52; log_users++)
+        for (int i = 0; i < 20; i++) {
+            uint64_t users = (uint64_t)1 << log_users;
+            users -= users > 2 ? random_below(&random, users / 2) : 0;
+            double size = exp(random_between(&random, -200, 200));
+            tacit__lattice l = choose((tacit_bound){.l2 = size}, 100, users);
+            assert_true((u128)users * (u128)l.l2 <= (u128)1 << 60);
+            if (log_users <= 34)
+                assert_true(l.l2 >= (int64_t)1 << 25);
+            else
+                assert_true(l.l2 >= (int64_t)1 << 7);
+        }
+    tacit_sum_spec spec = {.users = (uint64_t)3 << 51, .dimension = 1, .bound = {.l2 = 1}};
+    tacit__lattice l;
+    assert_status(tacit__lattice_choose(&spec, 1, &l, NULL), TACIT_NO_ROOM);
+    spec.users = UINT64_MAX;
+    assert_status(tacit__lattice_choose(&spec, 1, &l, NULL), TACIT_NO_ROOM);
+}
+
+/* A bound so small or so large that squares of doubles leave their range must be refused, or be kept. */
+static void bounds_at_the_edges_of_the_doubles_are_refused_or_kept(void **state)
+{
+    (void)state;
+    enum { N = 1 << 14 };
+    static double x[N];
+    static int64_t q[N];
+    for (int exponent = -1074; exponent < 1024;
+         exponent += exponent < -1000 || exponent > 990 ? 1 : 25) {
+        tacit_sum_spec spec = {.users = 10, .dimension = N, .bound = {.l2 = ldexp(1, exponent)}};
+        tacit__lattice l;
+        if (tacit__lattice_choose(&spec, N, &l, NULL) != TACIT_OK)
+            continue;
+        assert_true(isfinite(ldexp(1, l.bits)) && ldexp(1, -l.bits) > 0); /* there is a step */
+        assert_true(isfinite(l.bound.l1) && isfinite(l.sensitivity_l1) &&
+                    isfinite(l.sensitivity_l2));
+        for (int excess = 7; excess >= -1; excess--) {
+            memset(x, 0, sizeof x);
+            x[5] = ldexp(1, exponent + excess);
+            if (!isfinite(x[5]))
+                continue;
+            if (tacit__lattice_place(&l, x, N, q, NULL) == TACIT_OK)
+                assert_kept(&l, q, N);
+            else
+                assert_true(excess > 0); /* what keeps the bound is taken */
+        }
+    }
+}
+
+static void a_million_coordinates_keep_the_bound(void **state)
+{
+    (void)state;
+    enum { N = 1000003 };
+    double *x = malloc(N * sizeof *x);
+    int64_t *q = malloc(N * sizeof *q);
+    assert_true(x != NULL && q != NULL);
+    for (int shape = 0; shape < 2; shape++) {
+        tacit__lattice l = choose((tacit_bound){.l2 = 1}, N, 100000);
+        for (size_t i = 0; i < N; i++) /* all roundings go up */
+            x[i] =
+                shape == 0 ? 1 / sqrt(N) : ldexp(floor(ldexp(1 / sqrt(N), l.bits)) + 0.51, -l.bits);
+        scale_to(&l, x, N, 1);
+        assert_ok(tacit__lattice_place(&l, x, N, q, NULL));
+        assert_kept(&l, q, N);
+    }
+    free(x);
+    free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contributions_at_the_bound_keep_it_exactly_in_integers),
+        cmocka_unit_test(contributions_inside_the_bound_are_rounded_to_the_nearest_step),
+        cmocka_unit_test(clipping_scales_down_to_the_bound_and_keeps_the_direction),
+        cmocka_unit_test(what_exceeds_the_bound_is_refused_without_clipping),
+        cmocka_unit_test(numbers_of_any_size_are_refused_or_clipped_at_every_position),
+        cmocka_unit_test(what_is_not_a_finite_number_is_refused_at_every_position),
+        cmocka_unit_test(denormal_numbers_and_negative_zeros_are_zeros),
+        cmocka_unit_test(negative_coordinates_are_refused_or_become_zero),
+        cmocka_unit_test(more_coordinates_than_declared_are_refused),
+        cmocka_unit_test(messages_do_not_repeat_a_persons_numbers),
+        cmocka_unit_test(both_instruction_sets_give_the_same_integers),
+        cmocka_unit_test(two_users_are_never_farther_apart_than_the_sensitivity),
+        cmocka_unit_test(the_sensitivities_are_attained),
+        cmocka_unit_test(a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not),
+        cmocka_unit_test(a_sensitivity_in_l1_holds_in_l2_as_well),
+        cmocka_unit_test(bounds_and_sensitivities_that_are_no_norms_are_refused),
+        cmocka_unit_test(all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_resolved),
+        cmocka_unit_test(bounds_at_the_edges_of_the_doubles_are_refused_or_kept),
+        cmocka_unit_test(a_million_coordinates_keep_the_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* The ledger: what it refuses, when the journal is asked, what a recorder sees. */
+#include "support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <tacit/sum.h>
+
+#include "account/door.h"
+#include "noise/sampler.h"
+#include "support/sums.h"
+
+enum { DIMENSION = 20, STEPS = 5 };
+
+static tacit_plan *plan_of_two(tacit_law law, double scale)
+{
+    tacit_plan *plan;
+    tacit_release r = {.name = "a",
+                       .dimension = DIMENSION,
+                       .steps = STEPS,
+                       .l1 = 2,
+                       .l2 = 1,
+                       .column_l1 = 1,
+                       .column_l2 = 1};
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &r, NULL));
+    r.name = "b";
+    assert_ok(tacit_plan_declare(plan, &r, NULL));
+    if (law == TACIT_LAW_NONE) {
+        assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){.model = TACIT_MODEL_NONE}, NULL));
+    } else {
+        assert_ok(tacit_plan_set_scale(plan, "a", law, scale, NULL));
+        assert_ok(tacit_plan_set_scale(plan, "b", law, scale, NULL));
+    }
+    return plan;
+}
+
+static tacit_ledger *open_ledger(tacit_law law, double scale)
+{
+    tacit_plan *plan = plan_of_two(law, scale);
+    tacit_noise *noise;
+    tacit_ledger *ledger;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
+    tacit_noise_destroy(noise); /* both are used during creation only */
+    tacit_plan_destroy(plan);
+    return ledger;
+}
+
+static void a_plan_that_is_not_calibrated_gets_no_ledger(void **state)
+{
+    (void)state;
+    tacit_plan *plan;
+    tacit_noise *noise;
+    tacit_ledger *ledger = NULL;
+    tacit_release r = {.name = "a", .dimension = 1, .steps = 1, .l2 = 1, .column_l2 = 1};
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_plan_create(&plan));
+    assert_status(tacit_ledger_create(plan, noise, &ledger, NULL), TACIT_BAD_PLAN);
+    assert_ok(tacit_plan_declare(plan, &r, NULL));
+    assert_status(tacit_ledger_create(plan, noise, &ledger, NULL), TACIT_BAD_PLAN);
+    r.name = "b";
+    assert_ok(tacit_plan_declare(plan, &r, NULL));
+    assert_ok(tacit_plan_set_scale(plan, "a", TACIT_LAW_GAUSSIAN, 1, NULL)); /* one of two */
+    assert_status(tacit_ledger_create(plan, noise, &ledger, NULL), TACIT_BAD_PLAN);
+    assert_ok(tacit_plan_set_scale(plan, "b", TACIT_LAW_GAUSSIAN, 1, NULL));
+    assert_status(tacit_ledger_create(plan, NULL, &ledger, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_ledger_create(NULL, noise, &ledger, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_ledger_create(plan, noise, NULL, NULL), TACIT_BAD_ARGUMENT);
+    assert_null(ledger);
+    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
+    tacit_ledger_destroy(ledger);
+    tacit_ledger_destroy(NULL);
+    tacit_plan_destroy(plan);
+    tacit_noise_destroy(noise);
+}
+
+static void a_ledger_says_whether_its_noise_is_simulated(void **state)
+{
+    (void)state;
+    tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1), *silent = plan_of_two(TACIT_LAW_NONE, 0);
+    tacit_noise *noise;
+    tacit_ledger *ledger;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
+    assert_true(tacit_ledger_is_simulated(ledger));
+    tacit_ledger_destroy(ledger);
+    tacit_noise_destroy(noise);
+    assert_ok(tacit_noise_create_from_os(&noise));
+    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
+    assert_false(tacit_ledger_is_simulated(ledger));
+    tacit_ledger_destroy(ledger);
+    tacit_noise_destroy(noise);
+    assert_ok(tacit_ledger_create(silent, NULL, &ledger, NULL));
+    assert_false(tacit_ledger_is_simulated(ledger));
+    tacit_ledger_destroy(ledger);
+    tacit_plan_destroy(plan);
+    tacit_plan_destroy(silent);
+}
+
+static void names_that_were_not_declared_have_no_gate(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    tacit__gate *gate = NULL;
+    tacit_error err = {0};
+    assert_status(tacit__gate_open(ledger, "c", 10, &gate, &err), TACIT_UNDECLARED);
+    assert_int_equal(err.status, TACIT_UNDECLARED);
+    assert_non_null(strstr(err.message, "'c'"));
+    assert_status(tacit__gate_open(ledger, "", 10, &gate, NULL), TACIT_UNDECLARED);
+    assert_null(gate);
+    tacit_ledger_destroy(ledger);
+}
+
+static void a_release_has_one_gate(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    tacit__gate *a, *b, *second = NULL;
+    assert_ok(tacit__gate_open(ledger, "a", 10, &a, NULL));
+    assert_status(tacit__gate_open(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
+    assert_ok(tacit__gate_open(ledger, "b", 10, &b, NULL));
+    assert_true(a != b);
+    tacit__gate_close(a); /* given back unused */
+    assert_ok(tacit__gate_open(ledger, "a", 12, &a, NULL));
+    assert_ok(tacit__gate_begin(a, NULL));
+    tacit__gate_close(a); /* a gate that was used stays taken */
+    assert_status(tacit__gate_open(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
+    assert_null(second);
+    tacit_ledger_destroy(ledger);
+}
+
+static void steps_beyond_the_declared_number_are_refused(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 1);
+    tacit__gate *gate;
+    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        assert_true(tacit_ledger_passed(ledger, 1) == step);
+        assert_ok(tacit__gate_begin(gate, NULL));
+    }
+    for (int again = 0; again < 3; again++) {
+        assert_status(tacit__gate_begin(gate, NULL), TACIT_EXHAUSTED);
+        assert_true(tacit_ledger_passed(ledger, 1) == STEPS);
+        assert_true(tacit__gate_steps_passed(gate) == STEPS);
+    }
+    assert_true(tacit_ledger_passed(ledger, 0) == 0);
+    tacit_ledger_destroy(ledger);
+}
+
+static void a_scale_outside_the_lattice_is_refused(void **state)
+{
+    (void)state;
+    tacit__gate *gate = NULL;
+    tacit_ledger *large = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
+    assert_status(tacit__gate_open(large, "a", 27, &gate, NULL), TACIT_BAD_SCALE);
+    assert_status(tacit__gate_open(large, "a", 2000, &gate, NULL), TACIT_BAD_SCALE);  /* infinite */
+    assert_status(tacit__gate_open(large, "a", -2000, &gate, NULL), TACIT_BAD_SCALE); /* zero */
+    assert_null(gate);
+    assert_ok(tacit__gate_open(large, "a", 26, &gate, NULL)); /* 2^46: the largest */
+    tacit_ledger_destroy(large);
+}
+
+static void coordinates_pass_in_order_and_within_the_declared_dimension(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    tacit__gate *gate;
+    static const int64_t exact[DIMENSION + 8];
+    int64_t released[DIMENSION + 8];
+    assert_ok(tacit__gate_open(ledger, "a", 10, &gate, NULL));
+    assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released)); /* not begun */
+    assert_ok(tacit__gate_begin(gate, NULL));
+    assert_aborts(tacit__gate_pass(gate, 0, DIMENSION + 1, exact, released)); /* too many */
+    assert_aborts(tacit__gate_pass(gate, 8, 8, exact, released));             /* skipped some */
+    tacit__gate_pass(gate, 0, 8, exact, released);
+    assert_aborts(tacit__gate_pass(gate, 0, 8, exact, released)); /* once more */
+    tacit__gate_pass(gate, 8, DIMENSION - 8, exact, released);
+    assert_aborts(tacit__gate_pass(gate, 16, 8, exact, released));
+    tacit_ledger_destroy(ledger);
+}
+
+static void a_sum_that_would_wrap_around_stops_the_program(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
+    tacit__gate *gate;
+    int64_t exact[DIMENSION], released[DIMENSION];
+    for (size_t i = 0; i < DIMENSION; i++)
+        exact[i] = INT64_MAX; /* half of the draws are positive: 2^-20 that none is */
+    assert_ok(tacit__gate_open(ledger, "a", 20, &gate, NULL));
+    assert_ok(tacit__gate_begin(gate, NULL));
+    assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released));
+    tacit_ledger_destroy(ledger);
+}
+
+/* What a journal was asked. */
+typedef struct diary {
+    tacit_status answer;
+    size_t asked;
+    uint64_t step;
+    char name[8];
+    size_t passages_before; /* recorded when the journal was last asked */
+    const struct film *film;
+} diary;
+
+/* What a recorder saw. */
+typedef struct film {
+    size_t passages, coordinates;
+    uint64_t step[64];
+    size_t offset[64], n[64];
+    int64_t exact[512], released[512];
+    tacit__passage last;
+    char name[8];
+} film;
+
+static tacit_status write_diary(void *context, const tacit_release *release, uint64_t step)
+{
+    diary *d = context;
+    d->asked++;
+    d->step = step;
+    (void)strncpy(d->name, release->name, sizeof d->name - 1);
+    d->passages_before = d->film != NULL ? d->film->passages : 0;
+    return d->answer;
+}
+
+static void shoot(void *context, const tacit__passage *p)
+{
+    film *f = context;
+    assert_true(f->passages < 64 && f->coordinates + p->n <= 512);
+    f->step[f->passages] = p->step;
+    f->offset[f->passages] = p->offset;
+    f->n[f->passages++] = p->n;
+    memcpy(f->exact + f->coordinates, p->exact, p->n * sizeof *p->exact);
+    memcpy(f->released + f->coordinates, p->released, p->n * sizeof *p->released);
+    f->coordinates += p->n;
+    f->last = *p;
+    (void)strncpy(f->name, p->release->name, sizeof f->name - 1);
+}
+
+static void the_journal_is_asked_before_any_noise_is_drawn(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
+    film f = {0};
+    diary d = {.answer = TACIT_OK, .film = &f};
+    tacit__gate *gate;
+    static const int64_t exact[DIMENSION];
+    int64_t released[DIMENSION];
+    tacit_ledger_set_journal(ledger, write_diary, &d);
+    tacit__ledger_set_recorder(ledger, shoot, &f);
+    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        assert_ok(tacit__gate_begin(gate, NULL));
+        assert_true(d.asked == step + 1 && d.step == step && d.passages_before == step);
+        assert_string_equal(d.name, "b");
+        tacit__gate_pass(gate, 0, DIMENSION, exact, released);
+    }
+    assert_status(tacit__gate_begin(gate, NULL), TACIT_EXHAUSTED);
+    assert_true(d.asked == STEPS); /* a step that does not exist is not journalled */
+    tacit_ledger_set_journal(ledger, NULL, NULL);
+    tacit_ledger_destroy(ledger);
+}
+
+/* Runs a sum of four users; the journal refuses user `refused` (0: nobody) twice before it gives in. */
+static void run_with_refusals(sum_kind kind, uint64_t refused, double out[4][DIMENSION])
+{
+    tacit_sum_spec spec = sum_spec_of(kind, DIMENSION, 4);
+    sum_rig rig;
+    diary d = {.answer = TACIT_OK};
+    double x[DIMENSION] = {0.25, -0.5}, unused[DIMENSION];
+    tacit_error err;
+    sum_rig_open_unit(&rig, &spec, 3);
+    tacit_ledger_set_journal(rig.ledger, write_diary, &d);
+    for (uint64_t k = 1; k <= 4; k++) {
+        if (k == refused) {
+            d.answer = TACIT_SYSTEM;
+            for (int i = 0; i < 2; i++) {
+                uint64_t passed = tacit_ledger_passed(rig.ledger, 0);
+                assert_status(tacit_sum_add(rig.sum, x, &err), TACIT_SYSTEM);
+                assert_int_equal(err.status, TACIT_SYSTEM);
+                assert_true(tacit_sum_step(rig.sum) == k - 1);
+                assert_true(tacit_ledger_passed(rig.ledger, 0) == passed);
+                assert_status(tacit_sum_release(rig.sum, unused, NULL),
+                              k == 1 ? TACIT_NOTHING_TO_RELEASE : TACIT_RELEASED_TWICE);
+            }
+            d.answer = TACIT_OK;
+        }
+        assert_ok(tacit_sum_add(rig.sum, x, NULL));
+        assert_ok(tacit_sum_release(rig.sum, out[k - 1], NULL));
+    }
+    sum_rig_close(&rig);
+}
+
+static void after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_NOISY_SUM_KINDS; i++) {
+        double plain[4][DIMENSION], refused[4][DIMENSION];
+        run_with_refusals(sum_kinds[i], 0, plain);
+        for (uint64_t k = 1; k <= 4; k++) {
+            run_with_refusals(sum_kinds[i], k, refused);
+            assert_memory_equal(plain, refused, sizeof plain);
+        }
+    }
+}
+
+static void a_recorder_sees_every_passage(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 3);
+    film f = {0};
+    tacit__gate *gate;
+    int64_t exact[DIMENSION], released[STEPS][DIMENSION];
+    tacit__ledger_set_recorder(ledger, shoot, &f);
+    assert_ok(tacit__gate_open(ledger, "a", 10, &gate, NULL));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        for (size_t i = 0; i < DIMENSION; i++)
+            exact[i] = (int64_t)(100 * step + i);
+        assert_ok(tacit__gate_begin(gate, NULL));
+        tacit__gate_pass(gate, 0, 16, exact, released[step]);
+        tacit__gate_pass(gate, 16, DIMENSION - 16, exact + 16, released[step] + 16);
+    }
+    assert_true(f.passages == 2 * STEPS && f.coordinates == STEPS * DIMENSION);
+    for (size_t p = 0; p < f.passages; p++) {
+        assert_true(f.step[p] == p / 2);
+        assert_true(f.offset[p] == (p % 2 == 0 ? 0 : 16) && f.n[p] == (p % 2 == 0 ? 16 : 4));
+    }
+    for (size_t i = 0; i < f.coordinates; i++)
+        assert_true(f.exact[i] == (int64_t)(100 * (i / DIMENSION) + i % DIMENSION));
+    assert_memory_equal(f.released, released, sizeof released);
+    assert_string_equal(f.name, "a");
+    assert_true(f.last.law == TACIT_LAW_LAPLACE);
+    assert_true(f.last.scale == 3 * 1024.0 && f.last.lattice == 0x1p-10);
+    tacit_ledger_destroy(ledger);
+}
+
+static void what_passes_is_the_exact_number_plus_the_draw_of_its_name(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 5);
+    tacit_noise *noise;
+    tacit__site site;
+    tacit__gate *gate;
+    int64_t exact[DIMENSION], released[DIMENSION], draw[DIMENSION];
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    tacit__site_open(&site, noise, "b");
+    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        for (size_t i = 0; i < DIMENSION; i++)
+            exact[i] = (int64_t)(1000 * i) - 7;
+        assert_ok(tacit__gate_begin(gate, NULL));
+        tacit__gate_pass(gate, 0, DIMENSION, exact, released);
+        tacit__noise_draw(&site, step, 0, TACIT__GAUSSIAN, 5 * 1024.0, DIMENSION, draw);
+        for (size_t i = 0; i < DIMENSION; i++)
+            assert_true(released[i] == exact[i] + draw[i]);
+    }
+    tacit_noise_destroy(noise);
+    tacit_ledger_destroy(ledger);
+}
+
+static void the_exact_sums_of_a_plan_without_noise_pass_no_gate(void **state)
+{
+    (void)state;
+    tacit_sum_spec spec = sum_spec_of(sum_kinds[N_SUM_KINDS - 1], 2, 3);
+    sum_rig rig;
+    diary d = {.answer = TACIT_SYSTEM};
+    film f = {0};
+    static const double x[2] = {0.5, 0.25};
+    sum_rig_open(&rig, &spec, "sum", 0, 1);
+    tacit_ledger_set_journal(rig.ledger, write_diary, &d);
+    tacit__ledger_set_recorder(rig.ledger, shoot, &f);
+    assert_ok(tacit_sum_add(rig.sum, x, NULL)); /* nothing is charged: there is no promise */
+    assert_true(d.asked == 0 && f.passages == 0);
+    sum_rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_that_is_not_calibrated_gets_no_ledger),
+        cmocka_unit_test(a_ledger_says_whether_its_noise_is_simulated),
+        cmocka_unit_test(names_that_were_not_declared_have_no_gate),
+        cmocka_unit_test(a_release_has_one_gate),
+        cmocka_unit_test(steps_beyond_the_declared_number_are_refused),
+        cmocka_unit_test(a_scale_outside_the_lattice_is_refused),
+        cmocka_unit_test(coordinates_pass_in_order_and_within_the_declared_dimension),
+        cmocka_unit_test(a_sum_that_would_wrap_around_stops_the_program),
+        cmocka_unit_test(the_journal_is_asked_before_any_noise_is_drawn),
+        cmocka_unit_test(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened),
+        cmocka_unit_test(a_recorder_sees_every_passage),
+        cmocka_unit_test(what_passes_is_the_exact_number_plus_the_draw_of_its_name),
+        cmocka_unit_test(the_exact_sums_of_a_plan_without_noise_pass_no_gate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

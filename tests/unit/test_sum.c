@@ -1,0 +1,673 @@
+/* Running sums as a caller sees them: what is released, how noisy it is, and what is refused. */
+#include "support/check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/sum.h>
+
+#include "base/cpu.h"
+#include "support/random.h"
+#include "support/sums.h"
+
+/* A contribution of norm at most 1 in either norm. */
+static void fill(double *x, size_t n, uint64_t *random)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(x[i] = random_normal(random));
+    for (size_t i = 0; i < n; i++)
+        x[i] *= 0.999 / sum;
+}
+
+static void without_noise_a_release_is_the_sum_of_all_users(void **state)
+{
+    (void)state;
+    enum { N = 7, USERS = 300 };
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
+        sum_rig rig;
+        double x[N], total[N] = {0}, noisy[N];
+        uint64_t random = 1;
+        sum_rig_open(&rig, &spec, "sum", 1e-15, 1); /* draws of 1e-15 round to 0 on the lattice */
+        for (uint64_t k = 1; k <= USERS; k++) {
+            fill(x, N, &random);
+            assert_ok(tacit_sum_add(rig.sum, x, NULL));
+            assert_true(tacit_sum_step(rig.sum) == k);
+            assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
+            for (size_t i = 0; i < N; i++) {
+                total[i] += x[i];
+                /* half a step of 2^-26 from each user */
+                assert_true(fabs(noisy[i] - total[i]) <= 0x1p-26 * (double)k);
+            }
+        }
+        sum_rig_close(&rig);
+    }
+}
+
+/* Relative error of a standard deviation measured on n independent coordinates, each a sum of `alive`
+ * draws: (kurtosis - 1) / n is the relative variance of the variance. A Laplace draw has kurtosis 6. */
+static double relative_error(tacit_law law, double alive, double n)
+{
+    double excess = law == TACIT_LAW_LAPLACE ? 3 / alive : 0;
+    return sqrt((2 + excess) / n) / 2;
+}
+
+static double measured_stddev(const double *noisy, const double *centre, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (noisy[i] - centre[i]) * (noisy[i] - centre[i]);
+    return sqrt(sum / (double)n);
+}
+
+/* 6 standard errors each: a false alarm once in 5e8 comparisons, of which there are fewer than 200; the
+ * seed is fixed. The largest noise over all steps is compared with the published table at K = 1000, mu = 1
+ * or epsilon = 1, sensitivity 1. */
+static void the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say(void **state)
+{
+    (void)state;
+    enum { N = 20000, USERS = 1000 };
+    static const double table[N_NOISY_SUM_KINDS] = {9.5, 42, 6.3, 17.5, 3.27, 0, 0};
+    static double x[N], total[N], noisy[N];
+    for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
+        spec.bound.l1 *= 0.5; /* sensitivity 1 */
+        spec.bound.l2 *= 0.5;
+        sum_rig rig;
+        double most = 0, stddev;
+        uint64_t noisiest = 0;
+        sum_rig_open_unit(&rig, &spec, 2);
+        for (uint64_t k = 1; k <= USERS; k++) {
+            assert_ok(tacit_sum_stddev(rig.sum, k, &stddev));
+            if (stddev > most) {
+                most = stddev;
+                noisiest = k;
+            }
+        }
+        memset(total, 0, sizeof total);
+        for (uint64_t k = 1; k <= USERS; k++) {
+            size_t at = (size_t)(k * 37 % N);
+            x[at] = k % 2 == 0 ? 0.5 : -0.25;
+            total[at] += x[at];
+            assert_ok(tacit_sum_add(rig.sum, x, NULL));
+            x[at] = 0;
+            if (k != noisiest && k > 3 && k % 97 != 0 && k != USERS)
+                continue;
+            assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
+            assert_ok(tacit_sum_stddev(rig.sum, k, &stddev));
+            double draw, got = measured_stddev(noisy, total, N);
+            assert_ok(tacit_sum_stddev(rig.sum, 1, &draw)); /* one node, one draw */
+            double alive = stddev * stddev / (draw * draw);
+            assert_close(got, stddev, 6 * relative_error(spec.law, alive, N));
+            if (k == noisiest && table[m] > 0)
+                assert_close(got, table[m], 0.03);
+            if (sum_kinds[m].mechanism == TACIT_SUM_LOCAL)
+                assert_close(got, sqrt((double)k * (spec.law == TACIT_LAW_LAPLACE ? 2 : 1)), 0.06);
+        }
+        sum_rig_close(&rig);
+    }
+}
+
+/* Coordinates and steps must not share draws. Over n pairs a correlation of 0 is measured with standard
+ * deviation 1 / sqrt(n); 6 of them: one false alarm in 5e8. */
+static void coordinates_and_names_have_noise_of_their_own(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    static double a[N], b[N], zero[N];
+    for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 1);
+        sum_rig first, second;
+        sum_rig_open(&first, &spec, "first", 1, 3);
+        sum_rig_open(&second, &spec, "second", 1, 3);
+        assert_ok(tacit_sum_add(first.sum, zero, NULL));
+        assert_ok(tacit_sum_add(second.sum, zero, NULL));
+        assert_ok(tacit_sum_release(first.sum, a, NULL));
+        assert_ok(tacit_sum_release(second.sum, b, NULL));
+        double variance = spec.law == TACIT_LAW_LAPLACE ? 2 : 1, names = 0, neighbours = 0;
+        for (size_t i = 0; i + 1 < N; i++) {
+            names += a[i] * b[i] / variance;
+            neighbours += a[i] * a[i + 1] / variance;
+        }
+        assert_within(names, -6 * sqrt(N), 6 * sqrt(N));
+        assert_within(neighbours, -6 * sqrt(N), 6 * sqrt(N));
+        sum_rig_close(&first);
+        sum_rig_close(&second);
+    }
+}
+
+static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double *out)
+{
+    sum_rig rig;
+    double *x = calloc(spec->dimension, sizeof *x);
+    assert_non_null(x);
+    uint64_t random = 4;
+    sum_rig_open_unit(&rig, spec, seed);
+    for (uint64_t k = 1; k <= spec->users; k++) {
+        fill(x, spec->dimension, &random);
+        assert_ok(tacit_sum_add(rig.sum, x, NULL));
+        if (k % skip == 0 || k == spec->users) /* out keeps the last */
+            assert_ok(tacit_sum_release(rig.sum, out, NULL));
+    }
+    sum_rig_close(&rig);
+    free(x);
+}
+
+static void skipping_releases_changes_nothing_and_seeds_repeat(void **state)
+{
+    (void)state;
+    enum { N = 11 };
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 100);
+        double all[N], some[N], none[N], other[N];
+        run(&spec, 5, 1, all);
+        run(&spec, 5, 7, some);
+        run(&spec, 5, 1000, none);
+        run(&spec, 6, 1, other);
+        assert_memory_equal(all, some, sizeof all);
+        assert_memory_equal(all, none, sizeof all);
+        if (m < N_NOISY_SUM_KINDS)
+            assert_memory_not_equal(all, other, sizeof all);
+    }
+}
+
+static void releases_do_not_depend_on_the_instruction_set(void **state)
+{
+    (void)state;
+    if (!tacit__cpu_has_avx2())
+        skip();
+    enum { N = 2500 }; /* more than a tile */
+    static double wide[N], base[N];
+    static const uint64_t users[] = {20, 60, 1200}; /* fewer and more buffers */
+    for (size_t m = 0; m < N_SUM_KINDS; m++)
+        for (size_t u = 0; u < 3; u++) {
+            tacit_sum_spec spec = sum_spec_of(sum_kinds[m], u == 2 ? 37 : N, users[u]);
+            run(&spec, 7, 5, wide);
+            tacit__cpu_pretend_base(true);
+            run(&spec, 7, 5, base);
+            tacit__cpu_pretend_base(false);
+            assert_memory_equal(wide, base, spec.dimension * sizeof *wide);
+        }
+}
+
+/* --- What is refused ------------------------------------------------------------------------- */
+
+static void refuse_spec(tacit_sum_spec spec, tacit_status wanted)
+{
+    tacit_release line = {.name = "untouched", .dimension = 42}, before = line;
+    tacit_error err = {0};
+    assert_status(tacit_sum_declare(&spec, "sum", &line, &err), wanted);
+    assert_int_equal(err.status, wanted);
+    assert_true(strlen(err.message) > 0);
+    assert_memory_equal(&line, &before, sizeof line);
+}
+
+static void specifications_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec good = sum_spec_of(sum_kinds[m], 3, 10), bad;
+        static const bool all_zero[] = {true, true, true};
+        bad = good;
+        bad.users = 0;
+        refuse_spec(bad, TACIT_BAD_COUNT);
+        bad = good;
+        bad.dimension = 0;
+        refuse_spec(bad, TACIT_BAD_COUNT);
+        bad = good;
+        bad.structural_zero = all_zero;
+        refuse_spec(bad, TACIT_BAD_COUNT);
+        bad = good;
+        bad.users = (uint64_t)1 << 53;
+        refuse_spec(bad, TACIT_NO_ROOM);
+        bad = good;
+        bad.bound.l1 = bad.bound.l2 = 0;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad.bound.l2 = -1;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad.bound.l2 = (double)NAN;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad.bound.l2 = HUGE_VAL;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad = good;
+        bad.reason = "said so";
+        bad.sensitivity_l1 = -1;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad.sensitivity_l1 = (double)NAN;
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad = good;
+        bad.sensitivity_l2 = 0.5; /* without a reason */
+        refuse_spec(bad, TACIT_BAD_SENSITIVITY);
+        bad = good;
+        bad.law = good.law == TACIT_LAW_NONE ? TACIT_LAW_GAUSSIAN : TACIT_LAW_NONE;
+        refuse_spec(bad, TACIT_UNSUPPORTED);
+        tacit_release line;
+        assert_status(tacit_sum_declare(NULL, "sum", &line, NULL), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_declare(&good, "sum", NULL, NULL), TACIT_BAD_ARGUMENT);
+    }
+    refuse_spec(sum_spec_of((sum_kind){TACIT_SUM_BLT, TACIT_LAW_LAPLACE}, 3, 10),
+                TACIT_UNSUPPORTED);
+    refuse_spec(sum_spec_of((sum_kind){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN}, 3, (uint64_t)1 << 31),
+                TACIT_NO_ROOM);
+    tacit_sum_spec none = sum_spec_of(sum_kinds[0], 3, 10);
+    memset(&none.mechanism, 0x7f, sizeof none.mechanism);
+    refuse_spec(none, TACIT_BAD_ARGUMENT);
+    assert_string_equal(tacit_sum_mechanism_name(none.mechanism), "unknown");
+}
+
+/* Any spec that is declared can be put into a plan. */
+static void whatever_a_sum_declares_a_plan_takes(void **state)
+{
+    (void)state;
+    uint64_t random = 8;
+    for (int i = 0; i < 600; i++) {
+        tacit_sum_spec spec =
+            sum_spec_of(sum_kinds[i % N_SUM_KINDS], 1 + (size_t)random_below(&random, 50),
+                        1 + random_below(&random, 3000));
+        spec.bound.l2 = i % 3 == 0 ? 0 : exp(random_between(&random, -3, 3));
+        spec.bound.l1 = i % 3 == 1 ? 0 : exp(random_between(&random, -3, 3));
+        spec.bound.nonnegative = i % 2;
+        spec.bound.nonzeros = random_below(&random, 5);
+        if (i % 4 > 0) {
+            spec.reason = "said so";
+            spec.sensitivity_l1 = i % 4 & 1 ? exp(random_between(&random, -3, 3)) : 0;
+            spec.sensitivity_l2 = i % 4 & 2 ? exp(random_between(&random, -3, 3)) : 0;
+        }
+        tacit_release line;
+        tacit_plan *plan;
+        tacit_error err = {0};
+        assert_ok(tacit_sum_declare(&spec, "sum", &line, NULL));
+        assert_ok(tacit_plan_create(&plan));
+        tacit_status status = tacit_plan_declare(plan, &line, &err);
+        tacit_plan_destroy(plan);
+        if (status != TACIT_OK)
+            fail_msg("%s", err.message);
+    }
+}
+
+static void expect_no_sum(sum_rig *rig, tacit_sum_spec spec, const char *name, tacit_status wanted)
+{
+    tacit_sum *sum = NULL;
+    tacit_error err = {0};
+    assert_status(tacit_sum_create(&spec, rig->ledger, name, &sum, &err), wanted);
+    assert_int_equal(err.status, wanted);
+    assert_null(sum);
+}
+
+static void plans_that_do_not_cover_the_sum_are_refused(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
+        tacit_sum_spec good = sum_spec_of(sum_kinds[m], 3, 10), other;
+        sum_rig rig;
+        sum_rig_open_ledger(&rig, &good, "sum", 1, 1);
+        expect_no_sum(&rig, good, "another", TACIT_UNDECLARED);
+        other = good;
+        other.dimension = 4;
+        expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        other = good;
+        other.users = 11;
+        expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        other.users = 9;
+        expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        other = good;
+        other.bound.l1 *= 1.001;
+        other.bound.l2 *= 1.001;
+        expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        if (good.mechanism != TACIT_SUM_BLT) {
+            other = good;
+            other.law = good.law == TACIT_LAW_GAUSSIAN ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
+            expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        }
+        if (good.mechanism == TACIT_SUM_LOCAL) { /* one node for each user: a tree has more */
+            other = good;
+            other.mechanism = TACIT_SUM_TREE;
+            expect_no_sum(&rig, other, "sum", TACIT_BAD_PLAN);
+        }
+        expect_no_sum(&rig, sum_spec_of(sum_kinds[N_SUM_KINDS - 1], 3, 10), "sum", TACIT_BAD_PLAN);
+        tacit_sum *sum = NULL;
+        assert_status(tacit_sum_create(NULL, rig.ledger, "sum", &sum, NULL), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_create(&good, NULL, "sum", &sum, NULL), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_create(&good, rig.ledger, NULL, &sum, NULL), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_create(&good, rig.ledger, "sum", NULL, NULL), TACIT_BAD_ARGUMENT);
+        /* after all these the line is still free, once */
+        assert_ok(tacit_sum_create(&good, rig.ledger, "sum", &rig.sum, NULL));
+        expect_no_sum(&rig, good, "sum", TACIT_RELEASED_TWICE);
+        sum_rig_close(&rig);
+    }
+}
+
+static void a_smaller_bound_than_the_plan_declares_is_fine(void **state)
+{
+    (void)state;
+    tacit_sum_spec wide = sum_spec_of(sum_kinds[0], 3, 10), narrow = wide;
+    sum_rig rig;
+    narrow.bound.l2 = 0.5;
+    sum_rig_open_ledger(&rig, &wide, "sum", 1, 1);
+    assert_ok(tacit_sum_create(&narrow, rig.ledger, "sum", &rig.sum, NULL));
+    sum_rig_close(&rig);
+}
+
+static void a_line_is_free_again_only_if_its_sum_was_never_used(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 3, 10);
+        sum_rig rig;
+        static const double x[3];
+        sum_rig_open(&rig, &spec, "sum", 1, 1);
+        tacit_sum_destroy(rig.sum);
+        assert_ok(tacit_sum_create(&spec, rig.ledger, "sum", &rig.sum, NULL));
+        assert_ok(tacit_sum_add(rig.sum, x, NULL));
+        tacit_sum_destroy(rig.sum); /* its first step has been paid for and shown */
+        rig.sum = NULL;
+        expect_no_sum(&rig, spec, "sum", TACIT_RELEASED_TWICE);
+        sum_rig_close(&rig);
+    }
+}
+
+static void noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free(void **state)
+{
+    (void)state;
+    tacit_sum_spec spec = sum_spec_of(sum_kinds[0], 3, 10);
+    sum_rig rig;
+    sum_rig_open_ledger(&rig, &spec, "sum", 0x1p30, 1);
+    expect_no_sum(&rig, spec, "sum", TACIT_BAD_SCALE);
+    expect_no_sum(&rig, spec, "sum", TACIT_BAD_SCALE); /* not RELEASED_TWICE */
+    sum_rig_close(&rig);
+}
+
+static void guarantees_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        double epsilon, delta;
+        tacit_status wanted;
+    } cases[] = {{0, 0, TACIT_BAD_EPSILON},
+                 {-1, 0, TACIT_BAD_EPSILON},
+                 {(double)NAN, 0, TACIT_BAD_EPSILON},
+                 {HUGE_VAL, 0, TACIT_BAD_EPSILON},
+                 {1, -1, TACIT_BAD_DELTA},
+                 {1, 1, TACIT_BAD_DELTA},
+                 {1, 2, TACIT_BAD_DELTA},
+                 {1, (double)NAN, TACIT_BAD_DELTA}};
+    tacit_sum_spec spec = sum_spec_of(sum_kinds[0], 3, 10);
+    tacit_release line;
+    tacit_plan *plan;
+    assert_ok(tacit_sum_declare(&spec, "sum", &line, NULL));
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &line, NULL));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacit_guarantee g = {TACIT_MODEL_JOINT, cases[i].epsilon, cases[i].delta};
+        assert_status(tacit_plan_calibrate(plan, g, NULL), cases[i].wanted);
+    }
+    assert_ok(tacit_plan_calibrate(plan, (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, NULL));
+    tacit_plan_destroy(plan);
+}
+
+/* A sum that is offered everything that is wrong, at every step, releases what an undisturbed one does. */
+static void after_any_refusal_the_sum_is_as_it_was(void **state)
+{
+    (void)state;
+    enum { N = 5, USERS = 6 };
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
+        sum_rig calm, troubled;
+        double x[N] = {0.1, -0.2, 0, 0.3, 0}, a[N], b[N];
+        tacit_error err;
+        sum_rig_open_unit(&calm, &spec, 9);
+        sum_rig_open_unit(&troubled, &spec, 9);
+        tacit_sum *sum = troubled.sum;
+        assert_status(tacit_sum_release(sum, b, &err), TACIT_NOTHING_TO_RELEASE);
+        assert_int_equal(err.status, TACIT_NOTHING_TO_RELEASE);
+        for (uint64_t k = 1; k <= USERS; k++) {
+            const double outside[N] = {0.9, 0.9, 0, 0, 0},
+                         not_a_number[N] = {0, (double)NAN, 0, 0, 0};
+            const double infinite[N] = {0, 0, 0, 0, -HUGE_VAL}, huge[N] = {0, 0, DBL_MAX, 0, 0};
+            assert_status(tacit_sum_add(sum, outside, NULL), TACIT_OUT_OF_BOUND);
+            assert_status(tacit_sum_add(sum, huge, NULL), TACIT_OUT_OF_BOUND);
+            assert_status(tacit_sum_add(sum, not_a_number, &err), TACIT_NOT_FINITE);
+            assert_int_equal(err.status, TACIT_NOT_FINITE);
+            assert_status(tacit_sum_add(sum, infinite, NULL), TACIT_NOT_FINITE);
+            assert_status(tacit_sum_add(sum, NULL, NULL), TACIT_BAD_ARGUMENT);
+            assert_status(tacit_sum_release(sum, NULL, NULL), TACIT_BAD_ARGUMENT);
+            assert_true(tacit_sum_step(sum) == k - 1);
+
+            assert_ok(tacit_sum_add(calm.sum, x, NULL));
+            assert_ok(tacit_sum_add(sum, x, NULL));
+            assert_ok(tacit_sum_release(calm.sum, a, NULL));
+            assert_ok(tacit_sum_release(sum, b, NULL));
+            assert_memory_equal(a, b, sizeof a);
+            assert_status(tacit_sum_release(sum, b, NULL), TACIT_RELEASED_TWICE);
+            assert_memory_equal(a, b, sizeof a); /* and nothing was written */
+        }
+        for (int again = 0; again < 3; again++) {
+            assert_status(tacit_sum_add(sum, x, &err), TACIT_EXHAUSTED);
+            assert_int_equal(err.status, TACIT_EXHAUSTED);
+            assert_true(tacit_sum_step(sum) == USERS);
+        }
+        assert_true(tacit_ledger_passed(troubled.ledger, 0) == (m < N_NOISY_SUM_KINDS ? USERS : 0));
+        sum_rig_close(&calm);
+        sum_rig_close(&troubled);
+    }
+    assert_status(tacit_sum_add(NULL, NULL, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_sum_release(NULL, NULL, NULL), TACIT_BAD_ARGUMENT);
+    tacit_sum_destroy(NULL);
+}
+
+static void the_worst_standard_deviation_is_the_largest_of_all_steps(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < N_SUM_KINDS; m++)
+        for (uint64_t users = 1; users < 400; users += 1 + users / 9) {
+            tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, users);
+            sum_rig rig;
+            double most = 0, stddev;
+            sum_rig_open_unit(&rig, &spec, 1);
+            for (uint64_t k = 1; k <= users; k++) {
+                assert_ok(tacit_sum_stddev(rig.sum, k, &stddev));
+                most = fmax(most, stddev);
+            }
+            assert_true(tacit_sum_worst_stddev(rig.sum) == most);
+            sum_rig_close(&rig);
+        }
+}
+
+static void standard_deviations_are_given_for_steps_that_exist(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, 10);
+        sum_rig rig;
+        double stddev = -1;
+        sum_rig_open_unit(&rig, &spec, 1);
+        assert_status(tacit_sum_stddev(rig.sum, 0, &stddev), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_stddev(rig.sum, 11, &stddev), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_stddev(rig.sum, 1, NULL), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_sum_stddev(NULL, 1, &stddev), TACIT_BAD_ARGUMENT);
+        assert_true(stddev == -1);
+        assert_ok(tacit_sum_stddev(rig.sum, 10, &stddev)); /* before it runs */
+        assert_true(m < N_NOISY_SUM_KINDS ? stddev > 0 : stddev == 0);
+        sum_rig_close(&rig);
+    }
+}
+
+/* --- Structural zeros, sizes, names ----------------------------------------------------------- */
+
+static void structural_zeros_are_released_as_exact_zeros_and_cost_nothing(void **state)
+{
+    (void)state;
+    enum { N = 9, ACTIVE = 4, USERS = 40 };
+    static const bool zero[N] = {true, false, true, false, false, true, true, false, true};
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec packed = sum_spec_of(sum_kinds[m], ACTIVE, USERS);
+        tacit_sum_spec spread = sum_spec_of(sum_kinds[m], N, USERS);
+        spread.structural_zero = zero;
+        sum_rig a, b;
+        uint64_t random = 10;
+        sum_rig_open_unit(&a, &packed, 11);
+        sum_rig_open_unit(&b, &spread, 11);
+        assert_true(b.line.dimension == ACTIVE); /* the plan does not know of them */
+        assert_true(a.line.l1 == b.line.l1 && a.line.l2 == b.line.l2);
+        for (uint64_t k = 1; k <= USERS; k++) {
+            double x[ACTIVE], wide[N] = {0}, small[ACTIVE], large[N], bad[N];
+            fill(x, ACTIVE, &random);
+            for (size_t i = 0, n = 0; i < N; i++)
+                wide[i] = zero[i] ? 0 : x[n++];
+            memcpy(bad, wide, sizeof bad);
+            bad[5] = 1e-9;
+            assert_status(tacit_sum_add(b.sum, bad, NULL), TACIT_OUT_OF_BOUND);
+            bad[5] = (double)NAN;
+            assert_status(tacit_sum_add(b.sum, bad, NULL), TACIT_OUT_OF_BOUND);
+            assert_ok(tacit_sum_add(a.sum, x, NULL));
+            assert_ok(tacit_sum_add(b.sum, wide, NULL));
+            assert_ok(tacit_sum_release(a.sum, small, NULL));
+            assert_ok(tacit_sum_release(b.sum, large, NULL));
+            for (size_t i = 0, n = 0; i < N; i++)
+                assert_true(large[i] == (zero[i] ? 0 : small[n++]));
+        }
+        sum_rig_close(&a);
+        sum_rig_close(&b);
+    }
+}
+
+static void no_structural_zeros_is_the_same_as_none_declared(void **state)
+{
+    (void)state;
+    static const bool nothing[3];
+    tacit_sum_spec plain = sum_spec_of(sum_kinds[0], 3, 5), marked = plain;
+    double a[3], b[3];
+    marked.structural_zero = nothing;
+    run(&plain, 1, 1, a);
+    run(&marked, 1, 1, b);
+    assert_memory_equal(a, b, sizeof a);
+}
+
+static void sums_of_one_and_of_a_million_coordinates_work(void **state)
+{
+    (void)state;
+    static const size_t dimensions[] = {1, 1000000};
+    for (size_t m = 0; m < N_SUM_KINDS; m++)
+        for (size_t d = 0; d < 2; d++) {
+            tacit_sum_spec spec = sum_spec_of(sum_kinds[m], dimensions[d], 3);
+            sum_rig rig;
+            double *x = calloc(dimensions[d], sizeof *x),
+                   *noisy = calloc(dimensions[d], sizeof *noisy);
+            assert_true(x != NULL && noisy != NULL);
+            x[dimensions[d] - 1] = 0.75;
+            sum_rig_open(&rig, &spec, "sum", 1e-15, 1);
+            for (int k = 0; k < 2; k++)
+                assert_ok(tacit_sum_add(rig.sum, x, NULL));
+            assert_ok(tacit_sum_release(rig.sum, noisy, NULL));
+            for (size_t i = 0; i < dimensions[d]; i++)
+                assert_true(fabs(noisy[i] - 2 * x[i]) <= 1e-7);
+            sum_rig_close(&rig);
+            free(x);
+            free(noisy);
+        }
+}
+
+/* `state per coordinate` of the mechanisms: numbers of 8 bytes, beside one of scratch. */
+static void the_memory_is_that_of_the_state(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 1000);
+        sum_rig rig;
+        size_t saved;
+        sum_rig_open_unit(&rig, &spec, 1);
+        size_t bytes = tacit_sum_memory(rig.sum);
+        assert_ok(tacit_sum_save(rig.sum, NULL, &saved, NULL));
+        assert_true(bytes >= saved - 200); /* whatever is saved is held */
+        double numbers = (double)bytes / N / 8;
+        switch (sum_kinds[m].mechanism) {
+        case TACIT_SUM_EXACT:
+        case TACIT_SUM_LOCAL:
+            assert_within(numbers, 2, 2.1);
+            break;
+        case TACIT_SUM_TREE: /* exact, and two for each of 9 nodes */
+            assert_within(numbers, 20, 20.1);
+            break;
+        case TACIT_SUM_SMOOTH: /* 10 nodes, or 17 of which a user is in fewer */
+            assert_within(numbers, 22, sum_kinds[m].law == TACIT_LAW_LAPLACE ? 36.1 : 22.1);
+            break;
+        case TACIT_SUM_BLT: /* two for each buffer, output, prefix */
+            assert_within(numbers, 9, 13.1);
+            break;
+        }
+        sum_rig_close(&rig);
+    }
+}
+
+static void the_default_mechanism_is_the_least_noisy_one(void **state)
+{
+    (void)state;
+    assert_int_equal(tacit_sum_default_mechanism((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}),
+                     TACIT_SUM_EXACT);
+    assert_int_equal(tacit_sum_default_mechanism((tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6}),
+                     TACIT_SUM_LOCAL);
+    assert_int_equal(tacit_sum_default_mechanism((tacit_guarantee){TACIT_MODEL_LOCAL, 1, 0}),
+                     TACIT_SUM_LOCAL);
+    for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
+        if (sum_kinds[m].mechanism == TACIT_SUM_LOCAL)
+            continue;
+        bool pure = sum_kinds[m].law == TACIT_LAW_LAPLACE;
+        tacit_guarantee g = {TACIT_MODEL_JOINT, 1, pure ? 0 : 1e-6};
+        sum_kind best = {tacit_sum_default_mechanism(g), sum_kinds[m].law};
+        double most[2] = {0, 0};
+        for (int i = 0; i < 2; i++) {
+            tacit_sum_spec spec = sum_spec_of(i == 0 ? best : sum_kinds[m], 1, 1000);
+            sum_rig rig;
+            double stddev;
+            sum_rig_open_unit(&rig, &spec, 1);
+            for (uint64_t k = 1; k <= 1000; k++) {
+                assert_ok(tacit_sum_stddev(rig.sum, k, &stddev));
+                most[i] = fmax(most[i], stddev);
+            }
+            sum_rig_close(&rig);
+        }
+        assert_true(most[0] <= most[1]);
+    }
+}
+
+static void every_mechanism_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_EXACT), "exact");
+    assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_TREE), "tree");
+    assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_SMOOTH), "smooth");
+    assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_BLT), "blt");
+    assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_LOCAL), "local");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_noise_a_release_is_the_sum_of_all_users),
+        cmocka_unit_test(the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say),
+        cmocka_unit_test(coordinates_and_names_have_noise_of_their_own),
+        cmocka_unit_test(skipping_releases_changes_nothing_and_seeds_repeat),
+        cmocka_unit_test(releases_do_not_depend_on_the_instruction_set),
+        cmocka_unit_test(specifications_that_make_no_sense_are_refused),
+        cmocka_unit_test(whatever_a_sum_declares_a_plan_takes),
+        cmocka_unit_test(plans_that_do_not_cover_the_sum_are_refused),
+        cmocka_unit_test(a_smaller_bound_than_the_plan_declares_is_fine),
+        cmocka_unit_test(a_line_is_free_again_only_if_its_sum_was_never_used),
+        cmocka_unit_test(noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free),
+        cmocka_unit_test(guarantees_out_of_range_are_refused),
+        cmocka_unit_test(after_any_refusal_the_sum_is_as_it_was),
+        cmocka_unit_test(the_worst_standard_deviation_is_the_largest_of_all_steps),
+        cmocka_unit_test(standard_deviations_are_given_for_steps_that_exist),
+        cmocka_unit_test(structural_zeros_are_released_as_exact_zeros_and_cost_nothing),
+        cmocka_unit_test(no_structural_zeros_is_the_same_as_none_declared),
+        cmocka_unit_test(sums_of_one_and_of_a_million_coordinates_work),
+        cmocka_unit_test(the_memory_is_that_of_the_state),
+        cmocka_unit_test(the_default_mechanism_is_the_least_noisy_one),
+        cmocka_unit_test(every_mechanism_has_a_name_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
