@@ -40,7 +40,8 @@ typedef struct tacit_bound {
     double l1, l2;    /* largest norm of a contribution */
     bool nonnegative; /* no coordinate is negative: two such vectors are at most sqrt(2) l2 apart */
     uint64_t nonzeros; /* at most so many coordinates are not 0 (0: no limit known) */
-    bool clip;         /* scale down what exceeds the bound instead of refusing it */
+    bool
+        clip; /* scale down what exceeds the bound instead of refusing it, if its square is finite */
 } tacit_bound;
 
 typedef struct tacit_sum_spec {

@@ -97,8 +97,8 @@ static double certify(const tacit__blt_coefficients *c, const tacit__shape *shap
     double spread = sqrt(shape->differing) / shape->sensitivity;
     double unit[TACIT__MAX_BUFFERS], memory[TACIT__MAX_BUFFERS];
     for (unsigned j = 0; j < c->buffers; j++) {
-        power[j] = c->omega[j];
-        factor[j] = c->a[j] * up;
+        power[j] = (long double)c->omega[j];
+        factor[j] = (long double)c->a[j] * up;
         unit[j] = ldexp(c->omega[j], -c->guard);
         memory[j] = 1 / (1 - c->a[j]);
     }
@@ -111,7 +111,7 @@ static double certify(const tacit__blt_coefficients *c, const tacit__shape *shap
             c_n += power[j];
             e_n += unit[j] * (steps < memory[j] ? steps : memory[j]);
         }
-        long double term = c_n + e_n * spread;
+        long double term = c_n + (long double)(e_n * spread * (1 + 0x1p-50));
         sum += term * term;
     }
     return (double)sqrtl(sum) * (1 + 1e-9);

@@ -86,7 +86,8 @@ TACIT__AVX2 TACIT__INLINE __m256i shift_right(__m256i v, int bits)
 TACIT__AVX2 static void encode_avx2(const tacit__blt_coefficients *c, const int64_t *output,
                                     size_t n, const int64_t *x, int64_t *y)
 {
-    const __m256i half = _mm256_set1_epi64x((int64_t)1 << (c->fraction - 1));
+    const int64_t half_step = (int64_t)1 << (c->fraction - 1);
+    const __m256i half = _mm256_set1_epi64x(half_step);
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         __m256i sum = _mm256_add_epi64(load(output + i), half);

@@ -18,7 +18,13 @@
 #include "base/cpu.h"
 #include "base/error.h"
 
-enum { NORM_BITS = 26, ROOM_BITS = 60, LEAST_NORM_BITS = 8, MOST_NORM_BITS = 48 };
+enum {
+    NORM_BITS = 26,
+    ROOM_BITS = 60,
+    BLT_ROOM_BITS = 54, /* its buffers need a few guard bits */
+    LEAST_NORM_BITS = 8,
+    MOST_NORM_BITS = 48
+};
 
 /* Bounds whose squares, and the lattice below them, stay far from the ends of the doubles. */
 #define LEAST_BOUND 1e-100
@@ -98,7 +104,8 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
         wanted = fmax(wanted, log2(sqrt((double)spec->users * l.differing) / BLT_ROUNDING *
                                    (b->l2 / l.sensitivity_l2)));
     wanted = fmin(wanted, MOST_NORM_BITS);
-    double room = ROOM_BITS - log2((double)spec->users);
+    double room =
+        (spec->mechanism == TACIT_SUM_BLT ? BLT_ROOM_BITS : ROOM_BITS) - log2((double)spec->users);
     if (room < LEAST_NORM_BITS)
         return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);

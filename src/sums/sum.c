@@ -41,9 +41,11 @@ const char *tacit_sum_mechanism_name(tacit_sum_mechanism mechanism)
 
 static size_t count_active(const tacit_sum_spec *spec)
 {
+    if (spec->structural_zero == NULL)
+        return spec->dimension;
     size_t active = 0;
     for (size_t i = 0; i < spec->dimension; i++)
-        active += spec->structural_zero == NULL || !spec->structural_zero[i];
+        active += !spec->structural_zero[i];
     return active;
 }
 

@@ -338,7 +338,7 @@ static void a_trajectory_that_does_not_fit_changes_nothing(void **state)
     a.states[3] += 6;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
     a.states[3] -= 6;
-    a.rewards[0] = NAN;
+    a.rewards[0] = (double)NAN;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
     a.rewards[0] = 1.5;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);

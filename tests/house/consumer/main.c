@@ -12,6 +12,7 @@ static tacit_status count_three(double *noisy, tacit_error *err)
 {
     const tacit_guarantee guarantee = {TACIT_MODEL_JOINT, 1.0, 1e-6};
     const tacit_sum_spec spec = {.mechanism = tacit_sum_default_mechanism(guarantee),
+                                 .law = TACIT_LAW_GAUSSIAN,
                                  .dimension = 1,
                                  .users = 3,
                                  .bound = {.l2 = 1.0}};
