@@ -10,10 +10,15 @@ _tacit() {
         mapfile -t COMPREPLY < <(compgen -W 'gaussian laplace' -- "$current")
         return
         ;;
+    -j | --jobs | --runs | --episodes | --agent) return ;;
+    -o | --output)
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account --help --version'
+        words='account run explain worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -29,6 +34,18 @@ _tacit() {
                     ;;
                 esac
             fi
+            ;;
+        run)
+            words='--output --jobs --runs --episodes --quiet --json --help'
+            [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        explain)
+            words='--runs --episodes --agent --json --help'
+            [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        worlds | agents)
+            # The names are the lines that are not indented.
+            words="--json --help $(tacit "${COMP_WORDS[1]}" 2>/dev/null | sed -n '/^[a-z]/p')"
             ;;
         esac
     fi

@@ -4,10 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-enum {
-    LONGEST = 32, /* characters; longer words are nobody's slip */
-    SLIPS = 2     /* a stated choice, and never more than half of the word */
-};
+#define LONGEST ((size_t)32) /* characters; longer words are nobody's slip */
+#define SLIPS ((size_t)2)    /* a stated choice, and never more than half of the word */
 
 static size_t least(size_t a, size_t b)
 {

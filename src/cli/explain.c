@@ -118,8 +118,8 @@ static void judge(findings *f)
     } else {
         f->verdict = FAILS;
         (void)snprintf(f->words, sizeof f->words,
-                       "the claim does NOT hold: %s give epsilon %s, %.3g times what is claimed%s",
-                       what, h, high / claim,
+                       "the claim does NOT hold: %s give epsilon %s, %.3g times the claim%s", what,
+                       h, high / claim,
                        f->entry->calibration == TACIT_CALIBRATION_FIGURE
                            ? "; good for comparing curves, not for people"
                            : "");

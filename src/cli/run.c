@@ -101,16 +101,13 @@ static char *default_directory(const char *file)
 {
     static const char other[] = "-results";
     const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
-    size_t n = strlen(name);
-    char *directory = malloc(n + sizeof other);
-    if (directory == NULL)
-        return NULL;
-    (void)snprintf(directory, n + sizeof other, "%s", name);
     const char *dot = strrchr(name, '.');
-    if (dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
-        directory[dot - name] = '\0';
-    else
-        (void)strcat(directory, other);
+    bool yaml =
+        dot != NULL && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    size_t length = yaml ? (size_t)(dot - name) : strlen(name), size = length + sizeof other;
+    char *directory = malloc(size);
+    if (directory != NULL)
+        (void)snprintf(directory, size, "%.*s%s", (int)length, name, yaml ? "" : other);
     return directory;
 }
 
@@ -179,7 +176,6 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
     cli_progress_open(&progress, w->quiet);
     const tacit_lab_options lab = {
         .n_threads = (unsigned)w->jobs, .progress = report, .context = &progress};
-    catch_signals();
     tacit_status status = tacit_lab_run(experiment, &lab, &results, &err);
     cli_progress_close(&progress);
     if (status == TACIT_OK && tacit_results_complete(results))
@@ -214,6 +210,7 @@ int cli_run(int argc, char **argv)
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
+    catch_signals();
     char *standard = default_directory(w.file);
     cli_output output = {0};
     if (standard == NULL)

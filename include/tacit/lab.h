@@ -1,0 +1,164 @@
+/* The laboratory: experiments, and what comes of them.
+ *
+ * An experiment is a file: a world, some agents, how many users come, how often it is repeated.
+ *
+ *     tacit_experiment_read("riverswim.yaml", NULL, &experiment, &err);
+ *     tacit_lab_run(experiment, NULL, &results, &err);
+ *     tacit_results_summary(results, agent)->regret_mean;
+ *
+ * Chance in the world, and in the choices of its users, comes from (seed, run); an agent's noise from (seed, run,
+ * label). So all agents of a run meet the same people, and adding or removing an agent changes nothing for the others.
+ * Results are the same bit for bit whatever the number of threads. The noise is seeded: everything here is a
+ * simulation, and nothing that it prints protects anybody. */
+#ifndef TACIT_LAB_H
+#define TACIT_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Yardsticks: agents that the lab plays itself, in every world ------------------------------ */
+
+/* They learn nothing, need no privacy and have no parameters; `name`, `help` and `source` as for agents. */
+TACIT_API size_t tacit_yardstick_count(void);
+/* Yardstick i, or NULL beyond the last; the one of this name, or NULL. */
+TACIT_API const tacit_agent_kind *tacit_yardstick_at(size_t i);
+TACIT_API const tacit_agent_kind *tacit_yardstick_find(const char *name);
+
+/* --- Experiments ------------------------------------------------------------------------------- */
+
+typedef struct tacit_experiment tacit_experiment;
+
+/* What is asked for apart from the file; 0: as the file says. */
+typedef struct tacit_experiment_changes {
+    uint64_t episodes, runs;
+} tacit_experiment_changes;
+
+/* One entry of `agents`. The guarantee's delta has its default already; an infinite epsilon, or no `privacy` at all,
+ * is model none. */
+typedef struct tacit_entry {
+    const char *label, *kind;
+    bool yardstick;
+    tacit_guarantee guarantee;
+    tacit_calibration calibration;
+    const char *sums; /* NULL: the agent chooses */
+    const tacit_setting *settings;
+    size_t n_settings;
+    int line;
+} tacit_entry;
+
+typedef struct tacit_experiment_facts {
+    const char *file, *title; /* the title is the file's name where none is given */
+    const char *world;        /* its kind */
+    int world_line;
+    const tacit_setting *world_settings;
+    size_t n_world_settings;
+    uint64_t episodes, runs, seed;
+    const tacit_entry *agents;
+    size_t n_agents;
+} tacit_experiment_facts;
+
+/* Largest values, all stated choices: what a machine can finish, or hold. */
+#define TACIT_MAX_EPISODES UINT64_C(1000000000000)
+#define TACIT_MAX_RUNS UINT64_C(100000)
+#define TACIT_MAX_JOBS UINT64_C(100000) /* agents times runs */
+
+/* Reads and checks a file. SYNTAX, BAD_ARGUMENT and relatives come with a message that names file, line, value, and
+ * what was expected. Worlds and agents check their own parameters when they are created. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_read(const char *path,
+                                                            const tacit_experiment_changes *changes,
+                                                            tacit_experiment **out,
+                                                            tacit_error *err);
+/* The same from memory; `name` is what messages call it. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_parse(
+    const char *text, size_t size, const char *name, const tacit_experiment_changes *changes,
+    tacit_experiment **out, tacit_error *err);
+TACIT_API void tacit_experiment_destroy(tacit_experiment *experiment);
+
+TACIT_API const tacit_experiment_facts *tacit_experiment_describe(
+    const tacit_experiment *experiment);
+
+/* The experiment's world, and agent `i` as it plays run `run` (both counted from 0) in it. A yardstick is
+ * UNSUPPORTED: it has no tacit_agent. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_world(const tacit_experiment *experiment,
+                                                             tacit_world **out, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_agent(const tacit_experiment *experiment,
+                                                             const tacit_world *world, size_t i,
+                                                             uint64_t run, tacit_agent **out,
+                                                             tacit_error *err);
+
+/* --- Running ----------------------------------------------------------------------------------- */
+
+typedef struct tacit_lab_progress {
+    uint64_t episodes, n_episodes; /* played, and in all; yardsticks play none */
+    uint64_t jobs, n_jobs;         /* (agent, run) pairs finished, and in all */
+    double seconds;                /* since the start */
+    double seconds_left;           /* estimate from the pace of each agent so far; NaN: too early */
+} tacit_lab_progress;
+
+typedef struct tacit_lab_options {
+    unsigned n_threads; /* 0: one for each processor that this process may use */
+    /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False stops the
+     * run. NULL: none. */
+    bool (*progress)(void *context, const tacit_lab_progress *progress);
+    void *context;
+} tacit_lab_options;
+
+typedef struct tacit_results tacit_results;
+
+/* Plays every agent in every run. `options` NULL: all defaults. The first thing that goes wrong stops everything and
+ * is the error. A run that was stopped gives the jobs that were finished. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *experiment,
+                                                    const tacit_lab_options *options,
+                                                    tacit_results **out, tacit_error *err);
+
+/* --- Results ----------------------------------------------------------------------------------- */
+
+/* Regret is exact pseudo-regret, in the world's original units: the sum over episodes of the best policy's value
+ * minus the value of the policy that was played. */
+typedef struct tacit_job {
+    bool done;
+    double regret;
+    double late_regret;  /* per episode, over the last tenth of the episodes */
+    uint64_t switches;   /* how often the policy changed after the first */
+    double seconds;      /* of processor time; the one thing here that varies */
+    const double *curve; /* regret so far, at the episodes of tacit_results_episode */
+} tacit_job;
+
+/* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two runs. */
+typedef struct tacit_summary {
+    uint64_t runs;
+    double regret_mean, regret_error;
+    double late_mean, late_error;
+    double switches, seconds; /* means */
+    const char *remark;       /* tacit_agent_remark, or "" */
+} tacit_summary;
+
+TACIT_API void tacit_results_destroy(tacit_results *results);
+
+/* Every job was finished. */
+TACIT_API bool tacit_results_complete(const tacit_results *results);
+
+/* The best policy's value, in original units. */
+TACIT_API double tacit_results_optimal_value(const tacit_results *results);
+
+TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_t agent,
+                                             uint64_t run);
+TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t agent);
+
+/* Curves have at most 1000 points, at episodes 1 .. K in equal steps, the last of them K. */
+TACIT_API size_t tacit_results_points(const tacit_results *results);
+TACIT_API uint64_t tacit_results_episode(const tacit_results *results, size_t point);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

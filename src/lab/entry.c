@@ -1,0 +1,207 @@
+/* One entry of `agents`: label, kind, privacy, and the kind's own parameters. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "lab/experiment.h"
+
+enum {
+    MAX_LABEL = 80, /* bytes */
+    MAX_KEYS = 64   /* own keys and a kind's parameters */
+};
+
+static const char *const own_keys[] = {"label", "kind", "privacy", NULL};
+enum { N_OWN = 3 };
+
+static tacit_status fail_kind(const tacit__yaml *yaml, const tacit__node *kind, tacit_error *err)
+{
+    const char *names[MAX_KEYS] = {NULL};
+    char list[300] = "", near_text[64] = "";
+    size_t n = 0, used = 0;
+    for (size_t i = 0; i < tacit_agent_kind_count() && n < MAX_KEYS; i++)
+        names[n++] = tacit_agent_kind_at(i)->name;
+    for (size_t i = 0; i < tacit_yardstick_count() && n < MAX_KEYS; i++)
+        names[n++] = tacit_yardstick_at(i)->name;
+    for (size_t i = 0; i < n && used < sizeof list; i++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    const char *near = tacit__nearest(kind->text, names, n);
+    if (near != NULL)
+        (void)snprintf(near_text, sizeof near_text, ", did you mean '%s'?", near);
+    return tacit__yaml_fail(yaml, kind->line, err, TACIT_SYNTAX,
+                            near != NULL ? "no agent is called '%.40s'%s"
+                                         : "no agent is called '%.40s'%s; there are %s",
+                            kind->text, near_text, list);
+}
+
+/* Unknown names; their values are the agent's business. */
+static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *node,
+                               const tacit_agent_kind *kind, tacit_error *err)
+{
+    const char *names[MAX_KEYS];
+    char what[80];
+    size_t n = 0;
+    for (; n < N_OWN; n++)
+        names[n] = own_keys[n];
+    for (size_t i = 0; i < kind->n_parameters && n < MAX_KEYS; i++)
+        names[n++] = kind->parameters[i].name;
+    (void)snprintf(what, sizeof what, "agent %s", kind->name);
+    return tacit__node_check_keys(yaml, node, what, names, n, err);
+}
+
+/* --- Privacy ----------------------------------------------------------------------------------- */
+
+static const char *const privacy_keys[] = {"model", "epsilon", "delta", "calibration", "sums"};
+static const char *const models[] = {"none", "joint", "local", NULL};
+static const char *const calibrations[] = {"tight", "published", "figure", NULL};
+static const char *const mechanisms[] = {"tree", "smooth", "blt", NULL};
+
+static const tacit__range epsilons = {
+    .high = (double)INFINITY, .open = true, .infinite = true, .expected = "a number > 0, or .inf"};
+static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
+
+/* A key that only means something together with a promise. */
+static tacit_status check_no_promise(const tacit__yaml *yaml, const tacit__node *privacy,
+                                     tacit_error *err)
+{
+    for (size_t i = 1; i < sizeof privacy_keys / sizeof *privacy_keys; i++) {
+        const tacit__node *node = tacit__node_get(privacy, privacy_keys[i]);
+        double epsilon = 0;
+        if (node != NULL && i == 1 && /* an infinite epsilon says the same */
+            tacit__take_real(yaml, node, "epsilon", &epsilons, &epsilon, NULL) == TACIT_OK &&
+            isinf(epsilon))
+            continue;
+        if (node != NULL)
+            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                    "model none promises nothing, so it has no %s; remove it, or "
+                                    "ask for model joint or local",
+                                    privacy_keys[i]);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status read_optional_words(const tacit__yaml *yaml, const tacit__node *privacy,
+                                        tacit_entry *entry, tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(privacy, "calibration");
+    tacit_status status = TACIT_OK;
+    size_t choice = 0;
+    if (node != NULL)
+        status = tacit__take_word(yaml, node, "calibration", calibrations, &choice, err);
+    if (status != TACIT_OK)
+        return status;
+    entry->calibration = (tacit_calibration)choice;
+    node = tacit__node_get(privacy, "sums");
+    if (node == NULL)
+        return TACIT_OK;
+    status = tacit__take_word(yaml, node, "sums", mechanisms, &choice, err);
+    if (status == TACIT_OK)
+        entry->sums = mechanisms[choice];
+    return status;
+}
+
+static tacit_status read_promise(const tacit__yaml *yaml, const tacit__node *privacy,
+                                 uint64_t episodes, tacit_entry *entry, tacit_error *err)
+{
+    const tacit__node *epsilon = tacit__node_get(privacy, "epsilon");
+    const tacit__node *delta = tacit__node_get(privacy, "delta");
+    if (epsilon == NULL)
+        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
+                                "privacy has no 'epsilon', expected a number > 0, or .inf for the "
+                                "learner without privacy");
+    tacit_status status =
+        tacit__take_real(yaml, epsilon, "epsilon", &epsilons, &entry->guarantee.epsilon, err);
+    /* One user in ten times as many as there are: the customary size of "negligible". */
+    entry->guarantee.delta = 1 / (10 * (double)episodes);
+    if (status == TACIT_OK && delta != NULL)
+        status = tacit__take_real(yaml, delta, "delta", &deltas, &entry->guarantee.delta, err);
+    if (status == TACIT_OK)
+        status = read_optional_words(yaml, privacy, entry, err);
+    if (status == TACIT_OK && isinf(entry->guarantee.epsilon)) {
+        entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
+        entry->calibration = TACIT_CALIBRATION_TIGHT;
+        entry->sums = NULL;
+    }
+    return status;
+}
+
+static tacit_status read_privacy(const tacit__yaml *yaml, const tacit__node *privacy,
+                                 uint64_t episodes, tacit_entry *entry, tacit_error *err)
+{
+    char shown[TACIT__NODE_SHOWN];
+    size_t model;
+    if (privacy->kind != TACIT__MAP)
+        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
+                                "privacy is %s, expected a map, for example {model: joint, "
+                                "epsilon: 1}",
+                                tacit__node_show(privacy, shown));
+    tacit_status status = tacit__node_check_keys(yaml, privacy, "privacy", privacy_keys,
+                                                 sizeof privacy_keys / sizeof *privacy_keys, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit__node *node = tacit__node_get(privacy, "model");
+    if (node == NULL)
+        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
+                                "privacy has no 'model', expected joint, local or none");
+    status = tacit__take_word(yaml, node, "model", models, &model, err);
+    if (status != TACIT_OK)
+        return status;
+    entry->guarantee.model = (tacit_model)model;
+    return model == TACIT_MODEL_NONE ? check_no_promise(yaml, privacy, err)
+                                     : read_promise(yaml, privacy, episodes, entry, err);
+}
+
+/* --- The entry --------------------------------------------------------------------------------- */
+
+static tacit_status read_kind(const tacit__yaml *yaml, const tacit__node *node, tacit_entry *entry,
+                              const tacit_agent_kind **kind, tacit_error *err)
+{
+    const tacit__node *name = tacit__node_get(node, "kind");
+    if (name == NULL)
+        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                "the agent has no 'kind', expected for example {kind: ucbvi}");
+    tacit_status status = tacit__take_text(yaml, name, "the agent's kind", 64, &entry->kind, err);
+    if (status != TACIT_OK)
+        return status;
+    *kind = tacit_yardstick_find(entry->kind);
+    entry->yardstick = *kind != NULL;
+    if (*kind == NULL)
+        *kind = tacit_agent_kind_find(entry->kind);
+    return *kind != NULL ? TACIT_OK : fail_kind(yaml, name, err);
+}
+
+tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
+                               tacit_entry *entry, tacit_error *err)
+{
+    const tacit__yaml *yaml = experiment->yaml;
+    const tacit_agent_kind *kind = NULL;
+    char shown[TACIT__NODE_SHOWN];
+    if (node->kind != TACIT__MAP)
+        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                "an agent is %s, expected a map, for example {kind: ucbvi}",
+                                tacit__node_show(node, shown));
+    *entry =
+        (tacit_entry){.guarantee = {TACIT_MODEL_NONE, (double)INFINITY, 0}, .line = node->line};
+    tacit_status status = read_kind(yaml, node, entry, &kind, err);
+    if (status == TACIT_OK)
+        status = check_keys(yaml, node, kind, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit__node *label = tacit__node_get(node, "label");
+    const tacit__node *privacy = tacit__node_get(node, "privacy");
+    entry->label = entry->kind;
+    if (label != NULL)
+        status = tacit__take_text(yaml, label, "label", MAX_LABEL, &entry->label, err);
+    if (status == TACIT_OK && privacy != NULL && entry->yardstick)
+        status = tacit__yaml_fail(
+            yaml, privacy->line, err, TACIT_SYNTAX,
+            "%s learns nothing from anybody and takes no 'privacy'; remove it", entry->kind);
+    else if (status == TACIT_OK && privacy != NULL)
+        status = read_privacy(yaml, privacy, experiment->facts.episodes, entry, err);
+    if (status == TACIT_OK)
+        status = tacit__settings_take(experiment, node, own_keys, &entry->settings,
+                                      &entry->n_settings, err);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* YAML files as a tree of nodes that remember their lines.
+ *
+ * The part of YAML that people write by hand: maps, lists and scalars, in block or flow style. Anchors, aliases, tags
+ * and further documents are refused, so that a file cannot mean more than it shows; so are a key given twice and a
+ * file beyond the limits below. A scalar stays the text that it is: what it must be is the reader's business. */
+#ifndef TACIT_LAB_YAML_H
+#define TACIT_LAB_YAML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+/* Stated choices: ten times what the largest sensible experiment needs, and little enough to check in no time. */
+enum {
+    TACIT__YAML_MAX_BYTES = 1 << 18,
+    TACIT__YAML_MAX_DEPTH = 8,
+    TACIT__YAML_MAX_CHILDREN = 1000 /* of one map or list */
+};
+
+typedef enum tacit__node_kind { TACIT__SCALAR, TACIT__LIST, TACIT__MAP } tacit__node_kind;
+
+typedef struct tacit__node {
+    tacit__node_kind kind;
+    int line;         /* counted from 1 */
+    const char *key;  /* in a map; else NULL */
+    const char *text; /* of a scalar, without NULs inside */
+    bool plain;       /* a scalar without quotes */
+    size_t n_children;
+    const struct tacit__node *first, *next; /* children, and siblings, in the file's order */
+} tacit__node;
+
+typedef struct tacit__yaml tacit__yaml;
+
+/* Reads a text; `name` is the file's name in messages and is copied. */
+TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name,
+                                              tacit__yaml **out, tacit_error *err);
+/* Reads a file. That it is not there, or may not be read, is BAD_ARGUMENT; that reading fails, SYSTEM. */
+TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *err);
+void tacit__yaml_destroy(tacit__yaml *yaml);
+
+const tacit__node *tacit__yaml_root(const tacit__yaml *yaml);
+const char *tacit__yaml_name(const tacit__yaml *yaml);
+
+/* The value of a key, or NULL. */
+const tacit__node *tacit__node_get(const tacit__node *map, const char *key);
+
+/* "a map", "a list", "'6'", "nothing": what stands there, for messages, in `out`. */
+enum { TACIT__NODE_SHOWN = 48 };
+const char *tacit__node_show(const tacit__node *node, char out[TACIT__NODE_SHOWN]);
+
+/* A plain scalar that is empty, ~ or null. */
+bool tacit__node_is_null(const tacit__node *node);
+
+/* The first of the map's keys that is none of `keys`: fails, at its line, with the nearest key that exists, or with
+ * the list of them. `what` is the owner: "an experiment has no key 'episode'". */
+TACIT_MUST_USE tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *map,
+                                                   const char *what, const char *const *keys,
+                                                   size_t n_keys, tacit_error *err);
+
+/* Fails with "FILE:LINE: " before the message; line 0 is left out. */
+__attribute__((format(printf, 5, 6))) tacit_status tacit__yaml_fail(const tacit__yaml *yaml,
+                                                                    int line, tacit_error *err,
+                                                                    tacit_status status,
+                                                                    const char *format, ...);
+
+#endif

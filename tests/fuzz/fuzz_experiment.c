@@ -1,0 +1,61 @@
+/* Experiment files: any bytes give an experiment whose numbers are within the documented ranges, or one line that begins
+ * with the file's name. Worlds and agents are not created: they have targets of their own. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/lab.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *entry)
+{
+    const tacit_guarantee *g = &entry->guarantee;
+    require(entry->label[0] != '\0' && strlen(entry->label) <= 80 &&
+            strpbrk(entry->label, "\n\r\t") == NULL);
+    require((tacit_agent_kind_find(entry->kind) != NULL) == !entry->yardstick);
+    require((tacit_yardstick_find(entry->kind) != NULL) == entry->yardstick);
+    require(g->epsilon > 0 && isinf(g->epsilon) == (g->model == TACIT_MODEL_NONE));
+    require(g->delta >= 0 && g->delta < 1);
+    require(entry->line >= 1);
+    for (size_t i = 0; i < entry->n_settings; i++)
+        require(entry->settings[i].key != NULL && entry->settings[i].value != NULL);
+    for (const tacit_entry *other = facts->agents; other < entry; other++)
+        require(strcmp(other->label, entry->label) != 0);
+}
+
+static void check(const tacit_experiment *experiment)
+{
+    const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
+    require(facts->title[0] != '\0' && facts->world[0] != '\0');
+    require(facts->episodes >= 1 && facts->episodes <= TACIT_MAX_EPISODES);
+    require(facts->runs >= 1 && facts->runs <= TACIT_MAX_RUNS);
+    require(facts->n_agents >= 1 && facts->n_agents * facts->runs <= TACIT_MAX_JOBS);
+    for (size_t i = 0; i < facts->n_agents; i++)
+        check_entry(facts, &facts->agents[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    tacit_experiment *experiment = NULL;
+    tacit_error err = {.message = ""};
+    tacit_status status =
+        tacit_experiment_parse((const char *)data, size, "file", NULL, &experiment, &err);
+    if (status == TACIT_OK) {
+        require(err.message[0] == '\0');
+        check(experiment);
+        tacit_experiment_destroy(experiment);
+    } else {
+        require(experiment == NULL && status == err.status);
+        require(strncmp(err.message, "file:", 5) == 0 || status == TACIT_NO_MEMORY);
+        require(strpbrk(err.message, "\n\r") == NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,254 @@
+/* Experiment files: defaults, and every kind of mistake with its line and remedy. */
+#include "support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <tacit/lab.h>
+
+#include "base/memory.h"
+
+static tacit_experiment *parse(const char *text, const tacit_experiment_changes *changes)
+{
+    tacit_experiment *e = NULL;
+    tacit_error err = {.message = ""};
+    tacit_status status =
+        tacit_experiment_parse(text, strlen(text), "dir/f.yaml", changes, &e, &err);
+    assert_string_equal(err.message, "");
+    assert_ok(status);
+    return e;
+}
+
+static void assert_refused(const char *text, const char *wanted)
+{
+    tacit_experiment *e = NULL;
+    tacit_error err = {.message = ""};
+    tacit_status status = tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err);
+    if (strstr(err.message, wanted) != err.message)
+        print_error("got '%s'\nexpected '%s...'\n", err.message, wanted);
+    assert_ptr_equal(strstr(err.message, wanted), err.message);
+    assert_status(status, TACIT_SYNTAX);
+    assert_null(e);
+}
+
+static void everything_that_is_written_is_read(void **state)
+{
+    (void)state;
+    tacit_experiment *e = parse("title: T\n"
+                                "world: {kind: riverswim, states: 7}\n"
+                                "episodes: 1000\n"
+                                "runs: 3\n"
+                                "seed: 9\n"
+                                "agents:\n"
+                                "  - {label: A b, kind: ucbvi, bonus_scale: 0.5}\n"
+                                "  - kind: dp-ucbvi\n"
+                                "    privacy: {model: local, epsilon: 2, delta: 0,\n"
+                                "              calibration: published, sums: tree}\n"
+                                "  - {kind: optimal}\n",
+                                NULL);
+    const tacit_experiment_facts *f = tacit_experiment_describe(e);
+    assert_string_equal(f->title, "T");
+    assert_string_equal(f->world, "riverswim");
+    assert_int_equal(f->n_world_settings, 1);
+    assert_string_equal(f->world_settings[0].key, "states");
+    assert_string_equal(f->world_settings[0].value, "7");
+    assert_int_equal(f->episodes, 1000);
+    assert_int_equal(f->runs, 3);
+    assert_int_equal(f->seed, 9);
+    assert_int_equal(f->n_agents, 3);
+    assert_string_equal(f->agents[0].label, "A b");
+    assert_int_equal(f->agents[0].n_settings, 1);
+    assert_int_equal(f->agents[0].settings[0].line, 7);
+    assert_int_equal(f->agents[0].guarantee.model, TACIT_MODEL_NONE);
+    const tacit_entry *b = &f->agents[1];
+    assert_string_equal(b->label, "dp-ucbvi");
+    assert_int_equal(b->n_settings, 0);
+    assert_int_equal(b->guarantee.model, TACIT_MODEL_LOCAL);
+    assert_true(b->guarantee.epsilon == 2 && b->guarantee.delta == 0);
+    assert_int_equal(b->calibration, TACIT_CALIBRATION_PUBLISHED);
+    assert_string_equal(b->sums, "tree");
+    assert_int_equal(b->line, 8);
+    assert_false(b->yardstick);
+    assert_true(f->agents[2].yardstick);
+    tacit_experiment_destroy(e);
+}
+
+static void what_is_left_out_has_its_default(void **state)
+{
+    (void)state;
+    tacit_experiment *e =
+        parse("world: {kind: riverswim}\nepisodes: 500\nagents:\n"
+              "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
+              "  - {label: n, kind: dp-ucbvi, privacy: {model: joint, epsilon: "
+              ".inf, calibration: figure, sums: blt}}\n"
+              "  - {label: m, kind: dp-ucbvi, privacy: {model: none, epsilon: .Inf}}\n",
+              NULL);
+    const tacit_experiment_facts *f = tacit_experiment_describe(e);
+    assert_string_equal(f->title, "f.yaml");
+    assert_int_equal(f->runs, 1);
+    assert_int_equal(f->seed, 1);
+    assert_close(f->agents[0].guarantee.delta, 1.0 / 5000, 1e-15);
+    assert_int_equal(f->agents[0].calibration, TACIT_CALIBRATION_TIGHT);
+    assert_null(f->agents[0].sums);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(f->agents[i].guarantee.model, TACIT_MODEL_NONE);
+        assert_int_equal(f->agents[i].calibration, TACIT_CALIBRATION_TIGHT);
+        assert_null(f->agents[i].sums);
+    }
+    tacit_experiment_destroy(e);
+}
+
+static void what_is_asked_for_outside_the_file_wins(void **state)
+{
+    (void)state;
+    const tacit_experiment_changes changes = {.episodes = 20, .runs = 7};
+    tacit_experiment *e = parse("world: {kind: riverswim}\nruns: 2\nagents:\n"
+                                "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n",
+                                &changes);
+    const tacit_experiment_facts *f = tacit_experiment_describe(e);
+    assert_int_equal(f->episodes, 20);
+    assert_int_equal(f->runs, 7);
+    assert_close(f->agents[0].guarantee.delta, 1.0 / 200, 1e-15);
+    tacit_experiment_destroy(e);
+    const tacit_experiment_changes wrong = {.runs = TACIT_MAX_RUNS + 1};
+    static const char text[] = "world: {kind: riverswim}\nepisodes: 2\nagents: [{kind: uniform}]\n";
+    tacit_error err;
+    assert_status(tacit_experiment_parse(text, strlen(text), "f", &wrong, &e, &err),
+                  TACIT_BAD_ARGUMENT);
+}
+
+#define HEAD "world: {kind: riverswim}\nepisodes: 10\nagents:\n  - "
+#define PRIVACY(text) HEAD "{kind: dp-ucbvi, privacy: " text "}\n"
+
+static void mistakes_are_named_with_line_and_remedy(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"- 1\n", "f:1: the file is not a map"},
+        {"episode: 1\n", "f:1: an experiment has no key 'episode', did you mean 'episodes'?"},
+        {"zzz: 1\n", "f:1: an experiment has no key 'zzz', expected one of title, world"},
+        {"episodes: 1\n", "f:1: 'world' is missing, expected for example world: {kind: riverswim}"},
+        {"world: {kind: riverswim}\n", "f:1: 'episodes' is missing"},
+        {"world: {kind: riverswim}\nepisodes: 10\n", "f:1: 'agents' is missing"},
+        {"title:\nworld: 1\n", "f:1: title is nothing, expected a text"},
+        {"title: [a]\n", "f:1: title is a list, expected a text"},
+        {"title: \"a\\nb\"\n", "f:1: title has a line break"},
+        {"episodes: 0\n", "f:1: episodes is '0', expected a whole number from 1 to"},
+        {"episodes: 1.5\n", "f:1: episodes is '1.5', expected a whole number"},
+        {"episodes: -3\n", "f:1: episodes is '-3'"},
+        {"episodes: 99999999999999999999\n", "f:1: episodes is '99999999999999999999'"},
+        {"episodes: \"10\"\n", "f:1: episodes is a text in quotes, expected a whole number"},
+        {"episodes: {a: 1}\n", "f:1: episodes is a map"},
+        {"episodes: 1\nruns: many\n", "f:2: runs is 'many'"},
+        {"episodes: 1\nseed: -1\n", "f:2: seed is '-1'"},
+        {"episodes: 1\nworld: riverswim\n",
+         "f:2: world is 'riverswim', expected a map: world: {kind: riverswim}"},
+        {"episodes: 1\nworld:\n", "f:2: the world has no 'kind'"},
+        {"episodes: 1\nworld: {states: 6}\n", "f:2: the world has no 'kind'"},
+        {"episodes: 1\nworld: {kind: riverswim,\n states: [6]}\n",
+         "f:3: states is a list, expected a plain value"},
+        {"episodes: 1\nworld: {kind: riverswim}\nagents: {kind: ucbvi}\n",
+         "f:3: agents is a map, expected a list"},
+        {"episodes: 1\nworld: {kind: riverswim}\nagents: []\n", "f:3: agents is an empty list"},
+        {HEAD "ucbvi\n", "f:4: an agent is 'ucbvi', expected a map"},
+        {HEAD "{label: x}\n", "f:4: the agent has no 'kind'"},
+        {HEAD "{kind: ucbv}\n", "f:4: no agent is called 'ucbv', did you mean 'ucbvi'?"},
+        {HEAD "{kind: sarsa-lambda}\n", "f:4: no agent is called 'sarsa-lambda'; there are ucbvi,"},
+        {HEAD "{kind: ucbvi, privcy: 1}\n",
+         "f:4: agent ucbvi has no key 'privcy', did you mean 'privacy'?"},
+        {HEAD "{kind: ucbvi, bonus_scal: 1}\n",
+         "f:4: agent ucbvi has no key 'bonus_scal', did you"},
+        {HEAD "{kind: ucbvi, bonus_scale: }\n", "f:4: bonus_scale is nothing, expected a plain"},
+        {HEAD "{kind: ucbvi, label: \"\"}\n", "f:4: label is '', expected a text"},
+        {HEAD "{kind: ucbvi}\n  - {kind: ucbvi}\n",
+         "f:5: two agents are called 'ucbvi', the other in line 4"},
+        {HEAD "{kind: optimal, privacy: {model: none}}\n", "f:4: optimal learns nothing"},
+        {HEAD "{kind: uniform, bonus_scale: 1}\n", "f:4: agent uniform has no key 'bonus_scale'"},
+        {PRIVACY("1"), "f:4: privacy is '1', expected a map"},
+        {PRIVACY("{epsilon: 1}"), "f:4: privacy has no 'model'"},
+        {PRIVACY("{model: joint}"), "f:4: privacy has no 'epsilon'"},
+        {PRIVACY("{model: join, epsilon: 1}"),
+         "f:4: model is 'join', expected none, joint or local; did you mean 'joint'?"},
+        {PRIVACY("{model: joint, epsilon: 0}"), "f:4: epsilon is '0', expected a number > 0"},
+        {PRIVACY("{model: joint, epsilon: -.inf}"), "f:4: epsilon is '-.inf'"},
+        {PRIVACY("{model: joint, epsilon: .nan}"), "f:4: epsilon is '.nan'"},
+        {PRIVACY("{model: joint, epsilon: 1e999}"), "f:4: epsilon is '1e999'"},
+        {PRIVACY("{model: joint, epsilon: 0x1}"), "f:4: epsilon is '0x1'"},
+        {PRIVACY("{model: joint, epsilon: 1, delta: 1}"), "f:4: delta is '1', expected"},
+        {PRIVACY("{model: joint, epsilon: 1, delta: .inf}"), "f:4: delta is '.inf'"},
+        {PRIVACY("{model: joint, epsilon: 1, calibration: loose}"),
+         "f:4: calibration is 'loose', expected tight, published or figure"},
+        {PRIVACY("{model: joint, epsilon: 1, sums: exact}"), "f:4: sums is 'exact', expected tree"},
+        {PRIVACY("{model: joint, epsilon: 1, rho: 1}"), "f:4: privacy has no key 'rho'"},
+        {PRIVACY("{model: none, epsilon: 1}"), "f:4: model none promises nothing"},
+        {PRIVACY("{model: none, sums: tree}"),
+         "f:4: model none promises nothing, so it has no sums"},
+        {"episodes: 1\nruns: 60000\nworld: {kind: riverswim}\nagents:\n  - {kind: ucbvi}\n"
+         "  - {kind: uniform}\n",
+         "f:4: 2 agents times 60000 runs are more than 100000 jobs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(cases[i][0], cases[i][1]);
+}
+
+static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
+{
+    (void)state;
+    tacit_world *world = NULL;
+    tacit_agent *agent = NULL;
+    tacit_error err;
+    tacit_experiment *e = parse("episodes: 10\nworld:\n  kind: riverswim\n  states: 1\n"
+                                "agents: [{kind: uniform}]\n",
+                                NULL);
+    assert_status(tacit_experiment_world(e, &world, &err), TACIT_BAD_ARGUMENT);
+    assert_ptr_equal(strstr(err.message, "dir/f.yaml:4: "), err.message);
+    tacit_experiment_destroy(e);
+    e = parse("episodes: 10\nworld: {kind: riverswim}\nagents:\n  - kind: ucbvi\n"
+              "    bonus_scale: much\n  - {kind: uniform}\n"
+              "  - {label: p, kind: ucbvi, privacy: {model: local, epsilon: 1}}\n",
+              NULL);
+    assert_ok(tacit_experiment_world(e, &world, &err));
+    assert_status(tacit_experiment_agent(e, world, 0, 0, &agent, &err), TACIT_BAD_ARGUMENT);
+    assert_ptr_equal(strstr(err.message, "dir/f.yaml:5: "), err.message);
+    assert_status(tacit_experiment_agent(e, world, 1, 0, &agent, &err), TACIT_UNSUPPORTED);
+    assert_status(tacit_experiment_agent(e, world, 2, 0, &agent, &err), TACIT_UNSUPPORTED);
+    assert_ptr_equal(strstr(err.message, "dir/f.yaml:7: "), err.message);
+    assert_status(tacit_experiment_agent(e, world, 3, 0, &agent, &err), TACIT_BAD_ARGUMENT);
+    assert_null(agent);
+    tacit_world_destroy(world);
+    tacit_experiment_destroy(e);
+}
+
+static void running_out_of_memory_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD "{kind: ucbvi, bonus_scale: 1}\n";
+    for (uint64_t n = 1;; n++) {
+        tacit_experiment *e = NULL;
+        tacit_error err;
+        tacit__alloc_fail_at(n);
+        tacit_status status = tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        tacit_experiment_destroy(e);
+        if (!failed) {
+            assert_ok(status);
+            break;
+        }
+        assert_status(status, TACIT_NO_MEMORY);
+        assert_null(e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_that_is_written_is_read),
+        cmocka_unit_test(what_is_left_out_has_its_default),
+        cmocka_unit_test(what_is_asked_for_outside_the_file_wins),
+        cmocka_unit_test(mistakes_are_named_with_line_and_remedy),
+        cmocka_unit_test(worlds_and_agents_name_the_line_of_their_own_mistakes),
+        cmocka_unit_test(running_out_of_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* The YAML tree: what is read, where it stands, and everything that is refused, with its line. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "lab/yaml.h"
+
+static tacit__yaml *parse(const char *text)
+{
+    tacit__yaml *yaml = NULL;
+    tacit_error err = {.message = ""};
+    tacit_status status = tacit__yaml_parse(text, strlen(text), "f", &yaml, &err);
+    assert_string_equal(err.message, "");
+    assert_ok(status);
+    return yaml;
+}
+
+static void assert_refused(const char *text, size_t size, const char *wanted)
+{
+    tacit__yaml *yaml = NULL;
+    tacit_error err = {.message = ""};
+    tacit_status status = tacit__yaml_parse(text, size, "f", &yaml, &err);
+    if (strstr(err.message, wanted) != err.message)
+        print_error("got '%s'\nexpected '%s...'\n", err.message, wanted);
+    assert_ptr_equal(strstr(err.message, wanted), err.message);
+    assert_status(status, TACIT_SYNTAX);
+    assert_null(yaml);
+}
+
+static void a_tree_keeps_order_lines_and_quotes(void **state)
+{
+    (void)state;
+    tacit__yaml *yaml = parse("# a note\na: 1\nb: [x, 'y', \"\"]\nc:\n  d:\n    e: ~\n");
+    const tacit__node *root = tacit__yaml_root(yaml);
+    assert_int_equal(root->kind, TACIT__MAP);
+    assert_int_equal(root->n_children, 3);
+    const tacit__node *a = root->first, *b = a->next, *c = b->next;
+    assert_null(c->next);
+    assert_string_equal(a->key, "a");
+    assert_string_equal(a->text, "1");
+    assert_true(a->plain);
+    assert_int_equal(a->line, 2);
+    assert_int_equal(b->kind, TACIT__LIST);
+    assert_int_equal(b->n_children, 3);
+    assert_string_equal(b->first->text, "x");
+    assert_false(b->first->next->plain);
+    assert_string_equal(b->first->next->next->text, "");
+    assert_false(tacit__node_is_null(b->first->next->next));
+    assert_int_equal(c->line, 4);
+    const tacit__node *d = tacit__node_get(c, "d"), *e = tacit__node_get(d, "e");
+    assert_int_equal(d->line, 5);
+    assert_int_equal(e->line, 6);
+    assert_true(tacit__node_is_null(e));
+    assert_null(tacit__node_get(root, "z"));
+    assert_string_equal(tacit__yaml_name(yaml), "f");
+    tacit__yaml_destroy(yaml);
+}
+
+static void what_is_not_yaml_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *wanted;
+    } cases[] = {
+        {"", "f: the file is empty"},
+        {"# nothing\n\n", "f: the file is empty"},
+        {"a: [1, 2\n", "f:2: not YAML: did not find expected ',' or ']'"},
+        {"a: b\n c: d\n", "f:2: not YAML: mapping values are not allowed"},
+        {"a: 1\n\tb: 2\n", "f:2: not YAML: "},
+        {"a: \"1\nb: 2\n", "f:3: not YAML: found unexpected end of stream"},
+        {"a: 1\nb: 2\na: 3\n", "f:3: 'a' is given twice, first in line 1; keep one"},
+        {"a: {b: 1, b: 2}\n", "f:1: 'b' is given twice"},
+        {"a: &x 1\n", "f:1: '&x': anchors and aliases are not supported"},
+        {"a: &x [1]\n", "f:1: '&x': anchors"},
+        {"a: &x {b: 1}\n", "f:1: '&x': anchors"},
+        {"a: 1\nb: *x\n", "f:2: '*x': anchors and aliases are not supported"},
+        {"a: !!int 1\n", "f:1: 'tag:yaml.org,2002:int': tags are not supported"},
+        {"a: !mine {b: 1}\n", "f:1: '!mine': tags"},
+        {"---\na: 1\n---\nb: 1\n", "f:3: a second document begins here"},
+        {"? [a]\n: b\n", "f:1: a key is a list or a map"},
+        {"a: \"x\\0y\"\n", "f:1: a text with a NUL character"},
+        {"[[[[[[[[[1]]]]]]]]]\n", "f:1: maps and lists are nested more than 8 deep"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(cases[i].text, strlen(cases[i].text), cases[i].wanted);
+    assert_refused("a: \0b", 5, "f:1: not YAML: control characters are not allowed");
+    assert_refused("\xff\xfe\xfd", 3, "f:1: not YAML: ");
+}
+
+static void what_is_too_large_is_refused(void **state)
+{
+    (void)state;
+    char *text = malloc(TACIT__YAML_MAX_BYTES + 1);
+    assert_non_null(text);
+    memset(text, '#', TACIT__YAML_MAX_BYTES + 1);
+    assert_refused(text, TACIT__YAML_MAX_BYTES + 1, "f: the file is larger than 262144 bytes");
+    assert_refused(text, TACIT__YAML_MAX_BYTES, "f: the file is empty");
+    size_t n = 0;
+    for (int i = 0; i < TACIT__YAML_MAX_CHILDREN; i++)
+        n += (size_t)sprintf(text + n, "- %d\n", i);
+    tacit__yaml *yaml = parse(text);
+    assert_int_equal(tacit__yaml_root(yaml)->n_children, TACIT__YAML_MAX_CHILDREN);
+    tacit__yaml_destroy(yaml);
+    n += (size_t)sprintf(text + n, "- x\n");
+    assert_refused(text, n, "f:1001: the list that begins in line 1 has more than 1000 entries");
+    free(text);
+}
+
+static void a_message_is_one_line_whatever_the_file_contains(void **state)
+{
+    (void)state;
+    tacit__yaml *yaml = parse("\"a\\nb\": 1\n");
+    static const char *const keys[] = {"title"};
+    tacit_error err;
+    assert_status(tacit__node_check_keys(yaml, tacit__yaml_root(yaml), "it", keys, 1, &err),
+                  TACIT_SYNTAX);
+    assert_string_equal(err.message, "f:1: it has no key 'a?b', expected one of title");
+    tacit__yaml_destroy(yaml);
+}
+
+static void unknown_keys_get_a_suggestion(void **state)
+{
+    (void)state;
+    tacit__yaml *yaml = parse("seed: 1\nepisode: 2\n");
+    static const char *const keys[] = {"episodes", "seed"};
+    tacit_error err;
+    assert_status(tacit__node_check_keys(yaml, tacit__yaml_root(yaml), "it", keys, 2, &err),
+                  TACIT_SYNTAX);
+    assert_string_equal(err.message, "f:2: it has no key 'episode', did you mean 'episodes'?");
+    tacit__yaml_destroy(yaml);
+}
+
+static void the_nearest_word_is_at_most_two_slips_away(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"epsilon", NULL, "delta", "a"};
+    assert_string_equal(tacit__nearest("epsilom", words, 4), "epsilon");
+    assert_string_equal(tacit__nearest("Dleta", words, 4), "delta");
+    assert_null(tacit__nearest("omega", words, 4));
+    assert_null(tacit__nearest("b", words, 4)); /* more than half of the word is wrong */
+    assert_null(tacit__nearest("", words, 4));
+    assert_null(tacit__nearest("a word that is longer than any key can ever be", words, 4));
+}
+
+static void files_that_cannot_be_read_are_named(void **state)
+{
+    (void)state;
+    tacit__yaml *yaml = NULL;
+    tacit_error err;
+    assert_status(tacit__yaml_read("no/such/file.yaml", &yaml, &err), TACIT_BAD_ARGUMENT);
+    assert_string_equal(err.message, "no/such/file.yaml: cannot open: No such file or directory");
+    assert_status(tacit__yaml_read(TACIT_TESTS_DIR, &yaml, &err), TACIT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.message, ": cannot read: Is a directory"));
+    assert_status(tacit__yaml_read(NULL, &yaml, &err), TACIT_BAD_ARGUMENT);
+    assert_null(yaml);
+}
+
+static void running_out_of_memory_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = "a: [1, {b: 2}]\n";
+    for (uint64_t n = 1;; n++) {
+        tacit__yaml *yaml = NULL;
+        tacit_error err;
+        tacit__alloc_fail_at(n);
+        tacit_status status = tacit__yaml_parse(text, strlen(text), "f", &yaml, &err);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        tacit__yaml_destroy(yaml);
+        if (!failed) {
+            assert_ok(status);
+            break;
+        }
+        assert_status(status, TACIT_NO_MEMORY);
+        assert_null(yaml);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_keeps_order_lines_and_quotes),
+        cmocka_unit_test(what_is_not_yaml_is_refused_with_its_line),
+        cmocka_unit_test(what_is_too_large_is_refused),
+        cmocka_unit_test(a_message_is_one_line_whatever_the_file_contains),
+        cmocka_unit_test(unknown_keys_get_a_suggestion),
+        cmocka_unit_test(the_nearest_word_is_at_most_two_slips_away),
+        cmocka_unit_test(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(running_out_of_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
