@@ -1,7 +1,7 @@
 # The real build is CMake (CMakeLists.txt, CMakePresets.json); this page gives its jobs short names.
 #
 #   make                   build the library and build/tacit
-#   make demo              install what is missing, build, and run the example
+#   make demo              install what is missing, build, and show a private count and private learners
 #   make test              install what is missing, build, and run the tests
 #   make bench             measure the hot paths (JSON lines)
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
@@ -31,6 +31,8 @@ configure:
 demo: setup
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/examples/day_of_counts
+	@echo
+	@$(BUILD)/tacit run examples/price_of_privacy.yaml -o $(BUILD)/demo
 
 test: setup
 	@$(MAKE) --no-print-directory all

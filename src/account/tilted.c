@@ -70,6 +70,8 @@ void tacit__tilted_normalise(tacit__tilted *t)
         double sum = 0;
         for (size_t j = 0; j < t->n; j++)
             sum += t->mass[side][j];
+        if (!(sum > 0))
+            continue; /* no mass, nothing to normalise */
         for (size_t j = 0; j < t->n; j++)
             t->mass[side][j] /= sum;
         t->log_scale[side] += log(sum);

@@ -245,6 +245,13 @@ static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_o
 
 /* --- Planners ---------------------------------------------------------------------------------- */
 
+static bool is_sparse(const tacit__tabular_agent *agent)
+{
+    tacit__counts counts;
+    return tacit__tabular_release(agent->curator, &counts, NULL) == TACIT_OK &&
+           counts.moves == NULL;
+}
+
 static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, tacit__space space,
                                uint64_t tie_seed, tacit_error *err)
 {
@@ -264,10 +271,12 @@ static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, ta
                               .error_scale = error_scale(r),
                               .failure = r->values[FAILURE].real,
                               .episodes = r->request->episodes,
+                              .sparse = is_sparse(agent),
                               .monotone = monotone == 1 || (monotone == 0 && r->theory),
                               .tie_seed = tie_seed};
     if (!r->theory)
-        agent->remark = "bonus_scale below 1: the regret theorem does not apply (the privacy does)";
+        agent->remark =
+            "bonus_scale below 1: the regret theorem does not apply; privacy does not depend on it";
     else if (bonus == TACIT__BONUS_BERNSTEIN)
         agent->remark = "bonus bernstein leaves out terms that the theorem needs; hoeffding and "
                         "certificate are proven";
@@ -281,8 +290,13 @@ static tacit_status make_planner(tacit__tabular_agent *agent, const reading *r, 
     double scale = r->values[BONUS_SCALE].real, error = error_scale(r),
            failure = r->values[FAILURE].real;
     bool printed = q->calibration == TACIT_CALIBRATION_PUBLISHED;
+    if (agent->kind > DP_UCBVI && is_sparse(agent))
+        return tacit__fail_at(err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
+                              "%s has no sparse counts, which so many states need; ucbvi has",
+                              r->kind->name);
     if (!r->theory)
-        agent->remark = "bonus_scale below 1: the regret theorem does not apply (the privacy does)";
+        agent->remark =
+            "bonus_scale below 1: the regret theorem does not apply; privacy does not depend on it";
     switch (agent->kind) {
     case PRIVATE_UCB_VI:
     case PRIVATE_UCB_PO: {
@@ -357,9 +371,13 @@ tacit_status tacit__tabular_agent_create(size_t index, const tacit_agent_request
     tacit__tabular_agent *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_error reason = {0};
     agent->kind = index;
     agent->remark = "";
-    status = tacit__tabular_create(&curator, noise, &agent->curator, err);
+    status = tacit__tabular_create(&curator, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        (void)tacit__fail_at(err, status, request->file, (size_t)request->line, "%s",
+                             reason.message);
     if (status == TACIT_OK) {
         status = make_planner(agent, &r, curator.space, tie_seed_of(noise), err);
         if (status == TACIT_NO_MEMORY)

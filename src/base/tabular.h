@@ -11,13 +11,22 @@ typedef struct tacit__space {
     size_t n_states, n_actions, horizon, tables;
 } tacit__space;
 
+/* The next states that have followed a pair so far, in order of appearance. */
+typedef struct tacit__sparse_row {
+    uint32_t *next;
+    double *count;
+    uint32_t length, capacity;
+} tacit__sparse_row;
+
 /* Noisy (or, for the learner without privacy, exact) counts of users 1 .. users. Row-major
  * [table][state][action] and [table][state][action][next state]. */
 typedef struct tacit__counts {
     uint64_t users;
     const double
         *visits; /* N; NULL when no such stream is released: take the sum over next states */
-    const double *moves;   /* M */
+    const double *moves; /* M; NULL: see rows */
+    const tacit__sparse_row
+        *rows; /* M as a list for each (table, state, action): large spaces, exact counts */
     const double *rewards; /* sum of r - centre */
     double centre;         /* 1/2 for centred rewards, else 0 */
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */

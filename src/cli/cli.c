@@ -52,7 +52,7 @@ int cli_bad_option(char **argv, int code, const struct option *options)
     if (strncmp(text, "--", 2) != 0)
         return cli_wrong("unknown option '-%c'; see --help", optopt);
     const char *names[32] = {NULL};
-    for (size_t i = 0; options[i].name != NULL && i < 31; i++)
+    for (size_t i = 0; i < 31 && options[i].name != NULL; i++)
         names[i] = options[i].name;
     char word[64];
     size_t length = strcspn(text + 2, "=");

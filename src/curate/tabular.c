@@ -27,6 +27,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -58,6 +59,8 @@ struct tacit__tabular {
     double local_level[STREAMS];
     tacit__site chance; /* public: the step that a user reports */
     uint64_t *reports;  /* one_step: users that reported each step */
+    size_t n_rows;
+    tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */
 };
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
@@ -173,6 +176,31 @@ static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error
     return status;
 }
 
+/* Exact moves are kept as lists from this many cells on: 32 MB. */
+#define DENSE_CELLS 0x1p22
+
+static double cells_of(const tacit__tabular_options *o)
+{
+    return (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions *
+           (double)(o->space.n_states + 2);
+}
+
+/* Dense private counts must fit into half of the machine's memory: state of the sums, releases, scratch and the
+ * planner's tables take about so many bytes for each cell. */
+static tacit_status check_memory(const tacit__tabular_options *o, tacit_error *err)
+{
+    const double per_cell = 160;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double needed = cells_of(o) * per_cell;
+    if (o->guarantee.model == TACIT_MODEL_NONE || needed <= memory / 2)
+        return TACIT_OK;
+    return tacit__fail(
+        err, TACIT_TOO_LARGE,
+        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
+        "the steps, use fewer states, or run without privacy",
+        cells_of(o), needed / 1e9);
+}
+
 static tacit_status check_options(const tacit__tabular_options *o, tacit_error *err)
 {
     if (o->space.n_states == 0 || o->space.n_actions == 0 || o->space.horizon == 0)
@@ -184,15 +212,7 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
             err, TACIT_UNSUPPORTED,
             "reports of a single step are for the local model with a table for each step "
             "(pooled: no); with one table they would gain nothing");
-    double cells = (double)o->space.tables * (double)o->space.n_states *
-                   (double)o->space.n_actions * (double)(o->space.n_states + 2);
-    if (cells > 0x1p33)
-        return tacit__fail(
-            err, TACIT_TOO_LARGE,
-            "dense counts would have %.3g cells and need about %.0f GB; pool the steps, or use "
-            "fewer states",
-            cells, cells * 160 / 1e9);
-    return TACIT_OK;
+    return check_memory(o, err);
 }
 
 tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
@@ -213,6 +233,14 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
         s->size = i == MOVES ? rows * sp->n_states : rows;
+        if (i == MOVES && !is_private(c) && cells_of(&c->o) > DENSE_CELLS) {
+            c->rows = tacit__alloc(rows, sizeof *c->rows);
+            c->n_rows = rows;
+            s->size = 0;
+            if (c->rows == NULL)
+                status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+            continue;
+        }
         s->report = c->o.one_step ? s->size / sp->tables : s->size;
         s->noisy = tacit__alloc(s->size, sizeof *s->noisy);
         s->x = tacit__alloc(s->report, sizeof *s->x);
@@ -251,6 +279,11 @@ void tacit__tabular_destroy(tacit__tabular *c)
         tacit__free(s->before);
     }
     tacit_ledger_destroy(c->ledger);
+    for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++) {
+        tacit__free(c->rows[i].next);
+        tacit__free(c->rows[i].count);
+    }
+    tacit__free(c->rows);
     tacit__free(c->reports);
     tacit__free(c);
 }
@@ -294,6 +327,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
     *out = (tacit__counts){.users = c->users,
                            .visits = has_visits ? c->streams[VISITS].noisy : NULL,
                            .moves = c->streams[MOVES].noisy,
+                           .rows = c->rows,
                            .rewards = c->streams[REWARDS].noisy,
                            .centre = c->o.centred ? 0.5 : 0};
     if (is_private(c)) {
@@ -323,6 +357,56 @@ static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory 
     return TACIT_OK;
 }
 
+/* Room for one more next state in a row. */
+static bool grow_row(tacit__sparse_row *row)
+{
+    uint32_t capacity = row->capacity == 0 ? 4 : 2 * row->capacity;
+    uint32_t *next = tacit__alloc(capacity, sizeof *next);
+    double *count = tacit__alloc(capacity, sizeof *count);
+    if (next == NULL || count == NULL) {
+        tacit__free(next);
+        tacit__free(count);
+        return false;
+    }
+    if (row->length > 0) {
+        memcpy(next, row->next, row->length * sizeof *next);
+        memcpy(count, row->count, row->length * sizeof *count);
+    }
+    tacit__free(row->next);
+    tacit__free(row->count);
+    *row = (tacit__sparse_row){next, count, row->length, capacity};
+    return true;
+}
+
+/* One user's moves into the lists. On failure the lists count as before, with some room more. */
+static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    for (int round = 0; round < 2; round++) /* make room for all, then count */
+        for (size_t h = 0; h < sp->horizon; h++) {
+            size_t table = sp->tables == 1 ? 0 : h;
+            tacit__sparse_row *row =
+                &c->rows[(table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h]];
+            uint32_t i = 0;
+            while (i < row->length && row->next[i] != u->states[h + 1])
+                i++;
+            if (round == 0) {
+                while (i == row->length && row->capacity - row->length < sp->horizon &&
+                       row->capacity < 2 * sp->n_states)
+                    if (!grow_row(row))
+                        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+                continue;
+            }
+            if (i == row->length) {
+                row->next[i] = u->states[h + 1];
+                row->count[i] = 0;
+                row->length++;
+            }
+            row->count[i] += 1;
+        }
+    return TACIT_OK;
+}
+
 /* Adds the user's steps first .. last-1 to x (private) or to the counts themselves, or clears them from x. */
 static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
                        bool clear)
@@ -336,12 +420,11 @@ static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t fir
     for (size_t h = first; h < last; h++) {
         size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
         size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-        if (clear) {
-            visits[row] = moves[row * sp->n_states + u->states[h + 1]] = rewards[row] = 0;
-        } else {
-            visits[row] += 1;
-            moves[row * sp->n_states + u->states[h + 1]] += 1;
-            rewards[row] += u->rewards[h] - centre;
+        visits[row] = clear ? 0 : visits[row] + 1;
+        rewards[row] = clear ? 0 : rewards[row] + (u->rewards[h] - centre);
+        if (c->rows == NULL) {
+            double *cell = &moves[row * sp->n_states + u->states[h + 1]];
+            *cell = clear ? 0 : *cell + 1;
         }
     }
 }
@@ -404,10 +487,12 @@ tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, t
     bool needed = c->users + 1 < c->o.episodes;
     if (needed && is_private(c))
         status = pass(c, u, first, last, err);
-    else if (needed)
-        contribute(c, u, first, last, false);
+    else if (needed && c->rows != NULL)
+        status = list_moves(c, u, err);
     if (status != TACIT_OK)
         return status;
+    if (needed && !is_private(c))
+        contribute(c, u, first, last, false);
     c->users++;
     c->fresh = !needed;
     return TACIT_OK;

@@ -19,13 +19,15 @@ void tacit__induction_destroy(tacit__induction *in)
     *in = (tacit__induction){0};
 }
 
-tacit_status tacit__induction_create(tacit__space space, bool monotone, uint64_t tie_seed,
-                                     tacit__induction *out)
+tacit_status tacit__induction_create(tacit__space space, bool dense, bool monotone,
+                                     uint64_t tie_seed, tacit__induction *out)
 {
     size_t pairs = space.n_states * space.n_actions, h = space.horizon;
     tacit__induction in = {
         .space = space, .pairs = pairs, .monotone = monotone, .tie_words = tie_seed};
-    in.transitions = tacit__alloc(space.tables * pairs, space.n_states * sizeof *in.transitions);
+    if (dense)
+        in.transitions =
+            tacit__alloc(space.tables * pairs, space.n_states * sizeof *in.transitions);
     in.fixed = tacit__alloc(space.tables * pairs, sizeof *in.fixed);
     in.slope = tacit__alloc(space.tables * pairs, sizeof *in.slope);
     in.q = tacit__alloc(h * pairs, sizeof *in.q);
@@ -34,7 +36,7 @@ tacit_status tacit__induction_create(tacit__space space, bool monotone, uint64_t
     in.square = tacit__alloc(pairs, sizeof *in.square);
     in.trial = tacit__alloc(pairs, sizeof *in.trial);
     in.policy = tacit__alloc(h * space.n_states, sizeof *in.policy);
-    if (in.transitions == NULL || in.fixed == NULL || in.slope == NULL || in.q == NULL ||
+    if ((dense && in.transitions == NULL) || in.fixed == NULL || in.slope == NULL || in.q == NULL ||
         in.values == NULL || in.mean == NULL || in.square == NULL || in.trial == NULL ||
         in.policy == NULL) {
         tacit__induction_destroy(&in);
@@ -82,6 +84,18 @@ TACIT__AVX2 static void moments_avx2(const double *transitions, const double *va
 }
 #endif
 
+static void dense_moments(const double *transitions, const double *values, size_t n_states,
+                          size_t pairs, double *mean, double *variance)
+{
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        moments_avx2(transitions, values, n_states, pairs, mean, variance);
+        return;
+    }
+#endif
+    moments_base(transitions, values, n_states, pairs, mean, variance);
+}
+
 /* Public chance, by SplitMix64: ties carry no secret, so a generator without one is enough, and a planner
  * has no access to the others. */
 static uint64_t next_chance(uint64_t *state)
@@ -113,13 +127,11 @@ void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, vo
     const size_t n_states = in->space.n_states, pairs = in->pairs,
                  table = in->space.tables == 1 ? 0 : h;
     const double *next = in->values + (h + 1) * n_states;
-    const double *transitions = in->transitions + table * n_states * pairs;
-#if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx2())
-        moments_avx2(transitions, next, n_states, pairs, in->mean, in->square);
+    if (in->transitions == NULL)
+        in->moments(planner, h, next, in->mean, in->square);
     else
-#endif
-        moments_base(transitions, next, n_states, pairs, in->mean, in->square);
+        dense_moments(in->transitions + table * n_states * pairs, next, n_states, pairs, in->mean,
+                      in->square);
     const double *fixed = in->fixed + table * pairs, *slope = in->slope + table * pairs;
     const double rest = (double)(in->space.horizon - h - 1); /* H - h with h counted from 1 */
     for (size_t i = 0; i < pairs; i++)

@@ -10,10 +10,14 @@
 #include "base/tabular.h"
 #include "tacit/status.h"
 
+/* Mean and variance of `values` after every pair at step h, for a planner whose model is no dense table. */
+typedef void tacit__moments_fn(void *planner, size_t h, const double *values, double *mean,
+                               double *variance);
+
 typedef struct tacit__induction {
     tacit__space space;
     size_t pairs;          /* S * A */
-    double *transitions;   /* [table][next state][pair]: the planner fills it */
+    double *transitions;   /* [table][next state][pair]: the planner fills it; NULL: see moments */
     double *fixed, *slope; /* [table][pair]: Q is at least  fixed + (H - h) slope + E V */
     double *q;             /* [H][pair], the last Q of each pair */
     double *values;        /* [H + 1][S] */
@@ -21,11 +25,13 @@ typedef struct tacit__induction {
     double *trial;         /* [pair] scratch: the new Q */
     uint32_t *policy;      /* [H][S] */
     uint64_t version;
-    bool monotone;      /* Q never rises again [QW23, line 9] */
-    uint64_t tie_words; /* state of the public chance that breaks ties */
+    tacit__moments_fn *moments; /* set by a planner without `transitions` */
+    bool monotone;              /* Q never rises again [QW23, line 9] */
+    uint64_t tie_words;         /* state of the public chance that breaks ties */
 } tacit__induction;
 
-TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, bool monotone,
+/* `dense`: with `transitions`. */
+TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, bool dense, bool monotone,
                                                     uint64_t tie_seed, tacit__induction *out);
 void tacit__induction_destroy(tacit__induction *induction);
 

@@ -32,14 +32,15 @@
 struct tacit__ucbvi {
     tacit__ucbvi_options options;
     tacit__induction in;
-    size_t rows;                /* tables * pairs */
-    double *visits, *reward;    /* [row]: Nt, rt */
-    double *spread;             /* [row]: what multiplies sqrt(Var) */
-    double *seen;               /* [row]: exact visits when the row was last computed, or NaN */
-    double *line, *sorted;      /* [S] scratch */
-    double *lower;              /* [H + 1][S], certificate: the lower values */
-    double *extra, *extra_mean; /* [S], [pair]: second moment that some bonuses add */
-    double log_term;            /* i, L, L' or L_B */
+    size_t rows;                    /* tables * pairs */
+    double *visits, *reward;        /* [row]: Nt, rt */
+    double *spread;                 /* [row]: what multiplies sqrt(Var) */
+    double *seen;                   /* [row]: exact visits when the row was last computed, or NaN */
+    double *line, *sorted;          /* [S] scratch */
+    double *lower;                  /* [H + 1][S], certificate: the lower values */
+    double *extra, *extra_mean;     /* [S], [pair]: second moment that some bonuses add */
+    const tacit__sparse_row *lists; /* of the last release, when it is sparse */
+    double log_term;                /* i, L, L' or L_B */
     double visits_error, moves_error, rewards_error; /* of the last release, scaled */
 };
 
@@ -80,8 +81,8 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
         return TACIT_NO_MEMORY;
     p->options = *options;
     p->log_term = log_of(options, space);
-    tacit_status status =
-        tacit__induction_create(space, options->monotone, options->tie_seed, &p->in);
+    tacit_status status = tacit__induction_create(space, !options->sparse, options->monotone,
+                                                  options->tie_seed, &p->in);
     size_t n_states = space.n_states, pairs = n_states * space.n_actions;
     p->rows = space.tables * pairs;
     double **arrays[] = {&p->visits, &p->reward, &p->spread, &p->seen};
@@ -114,6 +115,13 @@ static double printed_error(const tacit__ucbvi *p)
     return fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
 }
 
+static void keep_reward(tacit__ucbvi *p, const tacit__counts *c, size_t row, double total)
+{
+    double reward = c->centre + c->rewards[row] / total;
+    p->visits[row] = total;
+    p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
+}
+
 /* One row of counts to Nt, Pt, rt. */
 static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double visits)
 {
@@ -129,9 +137,7 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
     double *transitions = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
     for (size_t next = 0; next < n_states; next++)
         transitions[next * pairs] = p->line[next] * inverse;
-    double reward = c->centre + c->rewards[row] * inverse;
-    p->visits[row] = total;
-    p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
+    keep_reward(p, c, row, total);
 }
 
 /* fixed, slope and spread are linear in 1/sqrt(n) and 1/n; these are the coefficients, for one release. */
@@ -144,23 +150,31 @@ static widths widths_of(const tacit__ucbvi *p)
     const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;
     const double c = p->options.bonus_scale, l = p->log_term;
     const double noise = p->rewards_error + 2 * p->visits_error;
-    const double noise_slope = s * p->moves_error + 3 * p->visits_error;
+    double noise_slope = s * p->moves_error + 3 * p->visits_error;
+    const double root = c * sqrt(l), half = c * sqrt(l / 2), twice = c * sqrt(2 * l);
+    widths w = {0};
     switch (p->options.bonus) {
+    case TACIT__BONUS_BERNSTEIN:
+        w = (widths){twice, noise, 0, noise_slope, 2 * root};
+        break;
     case TACIT__BONUS_HOEFFDING:
-        return (widths){c * sqrt(l / 2), noise, c * sqrt(l / 2), noise_slope, 0};
+        w = (widths){half, noise, half, noise_slope, 0};
+        break;
     case TACIT__BONUS_CERTIFICATE:
-        return (widths){c * sqrt(l / 2), noise, 0,
-                        c * 14 * l / 3 + 2 * sqrt(l) * sqrt(2 * s * p->moves_error) + noise_slope,
-                        c * 2 * sqrt(l)};
+        noise_slope += c * 14 * l / 3 + 2 * sqrt(2 * s * p->moves_error * l);
+        w = (widths){half, noise, 0, noise_slope, 2 * root};
+        break;
     case TACIT__BONUS_PRINTED:
-        return (widths){c * sqrt(2 * l), 20 * h * s * printed_error(p) * l, 0, 0, c * 2 * sqrt(l)};
+        w = (widths){twice, 20 * h * s * printed_error(p) * l, 0, 0, 2 * root};
+        break;
     case TACIT__BONUS_AZAR_HOEFFDING:
-        return (widths){c * 7 * h * l, 0, 0, 0, 0};
+        w = (widths){c * 7 * h * l, 0, 0, 0, 0};
+        break;
     case TACIT__BONUS_AZAR_BERNSTEIN:
-        return (widths){c * sqrt(2 * l), c * 14 * h * l / 3, 0, 0, c * sqrt(8 * l)};
-    default:
-        return (widths){c * sqrt(2 * l), noise, 0, noise_slope, c * 2 * sqrt(l)};
+        w = (widths){twice, c * 14 * h * l / 3, 0, 0, 2 * twice};
+        break;
     }
+    return w;
 }
 
 /* The parts of the bonus that do not depend on the values, for all rows. */
@@ -178,10 +192,49 @@ static void weigh(tacit__ucbvi *p)
     }
 }
 
+/* sum over next states of Pt g(s'), and of Pt g(s')^2 if wanted, for all pairs of a table of lists. A next state
+ * that never followed has its share of the least shift, as in a dense table. */
+static void expect_sparse(const tacit__ucbvi *p, size_t table, const double *g, double *mean,
+                          double *square)
+{
+    const size_t pairs = p->in.pairs, n_states = p->in.space.n_states;
+    const double shift = LEAST_SHIFT / (double)n_states;
+    double all = 0, all_square = 0;
+    for (size_t next = 0; next < n_states; next++) {
+        all += shift * g[next];
+        all_square += shift * g[next] * g[next];
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        const tacit__sparse_row *row = &p->lists[table * pairs + i];
+        double sum = all, sum_square = all_square, inverse = 1 / p->visits[table * pairs + i];
+        for (uint32_t j = 0; j < row->length; j++) {
+            double weighted = row->count[j] * g[row->next[j]];
+            sum += weighted;
+            sum_square += weighted * g[row->next[j]];
+        }
+        mean[i] = sum * inverse;
+        if (square != NULL)
+            square[i] = sum_square * inverse;
+    }
+}
+
+static void sparse_moments(void *planner, size_t h, const double *values, double *mean,
+                           double *variance)
+{
+    tacit__ucbvi *p = planner;
+    expect_sparse(p, p->in.space.tables == 1 ? 0 : h, values, mean, variance);
+    for (size_t i = 0; i < p->in.pairs; i++)
+        variance[i] = fmax(0, variance[i] - mean[i] * mean[i]);
+}
+
 /* sum over next states of Pt g(s'), for all pairs of a table. */
 static void expect(const tacit__ucbvi *p, size_t table, const double *g, double *out)
 {
     const size_t pairs = p->in.pairs, n_states = p->in.space.n_states;
+    if (p->in.transitions == NULL) {
+        expect_sparse(p, table, g, out, NULL);
+        return;
+    }
     memset(out, 0, pairs * sizeof *out);
     for (size_t next = 0; next < n_states; next++) {
         const double *row = p->in.transitions + (table * n_states + next) * pairs;
@@ -272,9 +325,14 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
         if (exact && visits == p->seen[row])
             continue; /* exact counts: a row changes only when it is visited */
         p->seen[row] = visits;
-        estimate(p, c, row, visits);
+        if (c->moves != NULL)
+            estimate(p, c, row, visits);
+        else
+            keep_reward(p, c, row, visits + LEAST_SHIFT);
     }
     weigh(p);
+    p->lists = c->rows;
+    p->in.moments = sparse_moments;
     tacit__induction_run(&p->in, add_spread, p);
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }

@@ -20,6 +20,7 @@ typedef struct tacit__ucbvi_options {
     double error_scale; /* multiplies the error levels of the noise: 1 is the theorem */
     double failure;     /* the papers' beta */
     uint64_t episodes;
+    bool sparse; /* counts come as lists (rows), not as a table of moves */
     bool monotone;
     uint64_t tie_seed;
 } tacit__ucbvi_options;

@@ -145,6 +145,69 @@ static void dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes(void **state)
     assert_same_decisions("ucbvi", none, "dp-ucbvi", local, "no");
 }
 
+/* Lists of next states and tables of counts are the same information: the same policies come of them, for every
+ * bonus. */
+static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
+{
+    (void)state;
+    enum { EPISODES = 300 };
+    for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++) {
+        arena a = open_arena("riverswim", NULL, 0, 12);
+        size_t n = a.facts->n_states, pairs = n * a.facts->n_actions;
+        tacit__space space = {n, a.facts->n_actions, a.facts->horizon, 1};
+        double *visits = calloc(pairs, sizeof *visits), *rewards = calloc(pairs, sizeof *rewards);
+        double *moves = calloc(pairs * n, sizeof *moves);
+        tacit__sparse_row *rows = calloc(pairs, sizeof *rows);
+        tacit__ucbvi *dense, *sparse;
+        tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
+                                  .bonus_scale = bonus >= TACIT__BONUS_PRINTED ? 1e-3 : 0.1,
+                                  .failure = 0.1,
+                                  .episodes = EPISODES,
+                                  .tie_seed = 3};
+        assert_ok(tacit__ucbvi_create(space, &o, &dense));
+        o.sparse = true;
+        assert_ok(tacit__ucbvi_create(space, &o, &sparse));
+        for (size_t i = 0; i < pairs; i++)
+            rows[i] = (tacit__sparse_row){calloc(n, sizeof *rows->next),
+                                          calloc(n, sizeof *rows->count), 0, 6};
+        for (uint64_t k = 0; k < EPISODES; k++) {
+            tacit__counts c = {.users = k, .visits = visits, .moves = moves, .rewards = rewards};
+            tacit__billboard x = tacit__ucbvi_plan(dense, &c);
+            c.moves = NULL;
+            c.rows = rows;
+            tacit__billboard y = tacit__ucbvi_plan(sparse, &c);
+            const double *qx = tacit__ucbvi_look(dense).q, *qy = tacit__ucbvi_look(sparse).q;
+            for (size_t i = 0; i < a.facts->horizon * pairs; i++)
+                assert_within(qy[i], qx[i] - 1e-6, qx[i] + 1e-6); /* roots of rounded variances */
+            assert_non_null(y.policy);
+            play(&a, k, x.policy);
+            for (size_t h = 0; h < a.facts->horizon; h++) {
+                size_t row = a.states[h] * a.facts->n_actions + a.actions[h];
+                uint32_t i = 0, next = a.states[h + 1];
+                while (i < rows[row].length && rows[row].next[i] != next)
+                    i++;
+                rows[row].next[i] = next;
+                rows[row].length = i == rows[row].length ? i + 1 : rows[row].length;
+                rows[row].count[i] += 1;
+                visits[row] += 1;
+                moves[row * n + next] += 1;
+                rewards[row] += a.rewards[h];
+            }
+        }
+        tacit__ucbvi_destroy(dense);
+        tacit__ucbvi_destroy(sparse);
+        for (size_t i = 0; i < pairs; i++) {
+            free(rows[i].next);
+            free(rows[i].count);
+        }
+        free(rows);
+        free(visits);
+        free(rewards);
+        free(moves);
+        close_arena(&a);
+    }
+}
+
 /* Q >= Q* everywhere and always, Nt between N and N + 4 e_N, Pt a distribution: on the good event, whose
  * complement has probability at most `failure` = 0.1; the seed is fixed. */
 static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tables)
@@ -315,7 +378,7 @@ static void what_a_kind_does_not_have_is_refused(void **state)
     pooled.key = "pool";
     assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_BAD_ARGUMENT);
     request.n_settings = 0;
-    request.n_states = 100000;
+    request.n_states = 100000; /* 4e11 cells */
     assert_status(tacit_agent_create(&request, noise, &agent, &err), TACIT_TOO_LARGE);
     assert_non_null(strstr(err.message, "GB"));
     assert_null(agent);
@@ -396,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dp_ucbvi_without_privacy_is_ucbvi),
         cmocka_unit_test(dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes),
+        cmocka_unit_test(sparse_counts_give_the_decisions_of_dense_ones),
         cmocka_unit_test(at_bonus_scale_one_values_are_never_underestimated),
         cmocka_unit_test(without_privacy_regret_flattens_on_three_worlds),
         cmocka_unit_test(a_private_learner_converges_on_riverswim_either_way_round),
