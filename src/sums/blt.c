@@ -227,9 +227,9 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     return 4;
 }
 
-static bool plausible(const void *state, uint64_t steps)
+static bool restored(void *state, uint64_t steps)
 {
-    return ((const blt *)state)->steps == steps;
+    return ((blt *)state)->steps == steps;
 }
 
 const tacit__strategy tacit__strategy_blt = {.name = "blt",
@@ -244,4 +244,4 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .variance = variance,
                                              .most = variance, /* rows of B grow */
                                              .regions = regions,
-                                             .plausible = plausible};
+                                             .restored = restored};

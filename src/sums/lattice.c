@@ -110,6 +110,7 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
         return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
     l.bits = (int)floor(fmin(wanted, room) - log2(b->l2));
+    l.per_unit = ldexp(1, l.bits);
     l.l2 = (int64_t)floor(ldexp(b->l2, l.bits));
     l.l2_square = square_in_steps(b->l2, l.bits);
     l.largest = (double)l.l2; /* |x|_inf <= |x|_2 <= |x|_1 */
@@ -236,8 +237,7 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
                                   tacit_error *err)
 {
     const tacit_bound *b = &l->bound;
-    double unit = ldexp(1, l->bits);
-    measured m = place_fast(x, n, unit, out);
+    measured m = place_fast(x, n, l->per_unit, out);
     if (!isfinite(m.l1) || !isfinite(m.l2))
         return refuse_infinite(x, n, err);
     if (m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
@@ -248,7 +248,7 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
                 "the bound, scale the data, or ask for clipping",
                 b->l1, b->l2);
         double factor = fmin(1, fmin(b->l1 / m.l1, b->l2 / m.l2));
-        m = place_fast(x, n, factor * unit, out);
+        m = place_fast(x, n, factor * l->per_unit, out);
     }
     if (m.nonzeros > b->nonzeros)
         return tacit__fail(

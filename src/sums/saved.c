@@ -157,7 +157,7 @@ tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, taci
     TACIT__REQUIRE(regions[0].size <= sizeof before);
     memcpy(before, regions[0].data, regions[0].size);
     memcpy(regions[0].data, (const uint8_t *)bytes + sizeof h, regions[0].size);
-    if (!sum->strategy->plausible(sum->state, h.step)) {
+    if (!sum->strategy->restored(sum->state, h.step)) {
         memcpy(regions[0].data, before, regions[0].size);
         return tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
     }

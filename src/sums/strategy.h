@@ -59,8 +59,9 @@ typedef struct tacit__strategy {
     double (*most)(const void *state, uint64_t users);
     /* All that changes while running; the first region is small and fixed. Returns the number. */
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
-    /* False if what was loaded into the regions cannot be a state after `steps` users. */
-    bool (*plausible)(const void *state, uint64_t steps);
+    /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a state
+     * after `steps` users; else what follows from it is set. */
+    bool (*restored)(void *state, uint64_t steps);
 } tacit__strategy;
 
 extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,

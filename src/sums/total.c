@@ -87,15 +87,15 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     return 2;
 }
 
-static bool plausible(const void *state, uint64_t steps)
+static bool restored(void *state, uint64_t steps)
 {
-    return ((const total *)state)->steps == steps;
+    return ((total *)state)->steps == steps;
 }
 
 #define OPERATIONS(how_much)                                                                       \
     .columns = columns, .create = create, .destroy = destroy, .encode = encode, .absorb = absorb,  \
     .advance = advance, .read = read, .variance = (how_much), .most = (how_much),                  \
-    .regions = regions, .plausible = plausible
+    .regions = regions, .restored = restored
 
 const tacit__strategy tacit__strategy_exact = {
     .name = "exact", .needs_noise = false, OPERATIONS(no_variance)};

@@ -36,7 +36,7 @@ typedef struct position {
 typedef struct tree {
     code code;
     size_t dimension;
-    position at;
+    position at, next;    /* now, and after one more user */
     int64_t *exact;       /* sum of all users so far */
     int64_t *exact_until; /* [depth][dimension]: the same when node i was made */
     int64_t *noisy_until; /* [depth][dimension]: noisy prefix at that moment */
@@ -94,17 +94,16 @@ static uint64_t next_word(const code *c, uint64_t word)
     return (((ripple ^ word) >> 2) / lowest) | ripple;
 }
 
-/* The position after one more user. */
-static position next_position(const tree *s)
+/* p after one more user. */
+static void move_on(const code *c, position *p)
 {
-    position p = s->at;
-    p.word = next_word(&s->code, s->at.word);
-    p.steps++;
-    uint8_t bit = (uint8_t)(63 - __builtin_clzll(p.word ^ s->at.word));
-    while (p.alive > 0 && p.bit[p.alive - 1] < bit)
-        p.alive--;
-    p.bit[p.alive++] = bit;
-    return p;
+    uint64_t word = next_word(c, p->word);
+    uint8_t bit = (uint8_t)(63 - __builtin_clzll(word ^ p->word));
+    p->word = word;
+    p->steps++;
+    while (p->alive > 0 && p->bit[p->alive - 1] < bit)
+        p->alive--;
+    p->bit[p->alive++] = bit;
 }
 
 static tacit_status columns_of(const code *c, tacit__columns *out)
@@ -146,7 +145,8 @@ static tacit_status create_with(code c, const tacit__shape *shape, void **state,
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->code = c;
     s->dimension = shape->dimension;
-    s->at.word = first_word(&c);
+    s->at.word = s->next.word = first_word(&c);
+    move_on(&c, &s->next);
     s->exact = tacit__alloc(s->dimension, sizeof(int64_t));
     s->exact_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
     s->noisy_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
@@ -173,7 +173,7 @@ static tacit_status smooth_create(const tacit__shape *shape, void **state, tacit
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
 {
     const tree *s = state;
-    uint32_t node = next_position(s).alive - 1;
+    uint32_t node = s->next.alive - 1;
     const int64_t *exact = s->exact + offset;
     if (node == 0) {
         for (size_t i = 0; i < n; i++)
@@ -188,7 +188,7 @@ static void encode(const void *state, size_t offset, size_t n, const int64_t *x,
 static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
 {
     tree *s = state;
-    uint32_t node = next_position(s).alive - 1;
+    uint32_t node = s->next.alive - 1;
     int64_t *exact = s->exact + offset, *until = s->exact_until + node * s->dimension + offset;
     int64_t *noisy = s->noisy_until + node * s->dimension + offset;
     for (size_t i = 0; i < n; i++)
@@ -206,7 +206,8 @@ static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const
 static void advance(void *state)
 {
     tree *s = state;
-    s->at = next_position(s);
+    s->at = s->next;
+    move_on(&s->code, &s->next);
 }
 
 static void read(const void *state, double unit, double *out)
@@ -258,16 +259,25 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     return 4;
 }
 
-static bool plausible(const void *state, uint64_t steps)
+static bool is_position(const code *c, const position *p, uint64_t steps)
 {
-    const tree *s = state;
-    uint64_t nodes = nodes_at(&s->code, steps);
-    if (s->at.steps != steps || s->at.word != word_at(&s->code, steps) ||
-        s->at.alive != (uint32_t)__builtin_popcountll(nodes))
+    uint64_t nodes = nodes_at(c, steps);
+    if (p->steps != steps || p->word != word_at(c, steps) ||
+        p->alive != (uint32_t)__builtin_popcountll(nodes))
         return false;
-    for (uint32_t i = s->at.alive; i-- > 0; nodes &= nodes - 1)
-        if (s->at.bit[i] != __builtin_ctzll(nodes))
+    for (uint32_t i = p->alive; i-- > 0; nodes &= nodes - 1)
+        if (p->bit[i] != __builtin_ctzll(nodes))
             return false;
+    return true;
+}
+
+static bool restored(void *state, uint64_t steps)
+{
+    tree *s = state;
+    if (!is_position(&s->code, &s->at, steps))
+        return false;
+    s->next = s->at;
+    move_on(&s->code, &s->next);
     return true;
 }
 
@@ -280,7 +290,7 @@ static double most(const void *state, uint64_t users)
 #define OPERATIONS                                                                                 \
     .needs_noise = true, .destroy = destroy, .encode = encode, .absorb = absorb,                   \
     .advance = advance, .read = read, .variance = variance, .most = most, .regions = regions,      \
-    .plausible = plausible
+    .restored = restored
 
 const tacit__strategy tacit__strategy_tree = {
     .name = "tree", .columns = tree_columns, .create = tree_create, OPERATIONS};
