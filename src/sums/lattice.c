@@ -90,7 +90,8 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     tacit_bound *b = &l.bound;
     if (b->nonzeros == 0 || b->nonzeros > dimension)
         b->nonzeros = dimension;
-    double from_l2 = b->l2 * sqrt((double)b->nonzeros);
+    double from_l2 = b->l2 * sqrt((double)b->nonzeros) * (1 + 0x1p-50); /* upwards */
+    l.all = b->nonzeros < dimension || (b->l1 > 0 && !(b->l2 > 0 && from_l2 <= b->l1));
     b->l1 = b->l1 == 0 || (b->l2 > 0 && from_l2 < b->l1) ? from_l2 : b->l1;
     b->l2 = b->l2 == 0 || b->l1 < b->l2 ? b->l1 : b->l2;
     l.sensitivity_l1 = least(2 * b->l1, spec->sensitivity_l1);
@@ -120,11 +121,12 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     return TACIT_OK;
 }
 
-/* What one pass over a contribution learns. */
+/* What one pass over a contribution learns; l1, sum and nonzeros only if they are asked for. */
 typedef struct measured {
-    double l1, l2;                /* norms in doubles; NaN and infinities come through */
-    uint64_t sum, square;         /* of the integers, modulo 2^64 */
-    uint64_t nonzeros, negatives; /* of the integers */
+    double l1, l2;        /* norms in doubles; NaN and infinities come through */
+    uint64_t sum, square; /* of the integers, modulo 2^64 */
+    uint64_t nonzeros;    /* of the integers */
+    bool negative;        /* one of the integers is */
 } measured;
 
 enum { LANES = 4 };
@@ -132,67 +134,71 @@ enum { LANES = 4 };
 /* Running sums, one for each lane: additions overlap, and every path adds in the same order. */
 typedef struct lanes {
     double l1[LANES], square[LANES];
-    uint64_t sum_int[LANES], square_int[LANES], nonzeros[LANES], negatives[LANES];
+    uint64_t sum_int[LANES], square_int[LANES], nonzeros[LANES], signs[LANES];
 } lanes;
 
 /* Rounds x * factor to an integer, |x * factor| < 2^51, by adding 1.5 * 2^52. */
-TACIT__INLINE int64_t place_one(double x, double factor, size_t lane, lanes *s)
+TACIT__INLINE int64_t place_one(double x, double factor, bool all, size_t lane, lanes *s)
 {
     const double magic = 0x1.8p52;
     double shifted = x * factor + magic;
     uint64_t bits, magic_bits;
     memcpy(&bits, &shifted, sizeof bits);
     memcpy(&magic_bits, &magic, sizeof magic_bits);
-    int64_t value = (int64_t)(bits - magic_bits);
-    uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    s->l1[lane] += fabs(x);
+    uint64_t value = bits - magic_bits;
+    uint64_t magnitude = (int64_t)value < 0 ? -value : value;
     s->square[lane] += x * x;
-    s->sum_int[lane] += magnitude;
     s->square_int[lane] += (uint64_t)(uint32_t)magnitude * (uint32_t)magnitude;
-    s->nonzeros[lane] += value != 0;
-    s->negatives[lane] += value < 0;
-    return value;
+    s->signs[lane] |= value;
+    if (all) {
+        s->l1[lane] += fabs(x);
+        s->sum_int[lane] += magnitude;
+        s->nonzeros[lane] += value != 0;
+    }
+    return (int64_t)value;
 }
 
-TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, int64_t *restrict q)
+TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, bool all,
+                             int64_t *restrict q)
 {
     lanes s = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
-            q[i + lane] = place_one(x[i + lane], factor, lane, &s);
+            q[i + lane] = place_one(x[i + lane], factor, all, lane, &s);
     for (size_t lane = 0; i < n; i++, lane++)
-        q[i] = place_one(x[i], factor, lane, &s);
+        q[i] = place_one(x[i], factor, all, lane, &s);
     measured m = {.l1 = (s.l1[0] + s.l1[1]) + (s.l1[2] + s.l1[3]),
                   .l2 = sqrt((s.square[0] + s.square[1]) + (s.square[2] + s.square[3]))};
     for (size_t lane = 0; lane < LANES; lane++) {
         m.sum += s.sum_int[lane];
         m.square += s.square_int[lane];
         m.nonzeros += s.nonzeros[lane];
-        m.negatives += s.negatives[lane];
+        m.negative |= s.signs[lane] >> 63 != 0;
     }
     return m;
 }
 
-static measured place_base(const double *x, size_t n, double factor, int64_t *q)
+static measured place_base(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
-    return place(x, n, factor, q);
+    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static measured place_avx2(const double *x, size_t n, double factor, int64_t *q)
+TACIT__AVX2 static measured place_avx2(const double *x, size_t n, double factor, bool all,
+                                       int64_t *q)
 {
-    return place(x, n, factor, q);
+    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
 }
 #endif
 
-static measured place_fast(const double *x, size_t n, double factor, int64_t *q)
+static measured place_fast(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2())
-        return place_avx2(x, n, factor, q);
+        return place_avx2(x, n, factor, all, q);
 #endif
-    return place_base(x, n, factor, q);
+    return place_base(x, n, factor, all, q);
 }
 
 /* True if the integers keep both norms: the check that counts. */
@@ -237,7 +243,7 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
                                   tacit_error *err)
 {
     const tacit_bound *b = &l->bound;
-    measured m = place_fast(x, n, l->per_unit, out);
+    measured m = place_fast(x, n, l->per_unit, l->all, out);
     if (!isfinite(m.l1) || !isfinite(m.l2))
         return refuse_infinite(x, n, err);
     if (m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
@@ -247,15 +253,17 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
                 "a contribution exceeds its declared bound (L1 norm %g, L2 norm %g); raise "
                 "the bound, scale the data, or ask for clipping",
                 b->l1, b->l2);
-        double factor = fmin(1, fmin(b->l1 / m.l1, b->l2 / m.l2));
-        m = place_fast(x, n, factor * l->per_unit, out);
+        double factor = fmin(1, b->l2 / m.l2);
+        if (l->all)
+            factor = fmin(factor, b->l1 / m.l1);
+        m = place_fast(x, n, factor * l->per_unit, l->all, out);
     }
     if (m.nonzeros > b->nonzeros)
         return tacit__fail(
             err, TACIT_OUT_OF_BOUND,
             "a contribution has more than the declared %llu coordinates that are not 0",
             (unsigned long long)b->nonzeros);
-    if (m.negatives > 0 && b->nonnegative) {
+    if (m.negative && b->nonnegative) {
         if (!b->clip)
             return tacit__fail(
                 err, TACIT_OUT_OF_BOUND,

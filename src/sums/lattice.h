@@ -10,10 +10,11 @@
 __extension__ typedef unsigned __int128 tacit__u128;
 
 typedef struct tacit__lattice {
-    tacit_bound bound;     /* as declared, both norms filled in */
-    int bits;              /* step 2^-bits */
-    double per_unit;       /* 2^bits */
-    int64_t l1, l2;        /* the bound in steps, rounded down; l1 may saturate (no limit) */
+    tacit_bound bound; /* as declared, both norms filled in */
+    int bits;          /* step 2^-bits */
+    double per_unit;   /* 2^bits */
+    bool all;       /* L1 norm and nonzeros do not follow from the L2 bound: they are checked too */
+    int64_t l1, l2; /* the bound in steps, rounded down; l1 may saturate (no limit) */
     tacit__u128 l2_square; /* the square of the exact L2 bound in steps, rounded down */
     double largest;        /* of a coordinate, in steps */
     double differing;      /* coordinates in which two users can differ */
