@@ -314,6 +314,32 @@ static void without_privacy_regret_flattens_on_three_worlds(void **state)
     }
 }
 
+/* 1,500 states: 4.5 million cells, which are kept as lists when they are exact, and refused where a table for each
+ * step would not fit. */
+static void large_spaces_are_counted_sparsely(void **state)
+{
+    (void)state;
+    enum { EPISODES = 25 };
+    tacit_setting settings[] = {{.key = "states", .value = "1500"},
+                                {.key = "actions", .value = "2"},
+                                {.key = "horizon", .value = "5"},
+                                {.key = "branching", .value = "3"}};
+    arena a = open_arena("random-tabular", settings, 4, 3);
+    double first, last;
+    tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
+    assert_true(regret(&a, agent, EPISODES, &first, &last) > 0);
+    tacit_agent_destroy(agent);
+    tacit_agent_request request = {.kind = "private-ucb-po",
+                                   .n_states = 1500,
+                                   .n_actions = 2,
+                                   .horizon = 5,
+                                   .stationary = true,
+                                   .episodes = 10};
+    tacit_error err;
+    assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_TOO_LARGE);
+    close_arena(&a);
+}
+
 static void a_private_learner_converges_on_riverswim_either_way_round(void **state)
 {
     (void)state;
@@ -462,6 +488,7 @@ int main(void)
         cmocka_unit_test(sparse_counts_give_the_decisions_of_dense_ones),
         cmocka_unit_test(at_bonus_scale_one_values_are_never_underestimated),
         cmocka_unit_test(without_privacy_regret_flattens_on_three_worlds),
+        cmocka_unit_test(large_spaces_are_counted_sparsely),
         cmocka_unit_test(a_private_learner_converges_on_riverswim_either_way_round),
         cmocka_unit_test(what_a_kind_does_not_have_is_refused),
         cmocka_unit_test(a_trajectory_that_does_not_fit_changes_nothing),
