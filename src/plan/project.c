@@ -14,7 +14,7 @@
 
 #include "base/cpu.h"
 
-enum { PASSES = 16, SHORT_ROW = 8 };
+enum { PASSES = 16, SHORT_ROW = 8, LANES = 4 };
 
 static int descending(const void *a, const void *b)
 {
@@ -40,16 +40,24 @@ static double threshold_by_sorting(const double *y, size_t n, double mass, doubl
     return theta;
 }
 
-/* The same: theta only grows, and each pass drops at least one value or none. NaN if it does not settle. */
-TACIT__INLINE double settle(const double *y, size_t n, double mass)
+/* The same: from a theta that is not too large, which `count` values exceed; it only grows, and each pass drops at
+ * least one value or none. NaN if it does not settle. */
+TACIT__INLINE double settle(const double *y, size_t n, double mass, double theta, double count)
 {
-    double theta = -HUGE_VAL, count = 0;
     for (int pass = 0; pass < PASSES; pass++) {
-        double sum = 0, above = 0;
-        for (size_t i = 0; i < n; i++) {
-            sum += y[i] > theta ? y[i] : 0;
-            above += y[i] > theta ? 1 : 0;
+        double sums[LANES] = {0}, aboves[LANES] = {0}; /* so that additions overlap */
+        size_t i = 0;
+        for (; i + LANES <= n; i += LANES)
+            for (size_t lane = 0; lane < LANES; lane++) {
+                sums[lane] += y[i + lane] > theta ? y[i + lane] : 0;
+                aboves[lane] += y[i + lane] > theta ? 1 : 0;
+            }
+        for (; i < n; i++) {
+            sums[0] += y[i] > theta ? y[i] : 0;
+            aboves[0] += y[i] > theta ? 1 : 0;
         }
+        double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        double above = (aboves[0] + aboves[1]) + (aboves[2] + aboves[3]);
         if (above == count)
             return theta;
         theta = (sum - mass) / above;
@@ -58,16 +66,19 @@ TACIT__INLINE double settle(const double *y, size_t n, double mass)
     return (double)NAN;
 }
 
-static double threshold(const double *y, size_t n, double mass, double *sorted)
+static double threshold(const double *y, size_t n, double mass, double positive, double n_positive,
+                        double *sorted)
 {
-    double theta;
+    /* less mass than the positive values have: theta is positive, and they are all that matters */
+    bool less = mass < positive;
+    double theta = less ? (positive - mass) / n_positive : -HUGE_VAL, count = less ? n_positive : 0;
     if (n <= SHORT_ROW) { /* a fixed length, so that the loops unroll */
         double row[SHORT_ROW];
         for (size_t i = 0; i < SHORT_ROW; i++)
             row[i] = i < n ? y[i] : -HUGE_VAL;
-        theta = settle(row, SHORT_ROW, mass);
+        theta = settle(row, SHORT_ROW, mass, theta, count);
     } else {
-        theta = settle(y, n, mass);
+        theta = settle(y, n, mass, theta, count);
     }
     return isnan(theta) ? threshold_by_sorting(y, n, mass, sorted) : theta;
 }
@@ -77,9 +88,11 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
 {
     double up = visits + slack > 0 ? visits + slack : 0;
     double low = visits - slack < up ? visits - slack : up;
-    double positive = 0;
-    for (size_t i = 0; i < n; i++)
+    double positive = 0, n_positive = 0;
+    for (size_t i = 0; i < n; i++) {
         positive += y[i] > 0 ? y[i] : 0;
+        n_positive += y[i] > 0 ? 1 : 0;
+    }
     double mass = positive < low ? low : positive;
     mass = mass > up ? up : mass;
     double theta = 0;
@@ -89,7 +102,7 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
         return;
     }
     if (mass != positive)
-        theta = threshold(y, n, mass, sorted);
+        theta = threshold(y, n, mass, positive, n_positive, sorted);
     for (size_t i = 0; i < n; i++)
         x[i] = y[i] > theta ? y[i] - theta : 0;
 }
