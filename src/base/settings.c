@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 enum { MAX_NUMBER = 64 }; /* characters; 17 digits, sign, point and exponent take 24 */
 
@@ -112,48 +113,28 @@ static bool read_value(const tacit_parameter *p, const char *text, tacit__value 
     return n > 0;
 }
 
-/* Letters to change, drop or insert between two short words; 99 if one is long. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 32 };
-    size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
-    if (n > LONGEST || m > LONGEST)
-        return 99;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
+enum { MAX_NAMES = 64 }; /* parameters of a kind that are looked at for a slip of the hand */
 
 static tacit_status fail_unknown(const tacit_parameter *parameters, size_t n,
                                  const tacit_setting *setting, const tacit__origin *origin,
                                  tacit_error *err)
 {
-    char names[320] = "", nearest[48] = "";
-    size_t used = 0, least = 3; /* closer than that is a slip of the hand */
+    char names[320] = "", hint[64] = "";
+    const char *words[MAX_NAMES] = {NULL};
+    size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         int written = snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
                                parameters[i].name);
         used += (size_t)written < sizeof names - used ? (size_t)written : 0;
-        size_t d = distance(setting->key, parameters[i].name);
-        if (d < least) {
-            least = d;
-            (void)snprintf(nearest, sizeof nearest, " (did you mean '%s'?)", parameters[i].name);
-        }
+        if (i < MAX_NAMES)
+            words[i] = parameters[i].name;
     }
+    const char *near = tacit__nearest(setting->key, words, n < MAX_NAMES ? n : MAX_NAMES);
+    if (near != NULL)
+        (void)snprintf(hint, sizeof hint, " (did you mean '%s'?)", near);
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)setting->line,
                           "%s has no parameter '%.40s'%s; it takes %s", origin->kind, setting->key,
-                          nearest, names);
+                          hint, names);
 }
 
 static tacit_status fail_missing(const tacit_parameter *p, const tacit__origin *origin,
