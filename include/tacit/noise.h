@@ -1,8 +1,9 @@
 /* Roots of randomness.
  *
  * A tacit_noise is a 256-bit key from which every release derives its own ChaCha20 stream:
- * (root, site name, step) names a stream and nothing else does, so that a draw can be regenerated,
- * threads cannot disturb each other, and adding a site never changes another's noise.
+ * (root, ledger, release name, step) names a stream and nothing else does, so that a draw can be
+ * regenerated, threads cannot disturb each other, and adding a release never changes another's noise.
+ * Several ledgers may share a root: each gets streams of its own, whatever its releases are called.
  *
  * There are two constructors and they are not interchangeable: one asks the operating system and
  * is the only one that guards real people; the other takes a seed, makes a run reproducible bit

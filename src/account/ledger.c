@@ -55,11 +55,13 @@ tacit_status tacit_ledger_create(const tacit_plan *plan, tacit_noise *noise, tac
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     ledger->simulated = noise != NULL && tacit_noise_is_simulated(noise);
+    uint64_t scope = noise != NULL ? tacit__noise_scope(noise) : 0;
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
         ledger->gates[i].ledger = ledger;
         ledger->gates[i].index = i;
         if (noise != NULL)
-            tacit__site_open(&ledger->gates[i].site, noise, tacit_plan_release(plan, i)->name);
+            tacit__site_open_scoped(&ledger->gates[i].site, noise, scope,
+                                    tacit_plan_release(plan, i)->name);
     }
     *out = ledger;
     return TACIT_OK;

@@ -1,6 +1,6 @@
 /* ChaCha20 streams keyed per site, and the only file that asks for random bits.
  *
- * Layout. root key (256 bits) --BLAKE2b keyed, message = site name--> site key. Word i of step s is word
+ * Layout. root key (256 bits) --BLAKE2b keyed, message = (domain, scope, site name)--> site key. Word i of step s is word
  * i mod 8 of ChaCha20 block i / 8 under (site key, nonce = s). Extension words of word i use nonce
  * s + 2^63, block i: ChaCha20's 64-bit nonce and 64-bit counter make the two families disjoint as long
  * as s < 2^63. Nothing is buffered between calls, so there is no state to lose, to fork, or to save but
@@ -23,6 +23,7 @@ struct tacit_noise {
     uint8_t key[TACIT__KEY_BYTES];
     uint64_t generation;
     bool simulated;
+    atomic_uint_fast64_t scopes; /* given out so far */
 };
 
 static atomic_uint_fast64_t forks;
@@ -110,12 +111,37 @@ void tacit_noise_destroy(tacit_noise *noise)
     tacit__free_secret(noise, sizeof *noise);
 }
 
-void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name)
+static void open_site(tacit__site *site, tacit_noise *root, char domain, const void *text,
+                      size_t size)
 {
     refresh(root->key, &root->generation, root->simulated);
-    derive(site->key, root->key, 'n', name, strlen(name));
+    derive(site->key, root->key, domain, text, size);
     site->generation = root->generation;
     site->simulated = root->simulated;
+}
+
+void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name)
+{
+    open_site(site, root, 'n', name, strlen(name));
+}
+
+uint64_t tacit__noise_scope(tacit_noise *root)
+{
+    return atomic_fetch_add(&root->scopes, 1);
+}
+
+void tacit__site_open_scoped(tacit__site *site, tacit_noise *root, uint64_t scope, const char *name)
+{
+    /* the scope's own key first, so that names of any length need no room here */
+    tacit__site of_scope;
+    uint8_t text[8];
+    for (int i = 0; i < 8; i++)
+        text[i] = (uint8_t)(scope >> (8 * i));
+    open_site(&of_scope, root, 'l', text, sizeof text);
+    derive(site->key, of_scope.key, 'n', name, strlen(name));
+    site->generation = of_scope.generation;
+    site->simulated = of_scope.simulated;
+    tacit__site_wipe(&of_scope);
 }
 
 void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES], bool simulated)

@@ -16,8 +16,16 @@ typedef struct tacit__site {
     bool simulated;
 } tacit__site;
 
-/* `name` may be any string; different names give independent keys. */
+/* `name` may be any string; different names give independent keys. For chance that is no release's noise. */
 void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name);
+
+/* A number that this root gives once: 0, 1, 2, ... Two ledgers of one root must not share noise, even if their
+ * releases have the same names: each takes a scope of its own. */
+uint64_t tacit__noise_scope(tacit_noise *root);
+
+/* The site of a release in a scope: never the key of any other (scope, name), nor of tacit__site_open. */
+void tacit__site_open_scoped(tacit__site *site, tacit_noise *root, uint64_t scope,
+                             const char *name);
 
 /* A site with a key that was saved; `simulated` as it was saved. */
 void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES], bool simulated);

@@ -345,7 +345,7 @@ static void what_passes_is_the_exact_number_plus_the_draw_of_its_name(void **sta
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[DIMENSION], draw[DIMENSION];
     assert_ok(tacit_noise_create_simulated(1, &noise));
-    tacit__site_open(&site, noise, "b");
+    tacit__site_open_scoped(&site, noise, 0, "b"); /* the first ledger of its root */
     assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < DIMENSION; i++)
@@ -376,9 +376,42 @@ static void the_exact_sums_of_a_plan_without_noise_pass_no_gate(void **state)
     sum_rig_close(&rig);
 }
 
+/* Two ledgers of one root, with the same plan: if they drew the same noise, the difference of their releases would be
+ * exact. Nor does a release share the noise of another release, or of a site that happens to have its name. */
+static void ledgers_of_one_root_never_share_noise(void **state)
+{
+    (void)state;
+    tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1000);
+    tacit_noise *noise;
+    tacit_ledger *ledgers[2];
+    tacit__site site;
+    static const int64_t exact[DIMENSION] = {0};
+    int64_t released[5][DIMENSION];
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(tacit_ledger_create(plan, noise, &ledgers[i], NULL));
+        for (int j = 0; j < 2; j++) {
+            tacit__gate *gate;
+            assert_ok(tacit__gate_open(ledgers[i], j == 0 ? "a" : "b", 0, &gate, NULL));
+            assert_ok(tacit__gate_begin(gate, NULL));
+            tacit__gate_pass(gate, 0, DIMENSION, exact, released[2 * i + j]);
+        }
+    }
+    tacit__site_open(&site, noise, "a");
+    tacit__noise_draw(&site, 0, 0, TACIT__GAUSSIAN, 1000, DIMENSION, released[4]);
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < i; j++)
+            assert_memory_not_equal(released[i], released[j], sizeof released[i]);
+    tacit_ledger_destroy(ledgers[0]);
+    tacit_ledger_destroy(ledgers[1]);
+    tacit_noise_destroy(noise);
+    tacit_plan_destroy(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ledgers_of_one_root_never_share_noise),
         cmocka_unit_test(a_plan_that_is_not_calibrated_gets_no_ledger),
         cmocka_unit_test(a_ledger_says_whether_its_noise_is_simulated),
         cmocka_unit_test(names_that_were_not_declared_have_no_gate),
