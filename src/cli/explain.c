@@ -154,8 +154,14 @@ static void fill_cells(const tacit_plan *plan, size_t i, char cells[N_CELLS][CEL
     (void)snprintf(cells[NAME], CELL, "%s", r->name);
     (void)snprintf(cells[DIMENSION], CELL, "%zu", r->dimension);
     (void)snprintf(cells[STEPS], CELL, "%llu", (unsigned long long)r->steps);
-    (void)snprintf(cells[SENSITIVITY], CELL, "%.4g, %.4g", r->l1, r->l2);
-    (void)snprintf(cells[COLUMN], CELL, "%.4g, %.4g", r->column_l1, r->column_l2);
+    /* a norm in which nothing is declared is no zero */
+    if (r->l1 > 0) {
+        (void)snprintf(cells[SENSITIVITY], CELL, "%.4g, %.4g", r->l1, r->l2);
+        (void)snprintf(cells[COLUMN], CELL, "%.4g, %.4g", r->column_l1, r->column_l2);
+    } else {
+        (void)snprintf(cells[SENSITIVITY], CELL, "-, %.4g", r->l2);
+        (void)snprintf(cells[COLUMN], CELL, "-, %.4g", r->column_l2);
+    }
     (void)snprintf(cells[SCALE], CELL, "%.5g", tacit_plan_scale(plan, i));
 }
 
