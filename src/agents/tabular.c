@@ -222,7 +222,6 @@ static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_o
         .calibration = tight                                           ? TACIT__TIGHT
                        : q->calibration == TACIT_CALIBRATION_PUBLISHED ? TACIT__PUBLISHED
                                                                        : TACIT__FIGURE,
-        .visits_stream = true,
         .centred = tight,
         .user_norm = pooled ? user_norm(r, tight) : 1,
         .failure = r->values[FAILURE].real,

@@ -22,9 +22,8 @@ typedef struct tacit__sparse_row {
  * [table][state][action] and [table][state][action][next state]. */
 typedef struct tacit__counts {
     uint64_t users;
-    const double
-        *visits; /* N; NULL when no such stream is released: take the sum over next states */
-    const double *moves; /* M; NULL: see rows */
+    const double *visits; /* N */
+    const double *moves;  /* M; NULL: see rows */
     const tacit__sparse_row
         *rows; /* M as a list for each (table, state, action): large spaces, exact counts */
     const double *rewards; /* sum of r - centre */

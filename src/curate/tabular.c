@@ -38,7 +38,7 @@ typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
 
 typedef struct stream {
     size_t size;            /* cells */
-    double *noisy;          /* the last release, or the exact counts */
+    double *counts;         /* the last release, or the exact counts */
     size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
     double *x;              /* a user's contribution; zero between users */
     double *total, *before; /* one_step: sum of all reports, now and one user ago */
@@ -52,7 +52,7 @@ struct tacit__tabular {
     tacit_ledger *ledger;
     stream streams[STREAMS];
     uint64_t users;
-    bool fresh;  /* `noisy` is the release of `users` users */
+    bool fresh;  /* `counts` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
     double eta;  /* failure probability of one cell at one episode */
     uint64_t level_users; /* local: most users for which the levels below hold */
@@ -99,7 +99,7 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .nonnegative = !centred,
                                      .nonzeros = (uint64_t)steps,
                                      .clip = o->user_norm < 1}};
-    if (centred && o->visits_stream && o->user_norm == 1) {
+    if (centred && o->user_norm == 1) {
         spec.sensitivity_l2 = M_SQRT2 * l2;
         spec.reason =
             "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step";
@@ -143,8 +143,6 @@ static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        if (i == VISITS && !c->o.visits_stream)
-            continue;
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         tacit_release line;
         status = tacit_sum_declare(&spec, names[i], &line, err);
@@ -158,8 +156,6 @@ static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
-        if (i == VISITS && !c->o.visits_stream)
-            continue;
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
         status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
@@ -167,7 +163,7 @@ static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error
             s->level = joint_level(c, s);
     }
     /* the condition of the centred rewards' sensitivity; see the head */
-    if (status == TACIT_OK && c->o.visits_stream && c->o.centred && c->o.guarantee.delta > 0 &&
+    if (status == TACIT_OK && c->o.centred && c->o.guarantee.delta > 0 &&
         !(c->streams[REWARDS].scale >= c->streams[VISITS].scale / 2))
         status = tacit__fail(
             err, TACIT_BAD_PLAN,
@@ -242,11 +238,11 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
             continue;
         }
         s->report = c->o.one_step ? s->size / sp->tables : s->size;
-        s->noisy = tacit__alloc(s->size, sizeof *s->noisy);
+        s->counts = tacit__alloc(s->size, sizeof *s->counts);
         s->x = tacit__alloc(s->report, sizeof *s->x);
         s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
         s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
-        if (s->noisy == NULL || s->x == NULL ||
+        if (s->counts == NULL || s->x == NULL ||
             (c->o.one_step && (s->total == NULL || s->before == NULL)))
             status = tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
                                  s->size);
@@ -273,7 +269,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
     for (int i = 0; i < STREAMS; i++) {
         stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
-        tacit__free_secret(s->noisy, s->size * sizeof *s->noisy);
+        tacit__free_secret(s->counts, s->size * sizeof *s->counts);
         tacit__free_secret(s->x, s->report * sizeof *s->x);
         tacit__free(s->total);
         tacit__free(s->before);
@@ -318,25 +314,21 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
     for (int i = 0; i < STREAMS && is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
          i++) {
         stream *s = &c->streams[i];
-        tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->noisy, err);
+        tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->counts, err);
         if (status != TACIT_OK)
             return status;
     }
     c->fresh = true;
-    bool has_visits = !is_private(c) || c->o.visits_stream;
     *out = (tacit__counts){.users = c->users,
-                           .visits = has_visits ? c->streams[VISITS].noisy : NULL,
-                           .moves = c->streams[MOVES].noisy,
+                           .visits = c->streams[VISITS].counts,
+                           .moves = c->streams[MOVES].counts,
                            .rows = c->rows,
-                           .rewards = c->streams[REWARDS].noisy,
+                           .rewards = c->streams[REWARDS].counts,
                            .centre = c->o.centred ? 0.5 : 0};
     if (is_private(c)) {
         out->moves_error = level(c, MOVES);
         out->rewards_error = level(c, REWARDS);
-        /* visits that are sums of S moves err like a sum of S times as many draws */
-        out->visits_error = c->o.visits_stream
-                                ? level(c, VISITS)
-                                : out->moves_error * sqrt((double)c->o.space.n_states);
+        out->visits_error = level(c, VISITS);
     }
     return TACIT_OK;
 }
@@ -413,9 +405,9 @@ static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t fir
 {
     const tacit__space *sp = &c->o.space;
     bool exact = !is_private(c);
-    double *visits = exact ? c->streams[VISITS].noisy : c->streams[VISITS].x;
-    double *moves = exact ? c->streams[MOVES].noisy : c->streams[MOVES].x;
-    double *rewards = exact ? c->streams[REWARDS].noisy : c->streams[REWARDS].x;
+    double *visits = exact ? c->streams[VISITS].counts : c->streams[VISITS].x;
+    double *moves = exact ? c->streams[MOVES].counts : c->streams[MOVES].x;
+    double *rewards = exact ? c->streams[REWARDS].counts : c->streams[REWARDS].x;
     double centre = c->o.centred ? 0.5 : 0;
     for (size_t h = first; h < last; h++) {
         size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
@@ -436,7 +428,7 @@ static tacit_status collect_report(tacit__tabular *c, size_t h, tacit_error *err
         stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
-        double *kept = s->before, *table = s->noisy + h * s->report;
+        double *kept = s->before, *table = s->counts + h * s->report;
         s->before = s->total;
         s->total = kept;
         tacit_status status = tacit_sum_release(s->sum, s->total, err);

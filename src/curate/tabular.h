@@ -25,8 +25,7 @@ typedef struct tacit__tabular_options {
     tacit__calibration calibration;
     bool has_mechanism; /* else the least noisy one */
     tacit_sum_mechanism mechanism;
-    bool visits_stream; /* release N as well; without it visits are sums of moves */
-    bool centred;       /* rewards as r - 1/2 */
+    bool centred; /* rewards as r - 1/2 */
     bool
         one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
     double

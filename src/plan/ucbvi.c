@@ -309,19 +309,13 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
 
 tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
 {
-    const size_t n_states = p->in.space.n_states;
     double scale = p->options.error_scale;
     bool exact = c->visits_error == 0 && c->moves_error == 0;
     p->visits_error = scale * c->visits_error;
     p->moves_error = scale * c->moves_error;
     p->rewards_error = scale * c->rewards_error;
     for (size_t row = 0; row < p->rows; row++) {
-        double visits = 0;
-        if (c->visits != NULL)
-            visits = c->visits[row];
-        else
-            for (size_t next = 0; next < n_states; next++)
-                visits += c->moves[row * n_states + next];
+        double visits = c->visits[row];
         if (exact && visits == p->seen[row])
             continue; /* exact counts: a row changes only when it is visited */
         p->seen[row] = visits;

@@ -226,7 +226,6 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     tacit__tabular_options co = {.space = space,
                                  .episodes = EPISODES,
                                  .guarantee = g,
-                                 .visits_stream = true,
                                  .centred = true,
                                  .user_norm = 1,
                                  .failure = 0.1,
