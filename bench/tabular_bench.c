@@ -70,7 +70,10 @@ static double run(const tacit_world *world, const row *r, uint64_t episodes)
                         ? tacit_walk_play(walk, k, board.policy, states, actions, rewards)
                         : tacit_walk_play_mixed(walk, k, board.mixed, states, actions, rewards),
                     NULL);
-        bench_check(tacit_agent_learn(agent, &(tacit_trajectory){states, actions, rewards}, &err),
+        bench_check(tacit_agent_learn(agent,
+                                      &(tacit_trajectory){
+                                          .states = states, .actions = actions, .rewards = rewards},
+                                      &err),
                     &err);
     }
     double seconds = (bench_now() - start) / (double)episodes;

@@ -6,6 +6,8 @@ find_package(Threads REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(MPFR REQUIRED IMPORTED_TARGET mpfr)
 pkg_check_modules(GMP REQUIRED IMPORTED_TARGET gmp)
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson) # the command only
 if(TACIT_TESTS)
@@ -13,4 +15,5 @@ if(TACIT_TESTS)
   find_library(GLPK_LIBRARY glpk) # one test's second opinion; has no pkg-config file
 endif()
 
-set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::MPFR PkgConfig::GMP PkgConfig::YAML Threads::Threads m)
+set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::MPFR PkgConfig::GMP PkgConfig::YAML
+    PkgConfig::LAPACKE PkgConfig::OPENBLAS Threads::Threads m)

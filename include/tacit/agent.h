@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/features.h>
 #include <tacit/ledger.h>
 #include <tacit/setting.h>
 #include <tacit/status.h>
@@ -60,8 +61,13 @@ typedef struct tacit_agent_request {
     size_t n_states, n_actions, horizon;
     bool stationary;   /* all steps alike: counts may be pooled */
     uint64_t episodes; /* users that will come */
-    const char *file;  /* for messages; NULL: none */
-    int line;          /* of the agent; 0: unknown */
+    /* Public knowledge that some kinds need. NULL: not known; learners with features then use one feature for
+     * each state and action (and next state). */
+    const tacit_mixture *mixture;
+    const tacit_linear *linear;
+    const double *rewards; /* expected rewards [horizon, or 1 if stationary][states][actions] */
+    const char *file;      /* for messages; NULL: none */
+    int line;              /* of the agent; 0: unknown */
 } tacit_agent_request;
 
 typedef struct tacit_agent tacit_agent;
@@ -73,8 +79,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create(const tacit_agent_reque
                                                          tacit_error *err);
 TACIT_API void tacit_agent_destroy(tacit_agent *agent);
 
-/* Exactly one of policy [horizon][states] and mixed [horizon][states][actions] is set; both live until the
- * next call. `version` grows when the policy changes. */
+/* At most one of policy [horizon][states] and mixed [horizon][states][actions] is set, both live until the
+ * next call; neither where states are not numbered: then only tacit_agent_act tells. `version` grows when the policy
+ * changes. */
 typedef struct tacit_billboard {
     uint64_t version;
     const uint32_t *policy;
@@ -84,16 +91,51 @@ typedef struct tacit_billboard {
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out,
                                                        tacit_error *err);
 
-/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]. What does not fit is refused
- * and changes nothing. */
+/* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with these features
+ * of each action [actions][dimension]. */
+typedef struct tacit_situation {
+    size_t step;
+    uint32_t state;
+    const double *features;
+} tacit_situation;
+
+/* The action of the current billboard (the last tacit_agent_plan) for a user in this situation, and its probability.
+ * `chance` in [0, 1) decides where the policy is random. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
+                                                      const tacit_situation *situation,
+                                                      double chance, uint32_t *action,
+                                                      double *probability, tacit_error *err);
+
+/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not numbered,
+ * features[horizon + 1][actions][dimension] instead of states. What does not fit is refused and changes nothing. */
 typedef struct tacit_trajectory {
     const uint32_t *states, *actions;
     const double *rewards;
+    const double *features;
 } tacit_trajectory;
 
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
                                                         const tacit_trajectory *user,
                                                         tacit_error *err);
+
+/* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatised report, with the noise
+ * of its own agent object; it learns nothing by it. The server's side adds a report to what it knows. A report is bytes,
+ * the same on every machine; `report` with bytes = NULL gives the size. Reports that do not fit the agent are refused and
+ * change nothing. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
+                                                         const tacit_trajectory *user, void *bytes,
+                                                         size_t *size, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes,
+                                                         size_t size, tacit_error *err);
+
+/* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save` with
+ * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped: the
+ * same plans from the same users, and noise that was used is never drawn again. What is corrupt, or of another
+ * request, is refused, and the agent stays fresh. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes,
+                                                       size_t *size, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes,
+                                                       size_t size, tacit_error *err);
 
 /* What was declared and calibrated, for explanation and accounting; NULL with model none. */
 TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/features.h>
 #include <tacit/noise.h>
 #include <tacit/setting.h>
 #include <tacit/status.h>
@@ -71,6 +72,10 @@ typedef struct tacit_world_facts {
     bool stationary; /* the same transitions and rewards at every step: learners may pool */
     double reward_low, reward_high; /* in original units; they are mapped to 0 and 1 */
     double optimal_value;           /* of the best policy, with rewards in [0, 1] */
+    const double *rewards; /* expected, in [0, 1]: [horizon, or 1 if stationary][states][actions] */
+    /* Known structure; NULL: none beyond the numbers of states and actions. */
+    const tacit_mixture *mixture;
+    const tacit_linear *linear;
 } tacit_world_facts;
 
 /* Unknown keys, wrong types, values out of range, and everything that can be wrong with the files give

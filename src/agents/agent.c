@@ -1,7 +1,7 @@
 /* The list of agents, and the public face of one. See include/tacit/agent.h.
  *
- * Families of agents (tabular now) keep their kinds in tables; this file strings the tables together, checks what
- * all requests have in common, and forwards. */
+ * Families of agents keep their kinds in tables; this file strings the tables together, checks what all requests have
+ * in common, and forwards. */
 #include <tacit/agent.h>
 
 #include <math.h>
@@ -9,31 +9,55 @@
 #include <string.h>
 
 #include "agents/agent.h"
-#include "agents/tabular.h"
+#include "agents/family.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
 
+static const tacit__family *const families[] = {&tacit__family_tabular};
+enum { N_FAMILIES = sizeof families / sizeof *families };
+
 struct tacit_agent {
-    tacit__tabular_agent *tabular;
+    const tacit__family *family;
+    void *self;
+    tacit_model model;
+    size_t n_states, n_actions, horizon;
+    tacit_billboard board; /* of the last plan */
 };
 
 size_t tacit_agent_kind_count(void)
 {
-    return tacit__tabular_kind_count;
+    size_t n = 0;
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        n += families[f]->n_kinds;
+    return n;
 }
 
 const tacit_agent_kind *tacit_agent_kind_at(size_t i)
 {
-    return i < tacit__tabular_kind_count ? &tacit__tabular_kinds[i] : NULL;
+    for (size_t f = 0; f < N_FAMILIES; f++) {
+        if (i < families[f]->n_kinds)
+            return &families[f]->kinds[i];
+        i -= families[f]->n_kinds;
+    }
+    return NULL;
+}
+
+/* The family and the place in it of a name; NULL: there is none. */
+static const tacit__family *find(const char *name, size_t *kind)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (*kind = 0; *kind < families[f]->n_kinds; ++*kind)
+            if (strcmp(families[f]->kinds[*kind].name, name) == 0)
+                return families[f];
+    return NULL;
 }
 
 const tacit_agent_kind *tacit_agent_kind_find(const char *name)
 {
-    for (size_t i = 0; i < tacit_agent_kind_count(); i++)
-        if (strcmp(tacit_agent_kind_at(i)->name, name) == 0)
-            return tacit_agent_kind_at(i);
-    return NULL;
+    size_t kind;
+    const tacit__family *family = find(name, &kind);
+    return family != NULL ? &family->kinds[kind] : NULL;
 }
 
 static unsigned model_bit(tacit_guarantee g)
@@ -81,7 +105,8 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit_agen
 {
     const tacit_guarantee *g = &r->guarantee;
     size_t line = (size_t)r->line;
-    if (r->n_states == 0 || r->n_actions == 0 || r->horizon == 0)
+    bool numbered = r->linear == NULL || r->linear->row != NULL;
+    if ((r->n_states == 0 && numbered) || r->n_actions == 0 || r->horizon == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "states, actions and horizon must be at least 1");
     if (r->episodes == 0)
@@ -95,9 +120,6 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit_agen
                               "delta is %g, expected a number in [0, 1)", g->delta);
     if ((kind->models & model_bit(*g)) == 0)
         return refuse_model(r, kind, err);
-    if (r->calibration != TACIT_CALIBRATION_TIGHT && g->model != TACIT_MODEL_NONE && g->delta > 0)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, line,
-                              "the published calibrations use Laplace noise: set delta to 0");
     return TACIT_OK;
 }
 
@@ -106,11 +128,12 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 {
     if (request == NULL || request->kind == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const tacit_agent_kind *kind = tacit_agent_kind_find(request->kind);
-    if (kind == NULL)
+    size_t kind;
+    const tacit__family *family = find(request->kind, &kind);
+    if (family == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
-    tacit_status status = check_request(request, kind, err);
+    tacit_status status = check_request(request, &family->kinds[kind], err);
     if (status != TACIT_OK)
         return status;
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
@@ -118,8 +141,12 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
     tacit_agent *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = tacit__tabular_agent_create((size_t)(kind - tacit__tabular_kinds), request, noise,
-                                         &agent->tabular, err);
+    *agent = (tacit_agent){.family = family,
+                           .model = request->guarantee.model,
+                           .n_states = request->n_states,
+                           .n_actions = request->n_actions,
+                           .horizon = request->horizon};
+    status = family->create(kind, request, noise, &agent->self, err);
     if (status != TACIT_OK) {
         tacit_agent_destroy(agent);
         return status;
@@ -131,31 +158,113 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 void tacit_agent_destroy(tacit_agent *agent)
 {
     if (agent != NULL)
-        tacit__tabular_agent_destroy(agent->tabular);
+        agent->family->destroy(agent->self);
     tacit__free(agent);
 }
 
 tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out, tacit_error *err)
 {
-    return tacit__tabular_agent_plan(agent->tabular, out, err);
+    tacit_status status = agent->family->plan(agent->self, &agent->board, err);
+    if (status == TACIT_OK)
+        *out = agent->board;
+    return status;
+}
+
+/* Reads a table; `row` is that of the step and state. */
+static void act_by_table(const tacit_agent *agent, size_t row, double chance, uint32_t *action,
+                         double *probability)
+{
+    if (agent->board.policy != NULL) {
+        *action = agent->board.policy[row];
+        *probability = 1;
+        return;
+    }
+    const double *p = agent->board.mixed + row * agent->n_actions;
+    uint32_t a = 0;
+    for (double sum = p[0]; a + 1 < agent->n_actions && chance >= sum; sum += p[a])
+        a++;
+    while (a > 0 && p[a] == 0) /* rounding may lead past the last possible action */
+        a--;
+    *action = a;
+    *probability = p[a];
+}
+
+tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situation, double chance,
+                             uint32_t *action, double *probability, tacit_error *err)
+{
+    if (agent == NULL || situation == NULL || action == NULL || probability == NULL ||
+        !(chance >= 0 && chance < 1))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (situation->step >= agent->horizon)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
+                           situation->step, agent->horizon);
+    if (situation->features == NULL && situation->state >= agent->n_states)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "state is %lu, expected less than %zu",
+                           (unsigned long)situation->state, agent->n_states);
+    if (agent->family->act != NULL && agent->board.policy == NULL && agent->board.mixed == NULL)
+        return agent->family->act(agent->self, situation, chance, action, probability, err);
+    if (agent->board.policy == NULL && agent->board.mixed == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
+    act_by_table(agent, situation->step * agent->n_states + situation->state, chance, action,
+                 probability);
+    return TACIT_OK;
 }
 
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)
 {
-    return tacit__tabular_agent_learn(agent->tabular, user, err);
+    return agent->family->learn(agent->self, user, err);
 }
 
-const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)
+tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user, void *bytes,
+                                size_t *size, tacit_error *err)
 {
-    return tacit__tabular_agent_release_plan(agent->tabular);
+    if (agent == NULL || user == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->model != TACIT_MODEL_LOCAL || agent->family->report == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
+    return agent->family->report(agent->self, user, bytes, size, err);
 }
 
-const char *tacit_agent_remark(const tacit_agent *agent)
+tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
+                                tacit_error *err)
 {
-    return tacit__tabular_agent_remark(agent->tabular);
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->model != TACIT_MODEL_LOCAL || agent->family->absorb == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
+    return agent->family->absorb(agent->self, bytes, size, err);
+}
+
+tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
+{
+    if (agent == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->save == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
+    return agent->family->save(agent->self, bytes, size, err);
+}
+
+tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
+{
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->load == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
+    return agent->family->load(agent->self, bytes, size, err);
 }
 
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent)
 {
-    return tacit__tabular_agent_ledger(agent->tabular);
+    return agent->family->ledger(agent->self);
+}
+
+const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)
+{
+    tacit_ledger *ledger = tacit__agent_ledger(agent);
+    return ledger != NULL ? tacit_ledger_plan(ledger) : NULL;
+}
+
+const char *tacit_agent_remark(const tacit_agent *agent)
+{
+    return agent->family->remark(agent->self);
 }

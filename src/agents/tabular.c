@@ -8,23 +8,21 @@
  * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on every node of a binary tree,
  * or 3 H / epsilon on every report, raw rewards, three streams; [GPPP21]: 6 H / epsilon. What they give is computed, not
  * believed. */
-#include "agents/tabular.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "agents/family.h"
+#include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/settings.h"
 #include "curate/tabular.h"
-#include "noise/stream.h"
 #include "plan/ldp_obi.h"
 #include "plan/private_ucb.h"
 #include "plan/pucb.h"
 #include "plan/ucbvi.h"
 
 /* Parameters that all kinds share come first, in this order. */
-enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_NORM, OWN, OWN_2, OWN_3, MAX_PARAMETERS };
+enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_NORM, OWN, OWN_2, OWN_3 };
 
 #define SHARED(scale, error)                                                                       \
     {"pooled", TACIT_PARAMETER_TEXT,                                                               \
@@ -94,10 +92,7 @@ static const tacit_agent_kind kinds[] = {
                  COUNT(ldp_obi_parameters)},
 };
 
-const tacit_agent_kind *const tacit__tabular_kinds = kinds;
-const size_t tacit__tabular_kind_count = COUNT(kinds);
-
-struct tacit__tabular_agent {
+typedef struct tabular_agent {
     size_t kind;
     tacit__tabular *curator;
     tacit__ucbvi *ucbvi;
@@ -105,42 +100,22 @@ struct tacit__tabular_agent {
     tacit__pucb *pucb;
     tacit__ldp_obi *ldp_obi;
     const char *remark;
-};
+} tabular_agent;
 
 /* --- Settings ---------------------------------------------------------------------------------- */
 
-typedef struct reading {
-    const tacit_agent_request *request;
-    const tacit_agent_kind *kind;
-    tacit__value values[MAX_PARAMETERS];
-    bool theory; /* bonus_scale: 1 */
-} reading;
-
-/* The index of a text value among the choices, a NULL-terminated list; -1 with an error. */
-static int choose(const reading *r, size_t parameter, const char *const *choices, tacit_error *err)
+/* bonus_scale: 1 */
+static bool is_theory(const tacit__reading *r)
 {
-    const char *text = r->values[parameter].text;
-    char list[160] = "";
-    for (int i = 0; choices[i] != NULL; i++) {
-        if (strcmp(choices[i], text) == 0)
-            return i;
-        size_t used = strlen(list);
-        if (used + strlen(choices[i]) + 3 < sizeof list) {
-            memcpy(list + used, used > 0 ? ", " : "", used > 0 ? 3 : 1);
-            memcpy(list + strlen(list), choices[i], strlen(choices[i]) + 1);
-        }
-    }
-    (void)tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->request->file,
-                         (size_t)r->values[parameter].line, "%s: %s is '%s', expected one of: %s",
-                         r->kind->name, r->kind->parameters[parameter].name, text, list);
-    return -1;
+    return r->values[BONUS_SCALE].real >= 1;
 }
 
 static const char *const yes_no_auto[] = {"auto", "yes", "no", NULL};
 
-static tacit_status read_pooled(const reading *r, size_t kind, bool *pooled, tacit_error *err)
+static tacit_status read_pooled(const tacit__reading *r, size_t kind, bool *pooled,
+                                tacit_error *err)
 {
-    int choice = choose(r, POOLED, yes_no_auto, err);
+    int choice = tacit__reading_choose(r, POOLED, yes_no_auto, err);
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
     *pooled = choice == 1 || (choice == 0 && r->request->stationary);
@@ -155,46 +130,19 @@ static tacit_status read_pooled(const reading *r, size_t kind, bool *pooled, tac
     return TACIT_OK;
 }
 
-static double error_scale(const reading *r)
+static double error_scale(const tacit__reading *r)
 {
-    return r->theory && !r->values[ERROR_SCALE].given ? 1 : r->values[ERROR_SCALE].real;
+    return is_theory(r) && !r->values[ERROR_SCALE].given ? 1 : r->values[ERROR_SCALE].real;
 }
 
 /* What a user's counts are clipped to: by default what lets a trajectory that seldom repeats itself through. */
-static double user_norm(const reading *r, bool tight)
+static double user_norm(const tacit__reading *r, bool tight)
 {
     if (r->values[USER_NORM].given)
         return r->values[USER_NORM].real;
     double least = 1 / sqrt((double)r->request->horizon);
     bool gaussian = r->request->guarantee.delta > 0; /* in L1 every trajectory has the same norm */
-    return r->theory || !tight || !gaussian ? 1 : fmin(1, fmax(least, 0.3));
-}
-
-static tacit_status read_sums(const reading *r, tacit__tabular_options *o, tacit_error *err)
-{
-    const tacit_agent_request *q = r->request;
-    static const char *const names[] = {"tree", "smooth", "blt", NULL};
-    static const tacit_sum_mechanism mechanisms[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH,
-                                                     TACIT_SUM_BLT};
-    if (q->guarantee.model == TACIT_MODEL_JOINT && q->sums == NULL &&
-        q->calibration != TACIT_CALIBRATION_TIGHT) {
-        o->has_mechanism = true;
-        o->mechanism = TACIT_SUM_TREE;
-    }
-    if (q->sums == NULL)
-        return TACIT_OK;
-    if (q->guarantee.model != TACIT_MODEL_JOINT)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, q->file, (size_t)q->line,
-                              "sums: %s is for the joint model; local reports are simply added",
-                              q->sums);
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (strcmp(names[i], q->sums) == 0) {
-            o->has_mechanism = true;
-            o->mechanism = mechanisms[i];
-            return TACIT_OK;
-        }
-    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, q->file, (size_t)q->line,
-                          "sums is '%s', expected tree, smooth or blt", q->sums);
+    return is_theory(r) || !tight || !gaussian ? 1 : fmin(1, fmax(least, 0.3));
 }
 
 static double published_scale(const tacit_agent_request *q, size_t kind)
@@ -206,7 +154,7 @@ static double published_scale(const tacit_agent_request *q, size_t kind)
     return 3 * h * fmax(1, levels) / q->guarantee.epsilon;
 }
 
-static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_options *out,
+static tacit_status read_curator(const tacit__reading *r, size_t kind, tacit__tabular_options *out,
                                  tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
@@ -228,12 +176,12 @@ static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_o
         .published_scale = published_scale(q, kind),
         .weight_visits = 3 * h + 2,
         .weight_moves = s * h,
-        .weight_rewards = r->theory ? 1 : h,
+        .weight_rewards = is_theory(r) ? 1 : h,
     };
-    status = read_sums(r, &o, err);
+    status = tacit__reading_mechanism(r, &o.mechanism, err);
     if (status == TACIT_OK && kind <= DP_UCBVI) {
         static const char *const reports[] = {"all", "step", NULL};
-        int report = choose(r, OWN_3, reports, err);
+        int report = tacit__reading_choose(r, OWN_3, reports, err);
         if (report < 0)
             return TACIT_BAD_ARGUMENT;
         o.one_step = report == 1;
@@ -244,25 +192,25 @@ static tacit_status read_curator(const reading *r, size_t kind, tacit__tabular_o
 
 /* --- Planners ---------------------------------------------------------------------------------- */
 
-static bool is_sparse(const tacit__tabular_agent *agent)
+static bool is_sparse(const tabular_agent *agent)
 {
     tacit__counts counts;
     return tacit__tabular_release(agent->curator, &counts, NULL) == TACIT_OK &&
            counts.moves == NULL;
 }
 
-static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, tacit__space space,
+static tacit_status make_ucbvi(tabular_agent *agent, const tacit__reading *r, tacit__space space,
                                uint64_t tie_seed, tacit_error *err)
 {
     static const char *const names[] = {"bernstein", "hoeffding",      "certificate",
                                         "printed",   "azar-hoeffding", "azar-bernstein",
                                         NULL};
-    int bonus = r->theory ? TACIT__BONUS_HOEFFDING : TACIT__BONUS_BERNSTEIN;
-    if (r->request->calibration == TACIT_CALIBRATION_PUBLISHED && r->theory)
+    int bonus = is_theory(r) ? TACIT__BONUS_HOEFFDING : TACIT__BONUS_BERNSTEIN;
+    if (r->request->calibration == TACIT_CALIBRATION_PUBLISHED && is_theory(r))
         bonus = TACIT__BONUS_PRINTED;
-    if (r->values[OWN].given && (bonus = choose(r, OWN, names, err)) < 0)
+    if (r->values[OWN].given && (bonus = tacit__reading_choose(r, OWN, names, err)) < 0)
         return TACIT_BAD_ARGUMENT;
-    int monotone = choose(r, OWN_2, yes_no_auto, err);
+    int monotone = tacit__reading_choose(r, OWN_2, yes_no_auto, err);
     if (monotone < 0)
         return TACIT_BAD_ARGUMENT;
     tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
@@ -271,9 +219,9 @@ static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, ta
                               .failure = r->values[FAILURE].real,
                               .episodes = r->request->episodes,
                               .sparse = is_sparse(agent),
-                              .monotone = monotone == 1 || (monotone == 0 && r->theory),
+                              .monotone = monotone == 1 || (monotone == 0 && is_theory(r)),
                               .tie_seed = tie_seed};
-    if (!r->theory)
+    if (!is_theory(r))
         agent->remark =
             "bonus_scale below 1: the regret theorem does not apply; privacy does not depend on it";
     else if (bonus == TACIT__BONUS_BERNSTEIN)
@@ -282,7 +230,7 @@ static tacit_status make_ucbvi(tacit__tabular_agent *agent, const reading *r, ta
     return tacit__ucbvi_create(space, &o, &agent->ucbvi);
 }
 
-static tacit_status make_planner(tacit__tabular_agent *agent, const reading *r, tacit__space space,
+static tacit_status make_planner(tabular_agent *agent, const tacit__reading *r, tacit__space space,
                                  uint64_t tie_seed, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
@@ -293,7 +241,7 @@ static tacit_status make_planner(tacit__tabular_agent *agent, const reading *r, 
         return tacit__fail_at(err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
                               "%s has no sparse counts, which so many states need; ucbvi has",
                               r->kind->name);
-    if (!r->theory)
+    if (!is_theory(r))
         agent->remark =
             "bonus_scale below 1: the regret theorem does not apply; privacy does not depend on it";
     switch (agent->kind) {
@@ -338,60 +286,9 @@ static tacit_status make_planner(tacit__tabular_agent *agent, const reading *r, 
 
 /* --- The agent --------------------------------------------------------------------------------- */
 
-/* Public chance that breaks ties; without a source of noise (model none) a fixed one. */
-static uint64_t tie_seed_of(tacit_noise *noise)
+static void destroy(void *self)
 {
-    uint64_t word = 1;
-    if (noise != NULL) {
-        tacit__site site;
-        tacit__site_open(&site, noise, "public: ties");
-        tacit__site_words(&site, 0, 0, 1, &word);
-    }
-    return word;
-}
-
-tacit_status tacit__tabular_agent_create(size_t index, const tacit_agent_request *request,
-                                         tacit_noise *noise, tacit__tabular_agent **out,
-                                         tacit_error *err)
-{
-    reading r = {.request = request, .kind = &kinds[index]};
-    tacit__origin origin = {
-        .file = request->file, .line = request->line, .kind = kinds[index].name};
-    tacit_status status =
-        tacit__settings_read(r.kind->parameters, r.kind->n_parameters, request->settings,
-                             request->n_settings, &origin, r.values, err);
-    if (status != TACIT_OK)
-        return status;
-    r.theory = r.values[BONUS_SCALE].real >= 1;
-    tacit__tabular_options curator;
-    status = read_curator(&r, index, &curator, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__tabular_agent *agent = tacit__alloc(1, sizeof *agent);
-    if (agent == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_error reason = {0};
-    agent->kind = index;
-    agent->remark = "";
-    status = tacit__tabular_create(&curator, noise, &agent->curator, &reason);
-    if (status != TACIT_OK)
-        (void)tacit__fail_at(err, status, request->file, (size_t)request->line, "%s",
-                             reason.message);
-    if (status == TACIT_OK) {
-        status = make_planner(agent, &r, curator.space, tie_seed_of(noise), err);
-        if (status == TACIT_NO_MEMORY)
-            (void)tacit__fail_plain(err, status);
-    }
-    if (status != TACIT_OK) {
-        tacit__tabular_agent_destroy(agent);
-        return status;
-    }
-    *out = agent;
-    return TACIT_OK;
-}
-
-void tacit__tabular_agent_destroy(tacit__tabular_agent *agent)
-{
+    tabular_agent *agent = self;
     if (agent == NULL)
         return;
     tacit__tabular_destroy(agent->curator);
@@ -402,9 +299,47 @@ void tacit__tabular_agent_destroy(tacit__tabular_agent *agent)
     tacit__free(agent);
 }
 
-tacit_status tacit__tabular_agent_plan(tacit__tabular_agent *agent, tacit_billboard *out,
-                                       tacit_error *err)
+static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
+                           void **out, tacit_error *err)
 {
+    if (request->calibration != TACIT_CALIBRATION_TIGHT && request->guarantee.delta > 0 &&
+        request->guarantee.model != TACIT_MODEL_NONE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+                              "the published calibrations use Laplace noise: set delta to 0");
+    tacit__reading r;
+    tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__tabular_options curator;
+    status = read_curator(&r, kind, &curator, err);
+    if (status != TACIT_OK)
+        return status;
+    tabular_agent *agent = tacit__alloc(1, sizeof *agent);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_error reason = {0};
+    agent->kind = kind;
+    agent->remark = "";
+    status = tacit__tabular_create(&curator, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        (void)tacit__fail_at(err, status, request->file, (size_t)request->line, "%s",
+                             reason.message);
+    if (status == TACIT_OK) {
+        status = make_planner(agent, &r, curator.space, tacit__reading_tie_seed(noise), err);
+        if (status == TACIT_NO_MEMORY)
+            (void)tacit__fail_plain(err, status);
+    }
+    if (status != TACIT_OK) {
+        destroy(agent);
+        return status;
+    }
+    *out = agent;
+    return TACIT_OK;
+}
+
+static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
+{
+    tabular_agent *agent = self;
     tacit__counts counts;
     tacit_status status = tacit__tabular_release(agent->curator, &counts, err);
     if (status != TACIT_OK)
@@ -419,26 +354,31 @@ tacit_status tacit__tabular_agent_plan(tacit__tabular_agent *agent, tacit_billbo
     return TACIT_OK;
 }
 
-tacit_status tacit__tabular_agent_learn(tacit__tabular_agent *agent, const tacit_trajectory *user,
-                                        tacit_error *err)
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
+    tabular_agent *agent = self;
     tacit__trajectory t = {
         .states = user->states, .actions = user->actions, .rewards = user->rewards};
     return tacit__tabular_add(agent->curator, &t, err);
 }
 
-const tacit_plan *tacit__tabular_agent_release_plan(const tacit__tabular_agent *agent)
+static tacit_ledger *ledger(const void *self)
 {
-    tacit_ledger *ledger = tacit__tabular_ledger(agent->curator);
-    return ledger != NULL ? tacit_ledger_plan(ledger) : NULL;
+    return tacit__tabular_ledger(((const tabular_agent *)self)->curator);
 }
 
-tacit_ledger *tacit__tabular_agent_ledger(const tacit__tabular_agent *agent)
+static const char *remark(const void *self)
 {
-    return tacit__tabular_ledger(agent->curator);
+    return ((const tabular_agent *)self)->remark;
 }
 
-const char *tacit__tabular_agent_remark(const tacit__tabular_agent *agent)
-{
-    return agent->remark;
-}
+const tacit__family tacit__family_tabular = {
+    .kinds = kinds,
+    .n_kinds = COUNT(kinds),
+    .create = create,
+    .destroy = destroy,
+    .plan = plan,
+    .learn = learn,
+    .ledger = ledger,
+    .remark = remark,
+};

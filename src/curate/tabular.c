@@ -221,8 +221,6 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     c->o = *options;
-    if (!c->o.has_mechanism)
-        c->o.mechanism = tacit_sum_default_mechanism(c->o.guarantee);
     const tacit__space *sp = &c->o.space;
     size_t rows = sp->tables * sp->n_states * sp->n_actions;
     c->eta = c->o.failure / (3 * (double)rows * (double)(sp->n_states + 2) * (double)c->o.episodes);

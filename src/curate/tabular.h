@@ -23,7 +23,6 @@ typedef struct tacit__tabular_options {
     uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
     tacit_guarantee guarantee;
     tacit__calibration calibration;
-    bool has_mechanism; /* else the least noisy one */
     tacit_sum_mechanism mechanism;
     bool centred; /* rewards as r - 1/2 */
     bool

@@ -265,6 +265,9 @@ tacit_status tacit_experiment_agent(const tacit_experiment *experiment, const ta
                                          .horizon = space->horizon,
                                          .stationary = space->stationary,
                                          .episodes = experiment->facts.episodes,
+                                         .mixture = space->mixture,
+                                         .linear = space->linear,
+                                         .rewards = space->rewards,
                                          .file = experiment->facts.file,
                                          .line = entry->line};
     tacit_noise *noise = NULL;

@@ -110,7 +110,8 @@ static tacit_status learn_all(player *p, atomic_uint_fast64_t *episodes, double 
     const tacit__stage *stage = p->stage;
     const uint64_t K = tacit_experiment_describe(stage->experiment)->episodes;
     const uint64_t late = late_start(K);
-    const tacit_trajectory user = {p->states, p->actions, p->rewards};
+    const tacit_trajectory user = {
+        .states = p->states, .actions = p->actions, .rewards = p->rewards};
     tacit_billboard board = {0};
     tally t = {0};
     double before = 0;

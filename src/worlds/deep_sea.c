@@ -48,7 +48,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 }
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err)
+                           tacit__model *out, tacit_error *err)
 {
     if (values[SEED].given && !values[SHUFFLE].flag)
         return tacit__fail_at(
@@ -82,7 +82,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .row_max = 1,
                                   .row = row,
                                   .context = &sea};
-    tacit_status status = tacit__mdp_create(&spec, out, err);
+    tacit_status status = tacit__mdp_create(&spec, &out->mdp, err);
     tacit__free(coins);
     return status;
 }

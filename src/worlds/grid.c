@@ -182,7 +182,7 @@ static const char lake8[] =
     "SFFFFFFF/FFFFFFFF/FFFHFFFF/FFFFFHFF/FFFHFFFF/FHHFFFHF/FHFFHFHF/FFFHFFFG";
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err)
+                           tacit__model *out, tacit_error *err)
 {
     if (values[MAP].given && values[MAP_FILE].given)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[MAP_FILE].line,
@@ -204,7 +204,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
         source.file = file.path;
     }
     if (status == TACIT_OK)
-        status = tacit__grid_create(&source, out, err);
+        status = tacit__grid_create(&source, &out->mdp, err);
     tacit__file_close(&file);
     return status;
 }

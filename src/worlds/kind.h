@@ -7,13 +7,20 @@
 #include "base/settings.h"
 #include "worlds/mdp.h"
 
-/* A finite world needs the process and nothing else; other families will add their model here. */
+/* What a kind makes: the process, and what is publicly known about its structure. */
+typedef struct tacit__model {
+    tacit__mdp *mdp;
+    tacit_mixture mixture; /* dimension 0: none */
+    tacit_linear linear;
+    void *features; /* what the callbacks read; freed with the world */
+} tacit__model;
+
 typedef struct tacit__kind {
     tacit_world_kind face;
     tacit_world_family family;
     /* values[i] is the value of face.parameters[i]. */
     tacit_status (*create)(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err);
+                           tacit__model *out, tacit_error *err);
 } tacit__kind;
 
 extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, tacit__kind_grid,

@@ -120,7 +120,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 }
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err)
+                           tacit__model *out, tacit_error *err)
 {
     size_t n_states = (size_t)values[STATES].integer;
     size_t branching = (size_t)values[BRANCHING].integer;
@@ -149,7 +149,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .row = row,
                                   .context = &m};
     tacit_error inner = {.message = ""};
-    status = m.order != NULL ? tacit__mdp_create(&spec, out, &inner) : TACIT_NO_MEMORY;
+    status = m.order != NULL ? tacit__mdp_create(&spec, &out->mdp, &inner) : TACIT_NO_MEMORY;
     if (status == TACIT_TOO_LARGE)
         status = tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                                 "%s; fewer states or a smaller branching would do", inner.message);

@@ -46,7 +46,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 }
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err)
+                           tacit__model *out, tacit_error *err)
 {
     (void)origin;
     river r = {(uint32_t)values[STATES].integer - 1, values[MIRROR].flag};
@@ -58,7 +58,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .row_max = 3,
                                   .row = row,
                                   .context = &r};
-    return tacit__mdp_create(&spec, out, err);
+    return tacit__mdp_create(&spec, &out->mdp, err);
 }
 
 const tacit__kind tacit__kind_riverswim = {

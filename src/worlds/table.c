@@ -265,7 +265,7 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
 };
 
 static tacit_status create(const tacit__value *values, const tacit__origin *origin,
-                           tacit__mdp **out, tacit_error *err)
+                           tacit__model *out, tacit_error *err)
 {
     double low = values[REWARD_LOW].real, high = values[REWARD_HIGH].real;
     if (low >= high) {
@@ -289,7 +289,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
             .reward_low = low,
             .reward_high = high,
         };
-        status = tacit__table_create(&source, out, err);
+        status = tacit__table_create(&source, &out->mdp, err);
     }
     tacit__file_close(&transitions);
     tacit__file_close(&initial);

@@ -13,7 +13,7 @@ enum { MAX_PARAMETERS = 16 };
 
 struct tacit_world {
     tacit_world_facts facts;
-    tacit__mdp *mdp;
+    tacit__model model;
 };
 
 static const tacit__kind *const kinds[] = {
@@ -72,7 +72,7 @@ static bool is_whole(const tacit_world_request *request)
 /* What follows from the process. */
 static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_error *err)
 {
-    const tacit__mdp *mdp = world->mdp;
+    const tacit__mdp *mdp = world->model.mdp;
     double *scratch = tacit__alloc(2 * mdp->n_states, sizeof *scratch);
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -86,6 +86,9 @@ static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_
         .reward_low = mdp->reward_low,
         .reward_high = mdp->reward_high,
         .optimal_value = tacit__mdp_solve(mdp, NULL, NULL, scratch),
+        .rewards = mdp->reward,
+        .mixture = world->model.mixture.dimension > 0 ? &world->model.mixture : NULL,
+        .linear = world->model.linear.dimension > 0 ? &world->model.linear : NULL,
     };
     tacit__free(scratch);
     return TACIT_OK;
@@ -110,7 +113,7 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
     tacit_world *world = tacit__alloc(1, sizeof *world);
     if (world == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = kind->create(values, &origin, &world->mdp, err);
+    status = kind->create(values, &origin, &world->model, err);
     if (status == TACIT_OK)
         status = complete(world, kind, err);
     if (status == TACIT_OK)
@@ -124,7 +127,8 @@ void tacit_world_destroy(tacit_world *world)
 {
     if (world == NULL)
         return;
-    tacit__mdp_destroy(world->mdp);
+    tacit__mdp_destroy(world->model.mdp);
+    tacit__free(world->model.features);
     tacit__free(world);
 }
 
@@ -135,14 +139,14 @@ const tacit_world_facts *tacit_world_describe(const tacit_world *world)
 
 const tacit__mdp *tacit__world_mdp(const tacit_world *world)
 {
-    return world->mdp;
+    return world->model.mdp;
 }
 
 size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states)
 {
     if (states != NULL)
-        *states = world->mdp->unreachable;
-    return world->mdp->n_unreachable;
+        *states = world->model.mdp->unreachable;
+    return world->model.mdp->n_unreachable;
 }
 
 double tacit_world_original_value(const tacit_world *world, double value)
@@ -157,13 +161,13 @@ tacit_status tacit_world_solve(const tacit_world *world, uint32_t *policy, doubl
 {
     if (world == NULL || policy == NULL || values == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    (void)tacit__mdp_solve(world->mdp, policy, values, NULL);
+    (void)tacit__mdp_solve(world->model.mdp, policy, values, NULL);
     return TACIT_OK;
 }
 
 size_t tacit_world_scratch(const tacit_world *world)
 {
-    return 2 * world->mdp->n_states;
+    return 2 * world->model.mdp->n_states;
 }
 
 tacit_status tacit_world_evaluate(const tacit_world *world, const uint32_t *policy, double *scratch,
@@ -171,13 +175,13 @@ tacit_status tacit_world_evaluate(const tacit_world *world, const uint32_t *poli
 {
     if (world == NULL || policy == NULL || scratch == NULL || value == NULL)
         return TACIT_BAD_ARGUMENT;
-    size_t n = world->mdp->horizon * world->mdp->n_states;
+    size_t n = world->model.mdp->horizon * world->model.mdp->n_states;
     bool in_range = true;
     for (size_t i = 0; i < n; i++)
-        in_range &= policy[i] < world->mdp->n_actions;
+        in_range &= policy[i] < world->model.mdp->n_actions;
     if (!in_range)
         return TACIT_BAD_ARGUMENT;
-    *value = tacit__mdp_evaluate(world->mdp, policy, scratch);
+    *value = tacit__mdp_evaluate(world->model.mdp, policy, scratch);
     return TACIT_OK;
 }
 
@@ -186,7 +190,7 @@ tacit_status tacit_world_evaluate_mixed(const tacit_world *world, const double *
 {
     if (world == NULL || mixed == NULL || scratch == NULL || value == NULL)
         return TACIT_BAD_ARGUMENT;
-    *value = tacit__mdp_evaluate_mixed(world->mdp, mixed, scratch);
+    *value = tacit__mdp_evaluate_mixed(world->model.mdp, mixed, scratch);
     return TACIT_OK;
 }
 
@@ -195,5 +199,5 @@ tacit_status tacit_walk_create(const tacit_world *world, tacit_noise *root, taci
 {
     if (world == NULL || root == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    return tacit__walk_create(world->mdp, root, out, err);
+    return tacit__walk_create(world->model.mdp, root, out, err);
 }

@@ -84,7 +84,8 @@ static void play(tacit_agent *agent, const user users[USERS], uint64_t *versions
         for (size_t i = 0; i < HORIZON * STATES; i++)
             seen[k * HORIZON * STATES + i] =
                 board.policy != NULL ? (double)board.policy[i] : board.mixed[i * ACTIONS];
-        tacit_trajectory t = {users[k].states, users[k].actions, users[k].rewards};
+        tacit_trajectory t = {
+            .states = users[k].states, .actions = users[k].actions, .rewards = users[k].rewards};
         assert_ok(tacit_agent_learn(agent, &t, &err));
     }
 }

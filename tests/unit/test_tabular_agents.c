@@ -94,7 +94,7 @@ static double regret(arena *a, tacit_agent *agent, uint64_t episodes, double *fi
         *first += k < episodes / 10 ? loss : 0;
         *last += k >= episodes - episodes / 10 ? loss : 0;
         play(a, k, board.policy);
-        tacit_trajectory t = {a->states, a->actions, a->rewards};
+        tacit_trajectory t = {.states = a->states, .actions = a->actions, .rewards = a->rewards};
         assert_ok(tacit_agent_learn(agent, &t, &err));
     }
     return total;
@@ -119,7 +119,7 @@ static void assert_same_decisions(const char *one, tacit_guarantee g1, const cha
         assert_memory_equal(first.policy, second.policy,
                             a.facts->horizon * a.facts->n_states * sizeof *first.policy);
         play(&a, k, first.policy);
-        tacit_trajectory t = {a.states, a.actions, a.rewards};
+        tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
         assert_ok(tacit_agent_learn(x, &t, &err));
         assert_ok(tacit_agent_learn(y, &t, &err));
     }
@@ -226,6 +226,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     tacit__tabular_options co = {.space = space,
                                  .episodes = EPISODES,
                                  .guarantee = g,
+                                 .mechanism = tacit_sum_default_mechanism(g),
                                  .centred = true,
                                  .user_norm = 1,
                                  .failure = 0.1,
@@ -422,7 +423,7 @@ static void a_trajectory_that_does_not_fit_changes_nothing(void **state)
     assert_ok(tacit_agent_plan(x, &bx, &err));
     assert_ok(tacit_agent_plan(y, &by, &err));
     play(&a, 0, bx.policy);
-    tacit_trajectory t = {a.states, a.actions, a.rewards};
+    tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
     a.states[3] += 6;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
     a.states[3] -= 6;

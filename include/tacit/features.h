@@ -1,0 +1,45 @@
+/* Features: what is publicly known about the structure of a world, for learners that do not count states.
+ *
+ * Callbacks are asked once for each pair when an agent is created, in order, and must always answer the same; what they
+ * are given by reference must outlive the agent that was told about it. */
+#ifndef TACIT_FEATURES_H
+#define TACIT_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Transitions are an unknown mixture of known parts: P_h(s' | s, a) = sum_j theta_hj phi_j(s' | s, a). */
+typedef struct tacit_mixture {
+    size_t dimension;      /* d: parts */
+    double bound;          /* |sum_s' phi(s' | s, a) v(s')| <= bound for every v in [0, 1] */
+    double parameter_norm; /* |theta_h| <= parameter_norm */
+    /* The same bound holds for every v in [-1, 1], and shifting v by a constant c shifts the prediction by c, whatever
+     * theta: true of mixtures of probability kernels. Allows centred targets. */
+    bool kernels;
+    bool nonnegative; /* no phi_j is negative */
+    /* Writes out[dimension][n_states]. */
+    void (*row)(void *context, uint32_t state, uint32_t action, double *out);
+    void *context;
+} tacit_mixture;
+
+/* Transitions and rewards are linear in known features: E[r + v(s') | s, a] = phi(s, a) . w for some w that depends on
+ * v and on the step. */
+typedef struct tacit_linear {
+    size_t dimension; /* d */
+    double bound;     /* |phi(s, a)| <= bound */
+    bool simplex;     /* no feature is negative and they sum to 1: allows centred targets */
+    /* Writes out[dimension]. NULL: features come with the states (tacit_situation, tacit_trajectory). */
+    void (*row)(void *context, uint32_t state, uint32_t action, double *out);
+    void *context;
+} tacit_linear;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+/* A family of agents: kinds that share a curator. Adding one: a file with a tacit__family, and its line in agent.c. */
+#ifndef TACIT_AGENTS_FAMILY_H
+#define TACIT_AGENTS_FAMILY_H
+
+#include <tacit/agent.h>
+
+typedef struct tacit__family {
+    const tacit_agent_kind *kinds;
+    size_t n_kinds;
+    /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
+     * range, counts are not 0, and a private request has noise. */
+    tacit_status (*create)(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
+                           void **out, tacit_error *err);
+    void (*destroy)(void *agent); /* accepts NULL */
+    tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
+    tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
+    /* For billboards that are no table; NULL: they are. */
+    tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
+                        uint32_t *action, double *probability, tacit_error *err);
+    /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and what the server
+     * does with it. NULL: the family has no local model. `bytes` NULL asks for the size. */
+    tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,
+                           tacit_error *err);
+    tacit_status (*absorb)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    /* Everything that the future depends on, see tacit_agent_save. */
+    tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
+    tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
+    const char *(*remark)(const void *agent);   /* "": nothing to say */
+} tacit__family;
+
+extern const tacit__family tacit__family_tabular;
+
+#endif

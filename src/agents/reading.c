@@ -1,0 +1,83 @@
+/* See reading.h. */
+#include "agents/reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "noise/stream.h"
+
+tacit_status tacit__reading_open(const tacit_agent_request *request, const tacit_agent_kind *kind,
+                                 tacit__reading *out, tacit_error *err)
+{
+    TACIT__REQUIRE(kind->n_parameters <= TACIT__MAX_PARAMETERS);
+    *out = (tacit__reading){.request = request, .kind = kind};
+    const tacit__origin origin = {request->file, request->line, kind->name};
+    return tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
+                                request->n_settings, &origin, out->values, err);
+}
+
+int tacit__reading_choose(const tacit__reading *r, size_t parameter, const char *const *choices,
+                          tacit_error *err)
+{
+    const char *text = r->values[parameter].text;
+    char list[160] = "";
+    for (int i = 0; choices[i] != NULL; i++) {
+        if (strcmp(choices[i], text) == 0)
+            return i;
+        size_t used = strlen(list);
+        (void)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", choices[i]);
+    }
+    (void)tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->request->file,
+                         (size_t)r->values[parameter].line, "%s: %s is '%s', expected one of: %s",
+                         r->kind->name, r->kind->parameters[parameter].name, text, list);
+    return -1;
+}
+
+tacit_status tacit__reading_fail(const tacit__reading *r, tacit_error *err, tacit_status status,
+                                 const char *format, ...)
+{
+    char message[sizeof err->message];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return tacit__fail_at(err, status, r->request->file, (size_t)r->request->line, "%s", message);
+}
+
+tacit_status tacit__reading_mechanism(const tacit__reading *r, tacit_sum_mechanism *out,
+                                      tacit_error *err)
+{
+    static const tacit_sum_mechanism choices[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH, TACIT_SUM_BLT};
+    const tacit_agent_request *q = r->request;
+    bool joint = q->guarantee.model == TACIT_MODEL_JOINT;
+    if (q->sums == NULL) {
+        *out = joint && q->calibration != TACIT_CALIBRATION_TIGHT
+                   ? TACIT_SUM_TREE
+                   : tacit_sum_default_mechanism(q->guarantee);
+        return TACIT_OK;
+    }
+    if (!joint)
+        return tacit__reading_fail(
+            r, err, TACIT_UNSUPPORTED,
+            "sums: %s is for the joint model; local reports are simply added", q->sums);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (strcmp(tacit_sum_mechanism_name(choices[i]), q->sums) == 0) {
+            *out = choices[i];
+            return TACIT_OK;
+        }
+    return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
+                               "sums is '%s', expected tree, smooth or blt", q->sums);
+}
+
+uint64_t tacit__reading_tie_seed(tacit_noise *noise)
+{
+    uint64_t word = 1;
+    if (noise != NULL) {
+        tacit__site site;
+        tacit__site_open(&site, noise, "public: ties");
+        tacit__site_words(&site, 0, 0, 1, &word);
+    }
+    return word;
+}

@@ -1,0 +1,62 @@
+/* Symmetric matrices: packed for sums and noise, full for factorizations.
+ *
+ * Packed ("isometric") coordinates of a symmetric M of order d are the d (d + 1) / 2 numbers
+ *
+ *     M_00, sqrt(2) M_01, M_11, sqrt(2) M_02, sqrt(2) M_12, M_22, …       (column by column of the upper triangle)
+ *
+ * so that the length of the packed vector is the Frobenius norm of M: sensitivities are the same in both forms, and noise
+ * of one standard deviation on every packed coordinate favours no direction.
+ *
+ * Full matrices are column-major with leading dimension d; factors are lower triangles L with M = L L^T, and what is
+ * above the diagonal is not looked at. Only this room knows BLAS and LAPACK, which run on the calling thread. */
+#ifndef TACIT_LINALG_SYMMETRIC_H
+#define TACIT_LINALG_SYMMETRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline size_t tacit__packed_size(size_t d)
+{
+    return d * (d + 1) / 2;
+}
+
+/* out = packed (scale x x^T). */
+void tacit__packed_outer(size_t d, double scale, const double *x, double *out);
+
+/* Lower triangle of full = packed + shift I. */
+void tacit__packed_expand(size_t d, const double *packed, double shift, double *full);
+
+/* The factor of a matrix in its place, lower triangle only. False: not positive definite (to working precision); the
+ * triangle is then spoilt. */
+bool tacit__cholesky(size_t d, double *full);
+
+/* How many doubles of scratch the next one needs. */
+size_t tacit__floor_scratch(size_t d);
+
+/* The nearest matrix (in Frobenius norm) whose eigenvalues are all at least `floor`, in its place; returns how many
+ * were below. The lower triangle is read, both are written. */
+size_t tacit__eigen_floor(size_t d, double *full, double floor, double *scratch);
+
+/* 2 sum log L_ii. */
+double tacit__log_determinant(size_t d, const double *factor);
+
+/* x in the place of b: L x = b, L^T x = b, and L L^T x = b. */
+void tacit__solve_lower(size_t d, const double *factor, double *b);
+void tacit__solve_upper(size_t d, const double *factor, double *b);
+void tacit__solve(size_t d, const double *factor, double *b);
+
+/* L X = B for n columns, [n][d], in the place of B. */
+void tacit__solve_lower_many(size_t d, size_t n, const double *factor, double *b);
+
+/* out[i] = sum_j columns[i][j] x[j], for n columns [n][d]. */
+void tacit__inner_many(size_t d, size_t n, const double *columns, const double *x, double *out);
+
+/* out[i] = |columns[i]|^2. */
+void tacit__squares_many(size_t d, size_t n, const double *columns, double *out);
+
+/* Lower triangle of full += sum_i scale[i] x_i x_i^T over n columns [n][d], scale[i] >= 0; scale NULL: ones. `work` is
+ * [n][d], or NULL if scale is. */
+void tacit__rank_update(size_t d, size_t n, const double *scale, const double *columns,
+                        double *work, double *full);
+
+#endif
