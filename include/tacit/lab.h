@@ -1,14 +1,15 @@
 /* The laboratory: experiments, and what comes of them.
  *
- * An experiment is a file: a world, some agents, how many users come, how often it is repeated.
+ * An experiment is a file: some worlds, some agents, how many users come, how often it is repeated.
  *
  *     tacit_experiment_read("riverswim.yaml", NULL, &experiment, &err);
  *     tacit_lab_run(experiment, NULL, &results, &err);
- *     tacit_results_summary(results, agent)->regret_mean;
+ *     tacit_results_summary(results, world, agent).regret_mean;
  *
- * Chance in the world, and in the choices of its users, comes from (seed, run); an agent's noise from (seed, run,
- * label). So all agents of a run meet the same people, and adding or removing an agent changes nothing for the others.
- * Results are the same bit for bit whatever the number of threads. The noise is seeded: everything here is a
+ * Every (world, agent, run) is a job. Chance in a world, and in the choices of its users, comes from (seed, run, world);
+ * an agent's noise from (seed, run, world, agent), where worlds and agents are known by their labels. So all agents
+ * of a run meet the same people, and adding or removing an agent or a world changes nothing for the others. Results
+ * are the same bit for bit whatever the number of threads or processes. The noise is seeded: everything here is a
  * simulation, and nothing that it prints protects anybody. */
 #ifndef TACIT_LAB_H
 #define TACIT_LAB_H
@@ -39,9 +40,18 @@ typedef struct tacit_experiment tacit_experiment;
 /* What is asked for apart from the file; 0: as the file says. */
 typedef struct tacit_experiment_changes {
     uint64_t episodes, runs;
+    uint64_t max_jobs; /* more jobs than this are TOO_LARGE; 0: TACIT_MAX_JOBS */
 } tacit_experiment_changes;
 
-/* One entry of `agents`. The guarantee's delta has its default already; an infinite epsilon, or no `privacy` at all,
+/* One world. What was written as a list of values has become one world for each value. */
+typedef struct tacit_world_entry {
+    const char *label, *kind;
+    const tacit_setting *settings;
+    size_t n_settings;
+    int line;
+} tacit_world_entry;
+
+/* One agent, likewise. The guarantee's delta has its default already; an infinite epsilon, or no `privacy` at all,
  * is model none. */
 typedef struct tacit_entry {
     const char *label, *kind;
@@ -56,19 +66,19 @@ typedef struct tacit_entry {
 
 typedef struct tacit_experiment_facts {
     const char *file, *title; /* the title is the file's name where none is given */
-    const char *world;        /* its kind */
-    int world_line;
-    const tacit_setting *world_settings;
-    size_t n_world_settings;
+    const tacit_world_entry *worlds;
+    size_t n_worlds;
     uint64_t episodes, runs, seed;
     const tacit_entry *agents;
     size_t n_agents;
+    uint64_t n_jobs; /* (world, agent) pairs that play, times runs */
 } tacit_experiment_facts;
 
 /* Largest values, all stated choices: what a machine can finish, or hold. */
 #define TACIT_MAX_EPISODES UINT64_C(1000000000000)
 #define TACIT_MAX_RUNS UINT64_C(100000)
-#define TACIT_MAX_JOBS UINT64_C(100000) /* agents times runs */
+#define TACIT_MAX_JOBS UINT64_C(1000000)
+#define TACIT_MANY_JOBS UINT64_C(10000) /* from here on a person should be asked */
 
 /* Reads and checks a file. SYNTAX, BAD_ARGUMENT and relatives come with a message that names file, line, value, and
  * what was expected. Worlds and agents check their own parameters when they are created. */
@@ -85,26 +95,51 @@ TACIT_API void tacit_experiment_destroy(tacit_experiment *experiment);
 TACIT_API const tacit_experiment_facts *tacit_experiment_describe(
     const tacit_experiment *experiment);
 
-/* The experiment's world, and agent `i` as it plays run `run` (both counted from 0) in it. A yardstick is
+/* Whether this agent plays in this world: all do everywhere, unless their entry says `worlds: [...]`. */
+TACIT_API bool tacit_experiment_plays(const tacit_experiment *experiment, size_t world,
+                                      size_t agent);
+
+/* World number `world`, and agent number `agent` as it plays run `run` in it (all counted from 0). A yardstick is
  * UNSUPPORTED: it has no tacit_agent. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_world(const tacit_experiment *experiment,
-                                                             tacit_world **out, tacit_error *err);
-TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_agent(const tacit_experiment *experiment,
-                                                             const tacit_world *world, size_t i,
-                                                             uint64_t run, tacit_agent **out,
+                                                             size_t world, tacit_world **out,
                                                              tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_agent(const tacit_experiment *experiment,
+                                                             size_t world, const tacit_world *place,
+                                                             size_t agent, uint64_t run,
+                                                             tacit_agent **out, tacit_error *err);
 
 /* --- Running ----------------------------------------------------------------------------------- */
 
+/* A job that is being played. */
+typedef struct tacit_lab_running {
+    size_t world, agent;
+    uint64_t run, episodes; /* played */
+} tacit_lab_running;
+
 typedef struct tacit_lab_progress {
     uint64_t episodes, n_episodes; /* played, and in all; yardsticks play none */
-    uint64_t jobs, n_jobs;         /* (agent, run) pairs finished, and in all */
+    uint64_t earlier;              /* of the episodes: those that were found played */
+    uint64_t jobs, n_jobs;         /* finished, and in all */
     double seconds;                /* since the start */
     double seconds_left;           /* estimate from the pace of each agent so far; NaN: too early */
+    const tacit_lab_running *running; /* in the order in which they began */
+    size_t n_running;
 } tacit_lab_progress;
+
+/* What to do with results that are there already. */
+typedef enum tacit_lab_mode {
+    TACIT_LAB_NEW,    /* nothing may be there */
+    TACIT_LAB_RESUME, /* play what is missing; with nothing there, everything */
+    TACIT_LAB_REPLACE /* forget them */
+} tacit_lab_mode;
 
 typedef struct tacit_lab_options {
     unsigned n_threads; /* 0: one for each processor that this process may use */
+    /* A directory that exists: DIRECTORY/results.db receives the results as they come, so that whatever stops the run
+     * costs the jobs that were being played and nothing else. NULL: results live in memory only. */
+    const char *directory;
+    tacit_lab_mode mode;
     /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False stops the
      * run. NULL: none. */
     bool (*progress)(void *context, const tacit_lab_progress *progress);
@@ -113,8 +148,8 @@ typedef struct tacit_lab_options {
 
 typedef struct tacit_results tacit_results;
 
-/* Plays every agent in every run. `options` NULL: all defaults. The first thing that goes wrong stops everything and
- * is the error. A run that was stopped gives the jobs that were finished. */
+/* Plays every job. `options` NULL: all defaults. The first thing that goes wrong stops everything and is the error. A
+ * run that was stopped gives the jobs that were finished. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *experiment,
                                                     const tacit_lab_options *options,
                                                     tacit_results **out, tacit_error *err);
@@ -130,6 +165,7 @@ typedef struct tacit_job {
     uint64_t switches;   /* how often the policy changed after the first */
     double seconds;      /* of processor time; the one thing here that varies */
     const double *curve; /* regret so far, at the episodes of tacit_results_episode */
+    size_t n_points;     /* of the curve that are known: all if done, else as many as were played */
 } tacit_job;
 
 /* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two runs. */
@@ -141,19 +177,38 @@ typedef struct tacit_summary {
     const char *remark;       /* tacit_agent_remark, or "" */
 } tacit_summary;
 
+/* What tacit_lab_run left in DIRECTORY/results.db, finished or not. CORRUPT or WRONG_VERSION if it is not what this
+ * library writes. Worlds and agents that this program does not know are no obstacle. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_results_open(const char *directory, tacit_results **out,
+                                                         tacit_error *err);
 TACIT_API void tacit_results_destroy(tacit_results *results);
+
+/* The experiment that they are results of; lives as long as they do. */
+TACIT_API const tacit_experiment_facts *tacit_results_describe(const tacit_results *results);
+
+/* The version of the library that played. */
+TACIT_API const char *tacit_results_version(const tacit_results *results);
 
 /* Every job was finished. */
 TACIT_API bool tacit_results_complete(const tacit_results *results);
 
-/* The best policy's value, in original units. */
-TACIT_API double tacit_results_optimal_value(const tacit_results *results);
+/* What is public about a world, `kind` being NULL if this program does not know it; and the best policy's value in
+ * original units. */
+TACIT_API const tacit_world_facts *tacit_results_world(const tacit_results *results, size_t world);
+TACIT_API double tacit_results_optimal_value(const tacit_results *results, size_t world);
 
-TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_t agent,
-                                             uint64_t run);
-TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t agent);
+/* The agent's release plan in this world, calibrated; NULL where nothing is promised. */
+TACIT_API const tacit_plan *tacit_results_plan(const tacit_results *results, size_t world,
+                                               size_t agent);
 
-/* Curves have at most 1000 points, at episodes 1 .. K in equal steps, the last of them K. */
+/* NULL where the agent does not play. */
+TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_t world,
+                                             size_t agent, uint64_t run);
+TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t world,
+                                              size_t agent);
+
+/* Curves have at most 1000 points (fewer if there are more than 20,000 jobs), at episodes 1 .. K in equal steps, the
+ * last of them K. */
 TACIT_API size_t tacit_results_points(const tacit_results *results);
 TACIT_API uint64_t tacit_results_episode(const tacit_results *results, size_t point);
 

@@ -282,17 +282,32 @@ static json_t *findings_json(const findings *f)
                      neighbours(entry->guarantee.model), "remark", f->remark);
 }
 
-static int print_document(const tacit_experiment_facts *facts, const tacit_world *world,
-                          json_t *agents)
+static json_t *world_json(const tacit_experiment_facts *facts, size_t i, const tacit_world *world)
 {
-    json_t *list = json_array();
+    const tacit_world_facts *space = tacit_world_describe(world);
+    return cli_world_json(&facts->worlds[i], space,
+                          tacit_world_original_value(world, space->optimal_value));
+}
+
+/* `worlds` have their agents with them; one world alone stands beside them. Takes it over. */
+static int print_document(const tacit_experiment_facts *facts, json_t *worlds)
+{
+    json_t *list = json_array(), *document;
     for (size_t i = 0; list != NULL && i < N_NOT_COVERED; i++)
         (void)json_array_append_new(list, json_string(not_covered[i]));
-    double optimal = tacit_world_original_value(world, tacit_world_describe(world)->optimal_value);
-    return cli_print_json(json_pack("{s:s, s:o, s:I, s:o, s:o}", "title", facts->title, "world",
-                                    cli_world_json(facts, world, optimal), "episodes",
-                                    (json_int_t)facts->episodes, "agents", agents, "not_covered",
-                                    list));
+    if (facts->n_worlds > 1) {
+        document = json_pack("{s:s, s:O, s:I, s:o}", "title", facts->title, "worlds", worlds,
+                             "episodes", (json_int_t)facts->episodes, "not_covered", list);
+    } else {
+        json_t *world = json_array_get(worlds, 0), *agents = json_object_get(world, "agents");
+        json_incref(agents);
+        (void)json_object_del(world, "agents");
+        document = json_pack("{s:s, s:O, s:I, s:o, s:o}", "title", facts->title, "world", world,
+                             "episodes", (json_int_t)facts->episodes, "agents", agents,
+                             "not_covered", list);
+    }
+    json_decref(worlds);
+    return cli_print_json(document);
 }
 
 /* --- The command ----------------------------------------------------------------------------------- */
@@ -330,48 +345,83 @@ static int read_options(int argc, char **argv, wish *w)
     return CLI_DONE;
 }
 
-static int explain_all(const wish *w, const tacit_experiment *experiment, const tacit_world *world)
+/* What explaining has found so far. */
+typedef struct story {
+    const wish *w;
+    const tacit_experiment *experiment;
+    const tacit_experiment_facts *facts;
+    json_t *worlds; /* NULL: text */
+    size_t n_told;
+    bool broken; /* a claim that should hold does not */
+} story;
+
+static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, size_t agent_number,
+                                  json_t *agents, tacit_error *err)
 {
-    const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
-    json_t *list = w->json ? json_array() : NULL;
-    int code = CLI_DONE, n = 0;
-    if (!w->json)
-        (void)printf("%s\n%llu users in %s\n\n", facts->title, (unsigned long long)facts->episodes,
-                     facts->world);
-    for (size_t i = 0; i < facts->n_agents; i++) {
-        const tacit_entry *entry = &facts->agents[i];
-        tacit_error err = {0};
-        tacit_agent *agent = NULL;
-        findings f;
-        if (w->label != NULL && strcmp(w->label, entry->label) != 0)
-            continue;
-        n++;
-        tacit_status status = TACIT_OK;
-        if (!entry->yardstick)
-            status = tacit_experiment_agent(experiment, world, i, 0, &agent, &err);
-        if (status == TACIT_OK)
-            status = examine(entry, agent, &f, &err);
-        if (status == TACIT_OK && w->json)
-            (void)json_array_append_new(list, findings_json(&f));
-        else if (status == TACIT_OK)
-            print_findings(&f);
-        tacit_agent_destroy(agent);
-        if (status != TACIT_OK) {
-            json_decref(list);
-            return cli_failed(status, &err);
-        }
-        if (f.verdict == FAILS && entry->calibration == TACIT_CALIBRATION_TIGHT)
-            code = CLI_NO;
+    const tacit_entry *entry = &s->facts->agents[agent_number];
+    tacit_agent *agent = NULL;
+    findings f;
+    if ((s->w->label != NULL && strcmp(s->w->label, entry->label) != 0) ||
+        !tacit_experiment_plays(s->experiment, i, agent_number))
+        return TACIT_OK;
+    tacit_status status = TACIT_OK;
+    if (!entry->yardstick)
+        status = tacit_experiment_agent(s->experiment, i, world, agent_number, 0, &agent, err);
+    if (status == TACIT_OK)
+        status = examine(entry, agent, &f, err);
+    if (status == TACIT_OK && s->worlds != NULL)
+        (void)json_array_append_new(agents, findings_json(&f));
+    else if (status == TACIT_OK)
+        print_findings(&f);
+    tacit_agent_destroy(agent);
+    if (status == TACIT_OK) {
+        s->n_told++;
+        s->broken |= f.verdict == FAILS && entry->calibration == TACIT_CALIBRATION_TIGHT;
     }
-    if (n == 0) {
-        json_decref(list);
-        return cli_wrong("%s: no agent has the label '%s'", facts->file, w->label);
+    return status;
+}
+
+static tacit_status explain_world(story *s, size_t i, tacit_error *err)
+{
+    tacit_world *world = NULL;
+    json_t *agents = s->worlds != NULL ? json_array() : NULL;
+    tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
+    if (status == TACIT_OK && s->worlds == NULL)
+        (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
+                     s->facts->worlds[i].label);
+    for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK; a++)
+        status = explain_agent(s, i, world, a, agents, err);
+    if (status == TACIT_OK && s->worlds != NULL) {
+        json_t *entry = world_json(s->facts, i, world);
+        (void)json_object_set(entry, "agents", agents);
+        (void)json_array_append_new(s->worlds, entry);
+    }
+    json_decref(agents);
+    tacit_world_destroy(world);
+    return status;
+}
+
+static int explain_all(const wish *w, const tacit_experiment *experiment)
+{
+    story s = {w, experiment, tacit_experiment_describe(experiment), w->json ? json_array() : NULL,
+               0, false};
+    tacit_error err = {0};
+    tacit_status status = TACIT_OK;
+    if (!w->json)
+        (void)printf("%s\n", s.facts->title);
+    for (size_t i = 0; i < s.facts->n_worlds && status == TACIT_OK; i++)
+        status = explain_world(&s, i, &err);
+    if (status != TACIT_OK || s.n_told == 0) {
+        json_decref(s.worlds);
+        return status != TACIT_OK
+                   ? cli_failed(status, &err)
+                   : cli_wrong("%s: no agent has the label '%s'", s.facts->file, w->label);
     }
     if (!w->json)
         print_ending();
-    else if (print_document(facts, world, list) != CLI_DONE)
+    else if (print_document(s.facts, s.worlds) != CLI_DONE)
         return CLI_SYSTEM;
-    return code;
+    return s.broken ? CLI_NO : CLI_DONE;
 }
 
 int cli_explain(int argc, char **argv)
@@ -386,12 +436,8 @@ int cli_explain(int argc, char **argv)
     }
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
-    tacit_world *world = NULL;
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
-    if (status == TACIT_OK)
-        status = tacit_experiment_world(experiment, &world, &err);
-    code = status == TACIT_OK ? explain_all(&w, experiment, world) : cli_failed(status, &err);
-    tacit_world_destroy(world);
+    code = status == TACIT_OK ? explain_all(&w, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;
 }

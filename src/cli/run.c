@@ -137,29 +137,29 @@ static bool report(void *context, const tacit_lab_progress *now)
 
 /* --- The command --------------------------------------------------------------------------------- */
 
-static int write_files(const cli_output *output, cli_findings *findings, const char *text)
+static int write_files(const cli_output *output, const tacit_results *results, const char *text)
 {
     /* jansson and fputs take const, cli_output_write hands its context on as it is. */
     union {
         const char *in;
         char *out;
     } context = {.in = text};
-    int status = cli_output_write(output, "curves.csv", cli_curves_write, findings);
+    int status = cli_output_write(output, "curves.csv", cli_curves_write, &results);
     if (status == CLI_DONE)
         status = cli_output_write(output, "summary.json", cli_summary_write, context.out);
     return status;
 }
 
-static int tell(const wish *w, const cli_output *output, cli_findings *findings)
+static int tell(const wish *w, const cli_output *output, const tacit_results *results)
 {
-    char *text = cli_json_text(cli_summary_json(findings));
+    char *text = cli_json_text(cli_summary_json(results));
     if (text == NULL)
         return cli_failed(TACIT_NO_MEMORY, NULL);
-    int status = write_files(output, findings, text);
+    int status = write_files(output, results, text);
     if (w->json) {
         (void)puts(text);
     } else {
-        cli_summary_print(findings);
+        cli_summary_print(results);
         if (status == CLI_DONE)
             (void)printf("written: %s/summary.json, %s/curves.csv\n", output->path, output->path);
     }
@@ -171,15 +171,12 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
 {
     tacit_error err = {0};
     tacit_results *results = NULL;
-    tacit_world *world = NULL;
     cli_progress progress;
     cli_progress_open(&progress, w->quiet);
     const tacit_lab_options lab = {
         .n_threads = (unsigned)w->jobs, .progress = report, .context = &progress};
     tacit_status status = tacit_lab_run(experiment, &lab, &results, &err);
     cli_progress_close(&progress);
-    if (status == TACIT_OK && tacit_results_complete(results))
-        status = tacit_experiment_world(experiment, &world, &err);
     int code;
     if (status != TACIT_OK) {
         code = cli_failed(status, &err);
@@ -187,10 +184,8 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
         (void)cli_wrong("stopped; nothing was written");
         code = 128 + caught;
     } else {
-        cli_findings findings = {tacit_experiment_describe(experiment), world, results};
-        code = tell(w, output, &findings);
+        code = tell(w, output, results);
     }
-    tacit_world_destroy(world);
     tacit_results_destroy(results);
     return code;
 }

@@ -11,45 +11,97 @@
 
 static const char stamp[] = "simulated, not private";
 
+/* What the functions below are about: one world of some results. */
+typedef struct view {
+    const tacit_experiment_facts *facts;
+    const tacit_results *results;
+    size_t world;
+} view;
+
+static view look(const tacit_results *results, size_t world)
+{
+    return (view){tacit_results_describe(results), results, world};
+}
+
+static bool plays(const view *v, size_t agent)
+{
+    return tacit_results_job(v->results, v->world, agent, 0) != NULL;
+}
+
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static json_t *regret_json(const cli_findings *f, size_t agent, const tacit_summary *s)
+static json_t *regret_json(const view *v, size_t agent, const tacit_summary *s)
 {
     json_t *per_run = json_array();
-    for (uint64_t run = 0; per_run != NULL && run < f->facts->runs; run++)
-        if (json_array_append_new(
-                per_run, json_real(tacit_results_job(f->results, agent, run)->regret)) != 0) {
+    for (uint64_t run = 0; per_run != NULL && run < v->facts->runs; run++) {
+        const tacit_job *job = tacit_results_job(v->results, v->world, agent, run);
+        if (json_array_append_new(per_run, json_real(job->regret)) != 0) {
             json_decref(per_run);
             return NULL;
         }
+    }
     return json_pack("{s:f, s:o, s:o}", "mean", s->regret_mean, "stderr",
                      cli_json_number(s->regret_error), "per_run", per_run);
 }
 
-static json_t *agent_json(const cli_findings *f, size_t agent)
+static json_t *agent_json(const view *v, size_t agent)
 {
-    const tacit_entry *entry = &f->facts->agents[agent];
-    tacit_summary s = tacit_results_summary(f->results, agent);
+    const tacit_entry *entry = &v->facts->agents[agent];
+    tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     return json_pack("{s:s, s:s, s:o, s:o, s:f, s:f, s:f, s:s}", "label", entry->label, "kind",
                      entry->kind, "guarantee", cli_guarantee_json(entry), "regret",
-                     regret_json(f, agent, &s), "late_regret", s.late_mean, "switches", s.switches,
+                     regret_json(v, agent, &s), "late_regret", s.late_mean, "switches", s.switches,
                      "seconds", s.seconds, "remark", s.remark);
 }
 
-json_t *cli_summary_json(const cli_findings *f)
+static json_t *agents_json(const view *v)
 {
-    const tacit_experiment_facts *facts = f->facts;
     json_t *agents = json_array();
-    for (size_t i = 0; agents != NULL && i < facts->n_agents; i++)
-        if (json_array_append_new(agents, agent_json(f, i)) != 0) {
+    for (size_t i = 0; agents != NULL && i < v->facts->n_agents; i++)
+        if (plays(v, i) && json_array_append_new(agents, agent_json(v, i)) != 0) {
             json_decref(agents);
             return NULL;
         }
+    return agents;
+}
+
+static json_t *world_json(const view *v)
+{
+    return cli_world_json(&v->facts->worlds[v->world], tacit_results_world(v->results, v->world),
+                          tacit_results_optimal_value(v->results, v->world));
+}
+
+/* Several worlds, each with its agents. */
+static json_t *worlds_json(const tacit_results *results)
+{
+    json_t *worlds = json_array();
+    for (size_t w = 0; worlds != NULL && w < tacit_results_describe(results)->n_worlds; w++) {
+        const view v = look(results, w);
+        json_t *world = world_json(&v);
+        if (json_object_set_new(world, "agents", agents_json(&v)) != 0 ||
+            json_array_append(worlds, world) != 0) {
+            json_decref(worlds);
+            worlds = NULL;
+        }
+        json_decref(world);
+    }
+    return worlds;
+}
+
+json_t *cli_summary_json(const tacit_results *results)
+{
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
+    const view v = look(results, 0);
+    const char *version = tacit_results_version(results);
+    if (facts->n_worlds > 1)
+        return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:o}", "title", facts->title, "episodes",
+                         (json_int_t)facts->episodes, "runs", (json_int_t)facts->runs, "seed",
+                         (json_int_t)facts->seed, "noise", stamp, "version", version, "worlds",
+                         worlds_json(results));
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:s, s:o}", "title", facts->title, "world",
-                     cli_world_json(facts, f->world, tacit_results_optimal_value(f->results)),
-                     "episodes", (json_int_t)facts->episodes, "runs", (json_int_t)facts->runs,
-                     "seed", (json_int_t)facts->seed, "noise", stamp, "version", tacit_version(),
-                     "agents", agents);
+                     world_json(&v), "episodes", (json_int_t)facts->episodes, "runs",
+                     (json_int_t)facts->runs, "seed", (json_int_t)facts->seed, "noise", stamp,
+                     "version", version, "agents", agents_json(&v));
 }
 
 bool cli_summary_write(void *context, FILE *to)
@@ -84,29 +136,42 @@ static void write_number(FILE *to, double x)
     (void)fputs(text, to);
 }
 
+static void write_curve(FILE *to, const view *v, size_t agent, uint64_t run)
+{
+    const tacit_job *job = tacit_results_job(v->results, v->world, agent, run);
+    for (size_t point = 0; point < job->n_points; point++) {
+        if (v->facts->n_worlds > 1) {
+            write_field(to, v->facts->worlds[v->world].label);
+            (void)fputc(',', to);
+        }
+        write_field(to, v->facts->agents[agent].label);
+        (void)fprintf(to, ",%llu,%llu,", (unsigned long long)run + 1,
+                      (unsigned long long)tacit_results_episode(v->results, point));
+        write_number(to, job->curve[point]);
+        (void)fputc('\n', to);
+    }
+}
+
 bool cli_curves_write(void *context, FILE *to)
 {
-    const cli_findings *f = context;
-    (void)fputs("agent,run,episode,regret\n", to);
-    for (size_t agent = 0; agent < f->facts->n_agents; agent++)
-        for (uint64_t run = 0; run < f->facts->runs; run++) {
-            const tacit_job *job = tacit_results_job(f->results, agent, run);
-            for (size_t point = 0; point < tacit_results_points(f->results); point++) {
-                write_field(to, f->facts->agents[agent].label);
-                (void)fprintf(to, ",%llu,%llu,", (unsigned long long)run + 1,
-                              (unsigned long long)tacit_results_episode(f->results, point));
-                write_number(to, job->curve[point]);
-                (void)fputc('\n', to);
+    const tacit_results *const *results = context;
+    const tacit_experiment_facts *facts = tacit_results_describe(*results);
+    (void)fprintf(to, "%sagent,run,episode,regret\n", facts->n_worlds > 1 ? "world," : "");
+    for (size_t world = 0; world < facts->n_worlds; world++) {
+        const view v = look(*results, world);
+        for (size_t agent = 0; agent < facts->n_agents; agent++)
+            for (uint64_t run = 0; plays(&v, agent) && run < facts->runs; run++) {
+                write_curve(to, &v, agent, run);
+                if (ferror(to))
+                    return false;
             }
-            if (ferror(to))
-                return false;
-        }
+    }
     return true;
 }
 
 /* --- The table ----------------------------------------------------------------------------------- */
 
-enum { LABEL, GUARANTEE, REGRET, LATE, SWITCHES, SECONDS, N_COLUMNS, CELL = 96 };
+enum { LABEL, GUARANTEE, REGRET, LATE, SWITCHES, SECONDS, N_COLUMNS, CELL = 176 };
 
 static void number_text(char cell[CELL], double x)
 {
@@ -130,10 +195,10 @@ static void mean_text(char cell[CELL], double mean, double error)
     (void)snprintf(cell + n, CELL - n, " +- %.24s", low);
 }
 
-static void fill_row(const cli_findings *f, size_t agent, char row[N_COLUMNS][CELL])
+static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
 {
-    const tacit_entry *entry = &f->facts->agents[agent];
-    tacit_summary s = tacit_results_summary(f->results, agent);
+    const tacit_entry *entry = &v->facts->agents[agent];
+    tacit_summary s = tacit_results_summary(v->results, v->world, agent);
     (void)snprintf(row[LABEL], CELL, "%s", entry->label);
     (void)cli_guarantee_text(row[GUARANTEE], CELL, entry);
     mean_text(row[REGRET], s.regret_mean, s.regret_error);
@@ -154,61 +219,89 @@ static void print_row(char row[N_COLUMNS][CELL], const size_t *widths)
     }
 }
 
-static void print_heading(const cli_findings *f)
+static void print_heading(const tacit_experiment_facts *facts)
 {
-    const tacit_experiment_facts *facts = f->facts;
-    const tacit_world_facts *space = tacit_world_describe(f->world);
     (void)printf("%s\n", facts->title);
-    (void)printf("%s: %zu states, %zu actions, horizon %zu; the best policy is worth %.6g\n",
-                 facts->world, space->n_states, space->n_actions, space->horizon,
-                 tacit_results_optimal_value(f->results));
     (void)printf("%llu episodes, %llu run%s, seed %llu; %s\n\n",
                  (unsigned long long)facts->episodes, (unsigned long long)facts->runs,
                  facts->runs == 1 ? "" : "s", (unsigned long long)facts->seed, stamp);
 }
 
-/* Every remark once, with the agents that it is about. */
-static void print_remarks(const cli_findings *f)
+static void print_world(const view *v)
 {
-    for (size_t i = 0; i < f->facts->n_agents; i++) {
-        const char *remark = tacit_results_summary(f->results, i).remark;
+    const tacit_world_facts *space = tacit_results_world(v->results, v->world);
+    (void)printf("%s: %zu states, %zu actions, horizon %zu; the best policy is worth %.6g\n",
+                 v->facts->worlds[v->world].label, space->n_states, space->n_actions,
+                 space->horizon, tacit_results_optimal_value(v->results, v->world));
+}
+
+/* An agent has one remark, the same in every world as a rule: the first is told. */
+static const char *remark_of(const tacit_results *results, size_t agent)
+{
+    const char *remark = "";
+    for (size_t w = 0; remark[0] == '\0' && w < tacit_results_describe(results)->n_worlds; w++)
+        remark = tacit_results_summary(results, w, agent).remark;
+    return remark;
+}
+
+/* Every remark once, with the agents that it is about. */
+static void print_remarks(const tacit_results *results)
+{
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
+    for (size_t i = 0; i < facts->n_agents; i++) {
+        const char *remark = remark_of(results, i);
         bool said = remark[0] == '\0';
         for (size_t j = 0; j < i && !said; j++)
-            said = strcmp(remark, tacit_results_summary(f->results, j).remark) == 0;
+            said = strcmp(remark, remark_of(results, j)) == 0;
         if (said)
             continue;
         (void)printf("note: %s (", remark);
         const char *between = "";
-        for (size_t j = i; j < f->facts->n_agents; j++)
-            if (strcmp(remark, tacit_results_summary(f->results, j).remark) == 0) {
-                (void)printf("%s%s", between, f->facts->agents[j].label);
+        for (size_t j = i; j < facts->n_agents; j++)
+            if (strcmp(remark, remark_of(results, j)) == 0) {
+                (void)printf("%s%s", between, facts->agents[j].label);
                 between = ", ";
             }
         (void)puts(")");
     }
 }
 
-void cli_summary_print(const cli_findings *f)
+static void widen(char row[N_COLUMNS][CELL], size_t *widths)
 {
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        widths[c] = cli_columns(row[c]) > widths[c] ? cli_columns(row[c]) : widths[c];
+}
+
+void cli_summary_print(const tacit_results *results)
+{
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
     char heads[N_COLUMNS][CELL] = {"agent",        "guarantee", "regret",
                                    "late/episode", "switches",  "time"};
     char row[N_COLUMNS][CELL];
-    size_t widths[N_COLUMNS];
-    for (size_t c = 0; c < N_COLUMNS; c++)
-        widths[c] = cli_columns(heads[c]);
-    for (size_t i = 0; i < f->facts->n_agents; i++) {
-        fill_row(f, i, row);
-        for (size_t c = 0; c < N_COLUMNS; c++)
-            widths[c] = cli_columns(row[c]) > widths[c] ? cli_columns(row[c]) : widths[c];
+    size_t widths[N_COLUMNS] = {0};
+    widen(heads, widths);
+    for (size_t w = 0; w < facts->n_worlds; w++) {
+        const view v = look(results, w);
+        for (size_t i = 0; i < facts->n_agents; i++)
+            if (plays(&v, i)) {
+                fill_row(&v, i, row);
+                widen(row, widths);
+            }
     }
-    print_heading(f);
-    print_row(heads, widths);
-    for (size_t i = 0; i < f->facts->n_agents; i++) {
-        fill_row(f, i, row);
-        print_row(row, widths);
+    print_heading(facts);
+    for (size_t w = 0; w < facts->n_worlds; w++) {
+        const view v = look(results, w);
+        print_world(&v);
+        print_row(heads, widths);
+        for (size_t i = 0; i < facts->n_agents; i++)
+            if (plays(&v, i)) {
+                fill_row(&v, i, row);
+                print_row(row, widths);
+            }
+        (void)puts("");
     }
     (void)puts(
-        "\nregret: sum of (best - played) over the episodes, exact; mean over runs, standard "
+        "regret: sum of (best - played) over the episodes, exact; mean over runs, standard "
         "error\nlate: regret per episode over the last tenth; time: processor time of a run");
-    print_remarks(f);
+    print_remarks(results);
 }

@@ -9,18 +9,13 @@
 
 #include <tacit/lab.h>
 
-typedef struct cli_findings {
-    const tacit_experiment_facts *facts;
-    const tacit_world *world;
-    const tacit_results *results;
-} cli_findings;
-
-void cli_summary_print(const cli_findings *findings);
+/* All of them need every job finished. */
+void cli_summary_print(const tacit_results *results);
 
 /* summary.json; NULL: no memory. */
-json_t *cli_summary_json(const cli_findings *findings);
+json_t *cli_summary_json(const tacit_results *results);
 
-/* curves.csv. Both for cli_output_write; context is a text, and a cli_findings. */
+/* summary.json and curves.csv for cli_output_write; context is a text, and a pointer to const results. */
 bool cli_summary_write(void *context, FILE *to);
 bool cli_curves_write(void *context, FILE *to);
 

@@ -69,7 +69,7 @@ json_t *cli_guarantee_json(const tacit_entry *entry)
 /* A setting as what its parameter says it is. */
 static json_t *setting_json(const tacit_world_kind *kind, const tacit_setting *setting)
 {
-    for (size_t i = 0; i < kind->n_parameters; i++) {
+    for (size_t i = 0; kind != NULL && i < kind->n_parameters; i++) {
         if (strcmp(kind->parameters[i].name, setting->key) != 0)
             continue;
         switch (kind->parameters[i].type) {
@@ -88,20 +88,19 @@ static json_t *setting_json(const tacit_world_kind *kind, const tacit_setting *s
     return json_string(setting->value);
 }
 
-json_t *cli_world_json(const tacit_experiment_facts *facts, const tacit_world *world,
+json_t *cli_world_json(const tacit_world_entry *entry, const tacit_world_facts *space,
                        double optimal_value)
 {
-    const tacit_world_facts *space = tacit_world_describe(world);
     json_t *settings = json_object();
-    for (size_t i = 0; settings != NULL && i < facts->n_world_settings; i++)
-        if (json_object_set_new(settings, facts->world_settings[i].key,
-                                setting_json(space->kind, &facts->world_settings[i])) != 0) {
+    for (size_t i = 0; settings != NULL && i < entry->n_settings; i++)
+        if (json_object_set_new(settings, entry->settings[i].key,
+                                setting_json(space->kind, &entry->settings[i])) != 0) {
             json_decref(settings);
             return NULL;
         }
-    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:b, s:o}", "kind", facts->world, "settings",
-                     settings, "states", (json_int_t)space->n_states, "actions",
-                     (json_int_t)space->n_actions, "horizon", (json_int_t)space->horizon,
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:b, s:o}", "label", entry->label, "kind",
+                     entry->kind, "settings", settings, "states", (json_int_t)space->n_states,
+                     "actions", (json_int_t)space->n_actions, "horizon", (json_int_t)space->horizon,
                      "stationary", space->stationary, "optimal_value",
                      cli_json_number(optimal_value));
 }

@@ -17,8 +17,8 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
 /* {"model", "epsilon", "delta", "calibration"}: the last three are null where nothing is promised. */
 json_t *cli_guarantee_json(const tacit_entry *entry);
 
-/* {"kind", "settings", "states", "actions", "horizon", "optimal_value"}. */
-json_t *cli_world_json(const tacit_experiment_facts *facts, const tacit_world *world,
+/* {"label", "kind", "settings", "states", "actions", "horizon", "stationary", "optimal_value"}. */
+json_t *cli_world_json(const tacit_world_entry *entry, const tacit_world_facts *space,
                        double optimal_value);
 
 /* How many columns a text takes: characters, not bytes. */

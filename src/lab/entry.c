@@ -7,13 +7,23 @@
 #include "base/nearest.h"
 #include "lab/experiment.h"
 
-enum {
-    MAX_LABEL = 80, /* bytes */
-    MAX_KEYS = 64   /* own keys and a kind's parameters */
-};
+enum { MAX_KEYS = 64 }; /* own keys and a kind's parameters */
 
-static const char *const own_keys[] = {"label", "kind", "privacy", NULL};
-enum { N_OWN = 3 };
+/* `worlds` restricts and is no list of values: read.c. */
+static const char *const own_keys[] = {"label", "kind", "privacy", "worlds", NULL};
+enum { N_OWN = 4 };
+
+/* What is read: an entry under one combination of its lists. */
+typedef struct source {
+    const tacit__yaml *yaml;
+    const tacit__grid *grid;
+    const tacit__node *privacy;
+} source;
+
+static const tacit__node *get(const source *s, const char *key)
+{
+    return tacit__grid_get(s->grid, s->privacy, key);
+}
 
 static tacit_status fail_kind(const tacit__yaml *yaml, const tacit__node *kind, tacit_error *err)
 {
@@ -63,18 +73,17 @@ static const tacit__range epsilons = {
 static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
 
 /* A key that only means something together with a promise. */
-static tacit_status check_no_promise(const tacit__yaml *yaml, const tacit__node *privacy,
-                                     tacit_error *err)
+static tacit_status check_no_promise(const source *s, tacit_error *err)
 {
     for (size_t i = 1; i < sizeof privacy_keys / sizeof *privacy_keys; i++) {
-        const tacit__node *node = tacit__node_get(privacy, privacy_keys[i]);
+        const tacit__node *node = get(s, privacy_keys[i]);
         double epsilon = 0;
         if (node != NULL && i == 1 && /* an infinite epsilon says the same */
-            tacit__take_real(yaml, node, "epsilon", &epsilons, &epsilon, NULL) == TACIT_OK &&
+            tacit__take_real(s->yaml, node, "epsilon", &epsilons, &epsilon, NULL) == TACIT_OK &&
             isinf(epsilon))
             continue;
         if (node != NULL)
-            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+            return tacit__yaml_fail(s->yaml, node->line, err, TACIT_SYNTAX,
                                     "model none promises nothing, so it has no %s; remove it, or "
                                     "ask for model joint or local",
                                     privacy_keys[i]);
@@ -82,43 +91,41 @@ static tacit_status check_no_promise(const tacit__yaml *yaml, const tacit__node 
     return TACIT_OK;
 }
 
-static tacit_status read_optional_words(const tacit__yaml *yaml, const tacit__node *privacy,
-                                        tacit_entry *entry, tacit_error *err)
+static tacit_status read_optional_words(const source *s, tacit_entry *entry, tacit_error *err)
 {
-    const tacit__node *node = tacit__node_get(privacy, "calibration");
+    const tacit__node *node = get(s, "calibration");
     tacit_status status = TACIT_OK;
     size_t choice = 0;
     if (node != NULL)
-        status = tacit__take_word(yaml, node, "calibration", calibrations, &choice, err);
+        status = tacit__take_word(s->yaml, node, "calibration", calibrations, &choice, err);
     if (status != TACIT_OK)
         return status;
     entry->calibration = (tacit_calibration)choice;
-    node = tacit__node_get(privacy, "sums");
+    node = get(s, "sums");
     if (node == NULL)
         return TACIT_OK;
-    status = tacit__take_word(yaml, node, "sums", mechanisms, &choice, err);
+    status = tacit__take_word(s->yaml, node, "sums", mechanisms, &choice, err);
     if (status == TACIT_OK)
         entry->sums = mechanisms[choice];
     return status;
 }
 
-static tacit_status read_promise(const tacit__yaml *yaml, const tacit__node *privacy,
-                                 uint64_t episodes, tacit_entry *entry, tacit_error *err)
+static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry *entry,
+                                 tacit_error *err)
 {
-    const tacit__node *epsilon = tacit__node_get(privacy, "epsilon");
-    const tacit__node *delta = tacit__node_get(privacy, "delta");
+    const tacit__node *epsilon = get(s, "epsilon"), *delta = get(s, "delta");
     if (epsilon == NULL)
-        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
+        return tacit__yaml_fail(s->yaml, s->privacy->line, err, TACIT_SYNTAX,
                                 "privacy has no 'epsilon', expected a number > 0, or .inf for the "
                                 "learner without privacy");
     tacit_status status =
-        tacit__take_real(yaml, epsilon, "epsilon", &epsilons, &entry->guarantee.epsilon, err);
+        tacit__take_real(s->yaml, epsilon, "epsilon", &epsilons, &entry->guarantee.epsilon, err);
     /* One user in ten times as many as there are: the customary size of "negligible". */
     entry->guarantee.delta = 1 / (10 * (double)episodes);
     if (status == TACIT_OK && delta != NULL)
-        status = tacit__take_real(yaml, delta, "delta", &deltas, &entry->guarantee.delta, err);
+        status = tacit__take_real(s->yaml, delta, "delta", &deltas, &entry->guarantee.delta, err);
     if (status == TACIT_OK)
-        status = read_optional_words(yaml, privacy, entry, err);
+        status = read_optional_words(s, entry, err);
     if (status == TACIT_OK && isinf(entry->guarantee.epsilon)) {
         entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
         entry->calibration = TACIT_CALIBRATION_TIGHT;
@@ -127,9 +134,11 @@ static tacit_status read_promise(const tacit__yaml *yaml, const tacit__node *pri
     return status;
 }
 
-static tacit_status read_privacy(const tacit__yaml *yaml, const tacit__node *privacy,
-                                 uint64_t episodes, tacit_entry *entry, tacit_error *err)
+static tacit_status read_privacy(const source *s, uint64_t episodes, tacit_entry *entry,
+                                 tacit_error *err)
 {
+    const tacit__yaml *yaml = s->yaml;
+    const tacit__node *privacy = s->privacy;
     char shown[TACIT__NODE_SHOWN];
     size_t model;
     if (privacy->kind != TACIT__MAP)
@@ -141,7 +150,7 @@ static tacit_status read_privacy(const tacit__yaml *yaml, const tacit__node *pri
                                                  sizeof privacy_keys / sizeof *privacy_keys, err);
     if (status != TACIT_OK)
         return status;
-    const tacit__node *node = tacit__node_get(privacy, "model");
+    const tacit__node *node = get(s, "model");
     if (node == NULL)
         return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
                                 "privacy has no 'model', expected joint, local or none");
@@ -149,59 +158,68 @@ static tacit_status read_privacy(const tacit__yaml *yaml, const tacit__node *pri
     if (status != TACIT_OK)
         return status;
     entry->guarantee.model = (tacit_model)model;
-    return model == TACIT_MODEL_NONE ? check_no_promise(yaml, privacy, err)
-                                     : read_promise(yaml, privacy, episodes, entry, err);
+    return model == TACIT_MODEL_NONE ? check_no_promise(s, err)
+                                     : read_promise(s, episodes, entry, err);
 }
 
 /* --- The entry --------------------------------------------------------------------------------- */
 
-static tacit_status read_kind(const tacit__yaml *yaml, const tacit__node *node, tacit_entry *entry,
-                              const tacit_agent_kind **kind, tacit_error *err)
+static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node,
+                              tacit_entry *entry, const tacit_agent_kind **kind, tacit_error *err)
 {
     const tacit__node *name = tacit__node_get(node, "kind");
     if (name == NULL)
-        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
                                 "the agent has no 'kind', expected for example {kind: ucbvi}");
-    tacit_status status = tacit__take_text(yaml, name, "the agent's kind", 64, &entry->kind, err);
+    tacit_status status =
+        tacit__take_text(e->yaml, name, "the agent's kind", 64, &entry->kind, err);
     if (status != TACIT_OK)
         return status;
     *kind = tacit_yardstick_find(entry->kind);
     entry->yardstick = *kind != NULL;
     if (*kind == NULL)
         *kind = tacit_agent_kind_find(entry->kind);
-    return *kind != NULL ? TACIT_OK : fail_kind(yaml, name, err);
+    return *kind != NULL || e->lenient ? TACIT_OK : fail_kind(e->yaml, name, err);
+}
+
+tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__node *node,
+                               tacit__grid *grid, tacit_error *err)
+{
+    char shown[TACIT__NODE_SHOWN];
+    if (node->kind != TACIT__MAP)
+        return tacit__yaml_fail(experiment->yaml, node->line, err, TACIT_SYNTAX,
+                                "an agent is %s, expected a map, for example {kind: ucbvi}",
+                                tacit__node_show(node, shown));
+    return tacit__grid_open(experiment->yaml, node, "privacy", own_keys, grid, err);
 }
 
 tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
-                               tacit_entry *entry, tacit_error *err)
+                               const tacit__grid *grid, tacit_entry *entry, tacit_error *err)
 {
     const tacit__yaml *yaml = experiment->yaml;
     const tacit_agent_kind *kind = NULL;
-    char shown[TACIT__NODE_SHOWN];
-    if (node->kind != TACIT__MAP)
-        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                "an agent is %s, expected a map, for example {kind: ucbvi}",
-                                tacit__node_show(node, shown));
     *entry =
         (tacit_entry){.guarantee = {TACIT_MODEL_NONE, (double)INFINITY, 0}, .line = node->line};
-    tacit_status status = read_kind(yaml, node, entry, &kind, err);
-    if (status == TACIT_OK)
+    tacit_status status = read_kind(experiment, node, entry, &kind, err);
+    if (status == TACIT_OK && kind != NULL)
         status = check_keys(yaml, node, kind, err);
     if (status != TACIT_OK)
         return status;
     const tacit__node *label = tacit__node_get(node, "label");
-    const tacit__node *privacy = tacit__node_get(node, "privacy");
+    const source s = {yaml, grid, tacit__node_get(node, "privacy")};
     entry->label = entry->kind;
     if (label != NULL)
-        status = tacit__take_text(yaml, label, "label", MAX_LABEL, &entry->label, err);
-    if (status == TACIT_OK && privacy != NULL && entry->yardstick)
+        status = tacit__take_text(yaml, label, "label", TACIT__MAX_LABEL, &entry->label, err);
+    if (status == TACIT_OK && s.privacy != NULL && entry->yardstick)
         status = tacit__yaml_fail(
-            yaml, privacy->line, err, TACIT_SYNTAX,
+            yaml, s.privacy->line, err, TACIT_SYNTAX,
             "%s learns nothing from anybody and takes no 'privacy'; remove it", entry->kind);
-    else if (status == TACIT_OK && privacy != NULL)
-        status = read_privacy(yaml, privacy, experiment->facts.episodes, entry, err);
+    else if (status == TACIT_OK && s.privacy != NULL)
+        status = read_privacy(&s, experiment->facts.episodes, entry, err);
     if (status == TACIT_OK)
-        status = tacit__settings_take(experiment, node, own_keys, &entry->settings,
+        status = tacit__settings_take(experiment, node, grid, own_keys, &entry->settings,
                                       &entry->n_settings, err);
+    if (status == TACIT_OK)
+        status = tacit__grid_label(experiment->yaml, grid, entry->label, &entry->label, err);
     return status;
 }

@@ -2,25 +2,73 @@
 #ifndef TACIT_LAB_EXPERIMENT_H
 #define TACIT_LAB_EXPERIMENT_H
 
+#include <stdatomic.h>
+
 #include <tacit/lab.h>
 
+#include "lab/grid.h"
 #include "lab/yaml.h"
+
+/* What identifies a world beside its public entry. */
+typedef struct tacit__world_name {
+    const char *base; /* the label as it was written, without values of lists */
+    const char *key;  /* what its chance is derived from */
+} tacit__world_name;
+
+/* An agent in a world. */
+typedef struct tacit__pair {
+    uint32_t world, agent;
+} tacit__pair;
+
+#define TACIT__NO_PAIR UINT32_MAX
 
 struct tacit_experiment {
     tacit_experiment_facts facts;
-    tacit__yaml *yaml;       /* owns the texts */
-    tacit_entry *agents;     /* facts.agents */
-    tacit_setting *settings; /* of the world and of all agents, one after the other */
-    size_t n_settings;
+    tacit_experiment *self; /* not const, also for those who hold a const one */
+    atomic_uint owners;
+    tacit__yaml *yaml; /* owns texts and settings; all else follows from it and from `changes` */
+    tacit_experiment_changes changes;
+    bool lenient; /* kinds may be unknown: results of another program are read */
+    tacit_world_entry *worlds;
+    tacit__world_name *names; /* [n_worlds] */
+    tacit_entry *agents;
+    uint32_t *pair_of;  /* [n_worlds][n_agents], or NO_PAIR */
+    tacit__pair *pairs; /* [n_pairs], world by world; job = run * n_pairs + pair */
+    size_t n_pairs;
 };
 
-/* Reads one entry of `agents`; facts.episodes is known. Adds its settings to the experiment's. */
-TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
-                                              tacit_entry *entry, tacit_error *err);
+/* Another owner of the same experiment; tacit_experiment_destroy gives it up. */
+tacit_experiment *tacit__experiment_share(const tacit_experiment *experiment);
 
-/* A map's scalars other than `skip` (NULL-terminated) as settings, added to the experiment's. */
+/* From a text that was an experiment once. Kinds that this program does not know are taken as they are. */
+TACIT_MUST_USE tacit_status tacit__experiment_reopen(const char *text, size_t size,
+                                                     const char *name,
+                                                     const tacit_experiment_changes *changes,
+                                                     tacit_experiment **out, tacit_error *err);
+
+/* A digest of everything that results depend on: two experiments of one identity have the same results. */
+enum { TACIT__IDENTITY_BYTES = 32 };
+TACIT_MUST_USE tacit_status tacit__experiment_identity(const tacit_experiment *experiment,
+                                                       uint8_t out[TACIT__IDENTITY_BYTES],
+                                                       tacit_error *err);
+
+/* Fills a fresh experiment from its tree: read.c. */
+TACIT_MUST_USE tacit_status tacit__experiment_fill(tacit_experiment *experiment, tacit_error *err);
+
+/* Lists of an entry of `agents`. */
+TACIT_MUST_USE tacit_status tacit__entry_grid(const tacit_experiment *experiment,
+                                              const tacit__node *node, tacit__grid *grid,
+                                              tacit_error *err);
+
+/* Reads one entry of `agents` under a combination of its lists; facts.episodes is known. */
+TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *node,
+                                              const tacit__grid *grid, tacit_entry *entry,
+                                              tacit_error *err);
+
+/* A map's scalars other than `skip` (NULL-terminated) as settings. */
 TACIT_MUST_USE tacit_status tacit__settings_take(tacit_experiment *experiment,
-                                                 const tacit__node *map, const char *const *skip,
+                                                 const tacit__node *map, const tacit__grid *grid,
+                                                 const char *const *skip,
                                                  const tacit_setting **settings, size_t *n,
                                                  tacit_error *err);
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/experiment.h"
 #include "lab/seed.h"
 #include "lab/yardstick.h"
 
@@ -39,8 +40,8 @@ static tacit_status player_open(player *p, const tacit__stage *stage, size_t age
     const tacit_world *world = stage->world;
     p->stage = stage;
     tacit_noise *root = NULL;
-    uint64_t seed = tacit_experiment_describe(stage->experiment)->seed;
-    tacit_status status = tacit__seed_noise(seed, run, "world", "", &root);
+    tacit_status status = tacit__seed_world(stage->experiment->facts.seed, run,
+                                            stage->experiment->names[stage->number].key, &root);
     if (status == TACIT_OK)
         status = tacit_walk_create(world, root, &p->walk, err);
     tacit_noise_destroy(root);
@@ -53,7 +54,8 @@ static tacit_status player_open(player *p, const tacit__stage *stage, size_t age
     p->scratch = tacit__alloc(tacit_world_scratch(world), sizeof *p->scratch);
     if (p->states == NULL || p->actions == NULL || p->rewards == NULL || p->scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    return tacit_experiment_agent(stage->experiment, world, agent, run, &p->agent, err);
+    return tacit_experiment_agent(stage->experiment, stage->number, world, agent, run, &p->agent,
+                                  err);
 }
 
 static tacit_status evaluate(const player *p, const tacit_billboard *board, double *gap)
@@ -104,11 +106,11 @@ static uint64_t late_start(uint64_t episodes)
 
 /* --- Jobs ---------------------------------------------------------------------------------------- */
 
-static tacit_status learn_all(player *p, atomic_uint_fast64_t *episodes, double *curve,
-                              tacit_job *job, tacit_error *err)
+static tacit_status learn_all(player *p, tacit__seat *seat, double *curve, tacit_job *job,
+                              tacit_error *err)
 {
     const tacit__stage *stage = p->stage;
-    const uint64_t K = tacit_experiment_describe(stage->experiment)->episodes;
+    const uint64_t K = stage->experiment->facts.episodes;
     const uint64_t late = late_start(K);
     const tacit_trajectory user = {
         .states = p->states, .actions = p->actions, .rewards = p->rewards};
@@ -139,14 +141,17 @@ static tacit_status learn_all(player *p, atomic_uint_fast64_t *episodes, double 
         if (status != TACIT_OK)
             return status;
         t.run++;
-        if (k + 1 == stage->at[point])
+        if (k + 1 == stage->at[point]) {
             curve[point++] = stage->unit * tally_total(&t);
+            atomic_store_explicit(&seat->points, point, memory_order_release);
+        }
         if (k + 1 == late)
             before = tally_total(&t);
-        atomic_store_explicit(episodes, k + 1, memory_order_relaxed);
+        atomic_store_explicit(&seat->episodes, k + 1, memory_order_relaxed);
     }
     job->regret = stage->unit * tally_total(&t);
     job->late_regret = stage->unit * (tally_total(&t) - before) / (double)(K - late);
+    job->n_points = point;
     job->done = true;
     return TACIT_OK;
 }
@@ -155,14 +160,16 @@ static tacit_status learn_all(player *p, atomic_uint_fast64_t *episodes, double 
 static tacit_status measure(const tacit__stage *stage, const tacit_entry *entry, double *curve,
                             tacit_job *job, tacit_error *err)
 {
-    const uint64_t K = tacit_experiment_describe(stage->experiment)->episodes;
+    const uint64_t K = stage->experiment->facts.episodes;
     double value = 0;
     tacit_status status = tacit__yardstick_value(entry->kind, stage->world, &value, err);
     if (status != TACIT_OK)
         return status;
     double gap = fmax(stage->optimal - value, 0);
-    for (size_t point = 0; point == 0 || stage->at[point - 1] < K; point++)
+    size_t point = 0;
+    for (; point == 0 || stage->at[point - 1] < K; point++)
         curve[point] = stage->unit * ((double)stage->at[point] * gap);
+    job->n_points = point;
     job->regret = stage->unit * ((double)K * gap);
     job->late_regret = stage->unit * gap;
     job->done = true;
@@ -176,11 +183,10 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-tacit_status tacit__play(const tacit__stage *stage, size_t agent, uint64_t run,
-                         atomic_uint_fast64_t *episodes, double *curve, tacit_job *job,
-                         tacit_error *err)
+tacit_status tacit__play(const tacit__stage *stage, size_t agent, uint64_t run, tacit__seat *seat,
+                         double *curve, tacit_job *job, tacit_error *err)
 {
-    const tacit_entry *entry = &tacit_experiment_describe(stage->experiment)->agents[agent];
+    const tacit_entry *entry = &stage->experiment->facts.agents[agent];
     double start = thread_seconds();
     *job = (tacit_job){.curve = curve};
     tacit_status status;
@@ -190,7 +196,7 @@ tacit_status tacit__play(const tacit__stage *stage, size_t agent, uint64_t run,
         player p = {0};
         status = player_open(&p, stage, agent, run, err);
         if (status == TACIT_OK)
-            status = learn_all(&p, episodes, curve, job, err);
+            status = learn_all(&p, seat, curve, job, err);
         player_close(&p);
     }
     job->seconds = thread_seconds() - start;

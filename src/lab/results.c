@@ -2,30 +2,42 @@
 #include "lab/results.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "lab/experiment.h"
 
-tacit_status tacit__results_create(const tacit_experiment_facts *facts, tacit_results **out,
+tacit_status tacit__results_create(const tacit_experiment *experiment, tacit_results **out,
                                    tacit_error *err)
 {
+    const tacit_experiment_facts *facts = &experiment->facts;
     tacit_results *r = tacit__alloc(1, sizeof *r);
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    r->n_agents = facts->n_agents;
-    r->n_runs = facts->runs;
-    r->n_points = facts->episodes < TACIT__MAX_POINTS ? (size_t)facts->episodes : TACIT__MAX_POINTS;
-    size_t n_jobs = r->n_agents * (size_t)r->n_runs;
+    r->experiment = tacit__experiment_share(experiment);
+    (void)snprintf(r->version, sizeof r->version, "%s", tacit_version());
+    r->n_pairs = experiment->n_pairs;
+    r->n_jobs = (size_t)facts->n_jobs;
+    uint64_t n = TACIT__ALL_POINTS / facts->n_jobs;
+    n = n < TACIT__MAX_POINTS ? n : TACIT__MAX_POINTS;
+    n = n < facts->episodes ? n : facts->episodes;
+    r->n_points = (size_t)n;
     r->at = tacit__alloc(r->n_points, sizeof *r->at);
-    r->jobs = tacit__alloc(n_jobs, sizeof *r->jobs);
-    r->curves = tacit__alloc(n_jobs * r->n_points, sizeof *r->curves);
-    r->remarks = tacit__alloc(r->n_agents, sizeof *r->remarks);
-    if (r->at == NULL || r->jobs == NULL || r->curves == NULL || r->remarks == NULL) {
+    r->jobs = tacit__alloc(r->n_jobs, sizeof *r->jobs);
+    r->curves = tacit__alloc(r->n_jobs * r->n_points, sizeof *r->curves);
+    r->worlds = tacit__alloc(facts->n_worlds, sizeof *r->worlds);
+    r->optimal = tacit__alloc(facts->n_worlds, sizeof *r->optimal);
+    r->parts = tacit__alloc(r->n_pairs, sizeof *r->parts);
+    if (r->at == NULL || r->jobs == NULL || r->curves == NULL || r->worlds == NULL ||
+        r->optimal == NULL || r->parts == NULL) {
         tacit_results_destroy(r);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
+    for (size_t job = 0; job < r->n_jobs; job++)
+        r->jobs[job].curve = r->curves + job * r->n_points;
     /* Point i at ceil((i + 1) K / n), without overflow: K = whole n + rest. */
-    uint64_t n = r->n_points, whole = facts->episodes / n, rest = facts->episodes % n;
+    uint64_t whole = facts->episodes / n, rest = facts->episodes % n;
     for (uint64_t i = 1; i <= n; i++)
         r->at[i - 1] = i * whole + (i * rest + n - 1) / n;
     *out = r;
@@ -36,31 +48,68 @@ void tacit_results_destroy(tacit_results *results)
 {
     if (results == NULL)
         return;
+    for (size_t pair = 0; results->parts != NULL && pair < results->n_pairs; pair++)
+        tacit_plan_destroy(results->parts[pair].plan);
     tacit__free(results->at);
     tacit__free(results->jobs);
     tacit__free(results->curves);
-    tacit__free(results->remarks);
+    tacit__free(results->worlds);
+    tacit__free(results->optimal);
+    tacit__free(results->parts);
+    tacit_experiment_destroy(results->experiment);
     tacit__free(results);
+}
+
+const tacit_experiment_facts *tacit_results_describe(const tacit_results *results)
+{
+    return &results->experiment->facts;
+}
+
+const char *tacit_results_version(const tacit_results *results)
+{
+    return results->version;
 }
 
 bool tacit_results_complete(const tacit_results *results)
 {
-    for (size_t i = 0; i < results->n_agents * (size_t)results->n_runs; i++)
-        if (!results->jobs[i].done)
+    for (size_t job = 0; job < results->n_jobs; job++)
+        if (!results->jobs[job].done)
             return false;
     return true;
 }
 
-double tacit_results_optimal_value(const tacit_results *results)
+const tacit_world_facts *tacit_results_world(const tacit_results *results, size_t world)
 {
-    return results->optimal_value;
+    return world < results->experiment->facts.n_worlds ? &results->worlds[world] : NULL;
 }
 
-const tacit_job *tacit_results_job(const tacit_results *results, size_t agent, uint64_t run)
+double tacit_results_optimal_value(const tacit_results *results, size_t world)
 {
-    if (agent >= results->n_agents || run >= results->n_runs)
+    return world < results->experiment->facts.n_worlds ? results->optimal[world] : (double)NAN;
+}
+
+/* The number of a pair, or NO_PAIR. */
+static uint32_t pair_of(const tacit_results *results, size_t world, size_t agent)
+{
+    const tacit_experiment *e = results->experiment;
+    if (world >= e->facts.n_worlds || agent >= e->facts.n_agents)
+        return TACIT__NO_PAIR;
+    return e->pair_of[world * e->facts.n_agents + agent];
+}
+
+const tacit_plan *tacit_results_plan(const tacit_results *results, size_t world, size_t agent)
+{
+    uint32_t pair = pair_of(results, world, agent);
+    return pair != TACIT__NO_PAIR ? results->parts[pair].plan : NULL;
+}
+
+const tacit_job *tacit_results_job(const tacit_results *results, size_t world, size_t agent,
+                                   uint64_t run)
+{
+    uint32_t pair = pair_of(results, world, agent);
+    if (pair == TACIT__NO_PAIR || run >= results->experiment->facts.runs)
         return NULL;
-    return &results->jobs[(size_t)run * results->n_agents + agent];
+    return &results->jobs[(size_t)run * results->n_pairs + pair];
 }
 
 size_t tacit_results_points(const tacit_results *results)
@@ -75,12 +124,12 @@ uint64_t tacit_results_episode(const tacit_results *results, size_t point)
 
 /* Mean and standard error of a member of the finished jobs, as differences to the first of them: equal runs have exactly
  * their value as the mean, and error 0. */
-static void average(const tacit_results *results, size_t agent, double (*member)(const tacit_job *),
-                    double *mean, double *error)
+static void average(const tacit_results *results, uint32_t pair,
+                    double (*member)(const tacit_job *), double *mean, double *error)
 {
     double n = 0, first = 0, sum = 0, squares = 0;
-    for (uint64_t run = 0; run < results->n_runs; run++) {
-        const tacit_job *job = tacit_results_job(results, agent, run);
+    for (size_t i = pair; i < results->n_jobs; i += results->n_pairs) {
+        const tacit_job *job = &results->jobs[i];
         if (!job->done)
             continue;
         first = n == 0 ? member(job) : first;
@@ -88,8 +137,8 @@ static void average(const tacit_results *results, size_t agent, double (*member)
         n++;
     }
     *mean = n > 0 ? first + sum / n : (double)NAN;
-    for (uint64_t run = 0; run < results->n_runs; run++) {
-        const tacit_job *job = tacit_results_job(results, agent, run);
+    for (size_t i = pair; i < results->n_jobs; i += results->n_pairs) {
+        const tacit_job *job = &results->jobs[i];
         if (job->done)
             squares += (member(job) - *mean) * (member(job) - *mean);
     }
@@ -116,18 +165,19 @@ static double seconds_of(const tacit_job *job)
     return job->seconds;
 }
 
-tacit_summary tacit_results_summary(const tacit_results *results, size_t agent)
+tacit_summary tacit_results_summary(const tacit_results *results, size_t world, size_t agent)
 {
     tacit_summary s = {.remark = ""};
     double ignored;
-    if (agent >= results->n_agents)
+    uint32_t pair = pair_of(results, world, agent);
+    if (pair == TACIT__NO_PAIR)
         return s;
-    s.remark = results->remarks[agent];
-    for (uint64_t run = 0; run < results->n_runs; run++)
-        s.runs += tacit_results_job(results, agent, run)->done;
-    average(results, agent, regret_of, &s.regret_mean, &s.regret_error);
-    average(results, agent, late_of, &s.late_mean, &s.late_error);
-    average(results, agent, switches_of, &s.switches, &ignored);
-    average(results, agent, seconds_of, &s.seconds, &ignored);
+    s.remark = results->parts[pair].remark;
+    for (size_t i = pair; i < results->n_jobs; i += results->n_pairs)
+        s.runs += results->jobs[i].done;
+    average(results, pair, regret_of, &s.regret_mean, &s.regret_error);
+    average(results, pair, late_of, &s.late_mean, &s.late_error);
+    average(results, pair, switches_of, &s.switches, &ignored);
+    average(results, pair, seconds_of, &s.seconds, &ignored);
     return s;
 }

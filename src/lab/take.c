@@ -117,19 +117,22 @@ static bool is_skipped(const char *key, const char *const *skip)
 }
 
 tacit_status tacit__settings_take(tacit_experiment *experiment, const tacit__node *map,
-                                  const char *const *skip, const tacit_setting **settings,
-                                  size_t *n, tacit_error *err)
+                                  const tacit__grid *grid, const char *const *skip,
+                                  const tacit_setting **settings, size_t *n, tacit_error *err)
 {
-    tacit_setting *first = experiment->settings + experiment->n_settings;
+    tacit_setting *first =
+        tacit__yaml_take(experiment->yaml, (map->n_children + 1) * sizeof *first);
     size_t count = 0;
+    if (first == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *child = map->first; child != NULL; child = child->next) {
         if (is_skipped(child->key, skip))
             continue;
-        if (child->kind != TACIT__SCALAR || tacit__node_is_null(child))
-            return fail_value(experiment->yaml, child, child->key, "a plain value", err);
-        first[count++] = (tacit_setting){child->key, child->text, child->line};
+        const tacit__node *value = tacit__grid_at(grid, child);
+        if (value->kind != TACIT__SCALAR || tacit__node_is_null(value))
+            return fail_value(experiment->yaml, value, child->key, "a plain value", err);
+        first[count++] = (tacit_setting){child->key, value->text, value->line};
     }
-    experiment->n_settings += count;
     *settings = first;
     *n = count;
     return TACIT_OK;

@@ -22,14 +22,15 @@ typedef struct block {
 } block;
 
 struct tacit__yaml {
-    char *name;
+    char *name, *text;
+    size_t size;
     tacit__node *root;
     block *blocks;
 };
 
 /* --- Memory ------------------------------------------------------------------------------------ */
 
-static void *take(tacit__yaml *yaml, size_t bytes)
+void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
     block *b = yaml->blocks;
@@ -47,9 +48,9 @@ static void *take(tacit__yaml *yaml, size_t bytes)
     return p;
 }
 
-static char *keep(tacit__yaml *yaml, const char *text, size_t length)
+char *tacit__yaml_keep(tacit__yaml *yaml, const char *text, size_t length)
 {
-    char *copy = take(yaml, length + 1);
+    char *copy = tacit__yaml_take(yaml, length + 1);
     if (copy != NULL) {
         memcpy(copy, text, length);
         copy[length] = '\0';
@@ -209,7 +210,7 @@ static tacit_status take_scalar(reader *r, const yaml_event_t *event, const char
     if (memchr(value, '\0', length) != NULL)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "a text with a NUL character in it, expected none");
-    *text = keep(r->yaml, value, length);
+    *text = tacit__yaml_keep(r->yaml, value, length);
     return *text != NULL ? TACIT_OK : tacit__fail_plain(r->err, TACIT_NO_MEMORY);
 }
 
@@ -286,7 +287,7 @@ static tacit_status build(reader *r, const yaml_event_t *event, int depth, tacit
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "maps and lists are nested more than %d deep",
                                 TACIT__YAML_MAX_DEPTH);
-    tacit__node *node = take(r->yaml, sizeof *node);
+    tacit__node *node = tacit__yaml_take(r->yaml, sizeof *node);
     if (node == NULL)
         return tacit__fail_plain(r->err, TACIT_NO_MEMORY);
     node->line = line_of(event);
@@ -350,9 +351,15 @@ tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name, 
     tacit__yaml *yaml = tacit__alloc(1, sizeof *yaml);
     if (yaml == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    yaml->name = keep(yaml, name, strlen(name));
+    yaml->name = tacit__yaml_keep(yaml, name, strlen(name));
     tacit_status status = yaml->name != NULL ? parse(yaml, size > 0 ? text : "", size, err)
                                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK) {
+        yaml->text = tacit__yaml_keep(yaml, text, size);
+        yaml->size = size;
+        if (yaml->text == NULL)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
     if (status == TACIT_OK)
         *out = yaml;
     else
@@ -390,6 +397,12 @@ tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *
 const tacit__node *tacit__yaml_root(const tacit__yaml *yaml)
 {
     return yaml->root;
+}
+
+const char *tacit__yaml_text(const tacit__yaml *yaml, size_t *size)
+{
+    *size = yaml->size;
+    return yaml->text;
 }
 
 const char *tacit__yaml_name(const tacit__yaml *yaml)

@@ -38,7 +38,13 @@ TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, con
                                               tacit__yaml **out, tacit_error *err);
 /* Reads a file. That it is not there, or may not be read, is BAD_ARGUMENT; that reading fails, SYSTEM. */
 TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *err);
+/* The text that was read. */
+const char *tacit__yaml_text(const tacit__yaml *yaml, size_t *size);
 void tacit__yaml_destroy(tacit__yaml *yaml);
+
+/* Memory, and a copy of a text, that live as long as the tree; NULL: none. */
+void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes);
+char *tacit__yaml_keep(tacit__yaml *yaml, const char *text, size_t length);
 
 const tacit__node *tacit__yaml_root(const tacit__yaml *yaml);
 const char *tacit__yaml_name(const tacit__yaml *yaml);

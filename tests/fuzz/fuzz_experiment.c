@@ -18,7 +18,7 @@ static void require(int condition)
 static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *entry)
 {
     const tacit_guarantee *g = &entry->guarantee;
-    require(entry->label[0] != '\0' && strlen(entry->label) <= 80 &&
+    require(entry->label[0] != '\0' && strlen(entry->label) <= 160 &&
             strpbrk(entry->label, "\n\r\t") == NULL);
     require((tacit_agent_kind_find(entry->kind) != NULL) == !entry->yardstick);
     require((tacit_yardstick_find(entry->kind) != NULL) == entry->yardstick);
@@ -34,10 +34,10 @@ static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *
 static void check(const tacit_experiment *experiment)
 {
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
-    require(facts->title[0] != '\0' && facts->world[0] != '\0');
+    require(facts->title[0] != '\0' && facts->n_worlds >= 1);
     require(facts->episodes >= 1 && facts->episodes <= TACIT_MAX_EPISODES);
     require(facts->runs >= 1 && facts->runs <= TACIT_MAX_RUNS);
-    require(facts->n_agents >= 1 && facts->n_agents * facts->runs <= TACIT_MAX_JOBS);
+    require(facts->n_agents >= 1 && facts->n_jobs <= TACIT_MAX_JOBS);
     for (size_t i = 0; i < facts->n_agents; i++)
         check_entry(facts, &facts->agents[i]);
 }

@@ -2,6 +2,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <tacit/lab.h>
@@ -48,10 +49,12 @@ static void everything_that_is_written_is_read(void **state)
                                 NULL);
     const tacit_experiment_facts *f = tacit_experiment_describe(e);
     assert_string_equal(f->title, "T");
-    assert_string_equal(f->world, "riverswim");
-    assert_int_equal(f->n_world_settings, 1);
-    assert_string_equal(f->world_settings[0].key, "states");
-    assert_string_equal(f->world_settings[0].value, "7");
+    assert_int_equal(f->n_worlds, 1);
+    assert_string_equal(f->worlds[0].kind, "riverswim");
+    assert_string_equal(f->worlds[0].label, "riverswim");
+    assert_int_equal(f->worlds[0].n_settings, 1);
+    assert_string_equal(f->worlds[0].settings[0].key, "states");
+    assert_string_equal(f->worlds[0].settings[0].value, "7");
     assert_int_equal(f->episodes, 1000);
     assert_int_equal(f->runs, 3);
     assert_int_equal(f->seed, 9);
@@ -145,8 +148,41 @@ static void mistakes_are_named_with_line_and_remedy(void **state)
          "f:2: world is 'riverswim', expected a map: world: {kind: riverswim}"},
         {"episodes: 1\nworld:\n", "f:2: the world has no 'kind'"},
         {"episodes: 1\nworld: {states: 6}\n", "f:2: the world has no 'kind'"},
-        {"episodes: 1\nworld: {kind: riverswim,\n states: [6]}\n",
-         "f:3: states is a list, expected a plain value"},
+        {"episodes: 1\nworld: {kind: riverswim,\n states: {a: 6}}\n",
+         "f:3: states is a map, expected a plain value"},
+        {"episodes: 1\nworld: {kind: riverswim,\n states: []}\n",
+         "f:3: states is an empty list, expected at least one value"},
+        {"episodes: 1\nworld: {kind: riverswim, states: [6,\n [7]]}\n",
+         "f:3: a value of states is a list, expected a plain value"},
+        {"episodes: 1\nworld: {kind: riverswim, states: [6, ~]}\n",
+         "f:2: a value of states is nothing, expected a plain value"},
+        {"episodes: 1\nworld: {kind: [riverswim]}\n",
+         "f:2: the world's kind is a list, expected a text"},
+        {"episodes: 1\nworld: [{kind: riverswim}]\n",
+         "f:2: world is a list, expected a map; several worlds stand under 'worlds'"},
+        {"episodes: 1\nworlds: {kind: riverswim}\n", "f:2: worlds is a map, expected a list"},
+        {"episodes: 1\nworlds: []\n", "f:2: worlds is an empty list"},
+        {"episodes: 1\nworlds: [riverswim]\n",
+         "f:2: a world is 'riverswim', expected a map: - {kind: riverswim}"},
+        {"episodes: 1\nworlds: [[1]]\n", "f:2: a world is a list, expected a map"},
+        {"episodes: 1\nworld: {kind: grid}\nworlds: [{kind: grid}]\n",
+         "f:3: both 'world' and 'worlds' are given, the other in line 2"},
+        {"episodes: 1\nworlds: [{kind: grid},\n {kind: grid}]\nagents: [{kind: uniform}]\n",
+         "f:3: two worlds are called 'grid', the other in line 2"},
+        {HEAD "{kind: uniform, worlds: river}\n", "f:4: worlds is 'river', expected a list of"},
+        {HEAD "{kind: uniform, worlds: []}\n", "f:4: worlds is an empty list"},
+        {HEAD "{kind: uniform, worlds: [sea]}\n",
+         "f:4: no world is called 'sea'; the first is called 'riverswim'"},
+        {HEAD "{kind: ucbvi, bonus_scale: []}\n", "f:4: bonus_scale is an empty list"},
+        {HEAD "{kind: ucbvi, bonus_scale: [1, 1]}\n",
+         "f:4: two agents are called 'ucbvi bonus_scale 1', the other in line 4"},
+        {HEAD "{kind: ucbvi, label: [a, b]}\n", "f:4: label is a list, expected a text"},
+        {HEAD "{kind: [ucbvi, uniform]}\n", "f:4: the agent's kind is a list, expected a text"},
+        {HEAD "{kind: ucbvi, bonus_scale: [\"1\\n\"]}\n", "f:4: a value of bonus_scale has a line"},
+        {HEAD "{kind: ucbvi, bonus_scale: [0000000000000000000000000000000000000000000000000000000"
+              "000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+              "00001]}\n",
+         "f:4: with its values the label 'ucbvi...' is longer than 160 bytes"},
         {"episodes: 1\nworld: {kind: riverswim}\nagents: {kind: ucbvi}\n",
          "f:3: agents is a map, expected a list"},
         {"episodes: 1\nworld: {kind: riverswim}\nagents: []\n", "f:3: agents is an empty list"},
@@ -180,15 +216,93 @@ static void mistakes_are_named_with_line_and_remedy(void **state)
          "f:4: calibration is 'loose', expected tight, published or figure"},
         {PRIVACY("{model: joint, epsilon: 1, sums: exact}"), "f:4: sums is 'exact', expected tree"},
         {PRIVACY("{model: joint, epsilon: 1, rho: 1}"), "f:4: privacy has no key 'rho'"},
+        {PRIVACY("{model: joint, epsilon: [1, -1]}"), "f:4: epsilon is '-1', expected a number"},
+        {PRIVACY("{model: joint, epsilon: []}"), "f:4: epsilon is an empty list"},
+        {PRIVACY("{model: joint, epsilon: [[1]]}"), "f:4: a value of epsilon is a list"},
         {PRIVACY("{model: none, epsilon: 1}"), "f:4: model none promises nothing"},
         {PRIVACY("{model: none, sums: tree}"),
          "f:4: model none promises nothing, so it has no sums"},
-        {"episodes: 1\nruns: 60000\nworld: {kind: riverswim}\nagents:\n  - {kind: ucbvi}\n"
-         "  - {kind: uniform}\n",
-         "f:4: 2 agents times 60000 runs are more than 100000 jobs"},
+        {"episodes: 1\nruns: 60000\nworld: {kind: riverswim, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, "
+         "10]}\nagents:\n  - {kind: ucbvi}\n  - {kind: uniform}\n",
+         "f: 1200000 jobs: 2 agents in 10 worlds, 60000 runs; at most 1000000"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_refused(cases[i][0], cases[i][1]);
+}
+
+/* The rule of labels: what stands in a list names itself, in the file's order, the last list changing fastest. */
+static void lists_of_values_expand_to_their_product(void **state)
+{
+    (void)state;
+    tacit_experiment *e =
+        parse("worlds:\n  - {label: river, kind: riverswim, states: [4, 6], mirror: no}\n"
+              "  - {kind: deep-sea}\n"
+              "episodes: 10\nruns: 3\nagents:\n"
+              "  - {label: j, kind: dp-ucbvi, bonus_scale: [1, 0.5],\n"
+              "     privacy: {model: [joint, local], epsilon: [.inf, 2], delta: 0}}\n"
+              "  - {kind: ucbvi, failure: [0.1], worlds: [river]}\n"
+              "  - {kind: uniform, worlds: [river states 6, deep-sea]}\n",
+              NULL);
+    static const char *const worlds[] = {"river states 4", "river states 6", "deep-sea"};
+    static const char *const agents[] = {"j bonus_scale 1 model joint epsilon .inf",
+                                         "j bonus_scale 1 model joint epsilon 2",
+                                         "j bonus_scale 1 model local epsilon .inf",
+                                         "j bonus_scale 1 model local epsilon 2",
+                                         "j bonus_scale 0.5 model joint epsilon .inf",
+                                         "j bonus_scale 0.5 model joint epsilon 2",
+                                         "j bonus_scale 0.5 model local epsilon .inf",
+                                         "j bonus_scale 0.5 model local epsilon 2",
+                                         "ucbvi failure 0.1",
+                                         "uniform"};
+    const tacit_experiment_facts *f = tacit_experiment_describe(e);
+    assert_int_equal(f->n_worlds, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(f->worlds[i].label, worlds[i]);
+    assert_string_equal(f->worlds[1].settings[0].value, "6");
+    assert_string_equal(f->worlds[1].settings[1].value, "no");
+    assert_int_equal(f->worlds[1].n_settings, 2);
+    assert_int_equal(f->n_agents, 10);
+    for (size_t i = 0; i < 10; i++)
+        assert_string_equal(f->agents[i].label, agents[i]);
+    assert_int_equal(f->agents[0].guarantee.model, TACIT_MODEL_NONE);
+    assert_int_equal(f->agents[3].guarantee.model, TACIT_MODEL_LOCAL);
+    assert_true(f->agents[3].guarantee.epsilon == 2);
+    assert_string_equal(f->agents[5].settings[0].value, "0.5");
+    assert_int_equal(f->n_jobs, 3 * (8 * 3 + 2 + 2));
+    assert_true(tacit_experiment_plays(e, 2, 0) && tacit_experiment_plays(e, 1, 8));
+    assert_false(tacit_experiment_plays(e, 2, 8) || tacit_experiment_plays(e, 0, 9));
+    assert_true(tacit_experiment_plays(e, 1, 9));
+    assert_false(tacit_experiment_plays(e, 3, 0) || tacit_experiment_plays(e, 0, 10));
+    tacit_experiment_destroy(e);
+}
+
+/* Counted, not tried: ten lists of a hundred values. */
+static void a_grid_that_is_too_large_is_counted_and_refused(void **state)
+{
+    (void)state;
+    char text[1 << 16];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "world: {kind: riverswim}\nepisodes: 5\n"
+                                   "agents:\n  - kind: ucbvi\n");
+    static const char *const keys[] = {"bonus_scale", "failure", "a", "b", "c",
+                                       "d",           "e",       "f", "g", "h"};
+    for (size_t k = 0; k < 10; k++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "    %s: [", keys[k]);
+        for (int i = 0; i < 100; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%d, ", i);
+        used += (size_t)snprintf(text + used, sizeof text - used, "]\n");
+        if (k == 1) {
+            const tacit_experiment_changes few = {.max_jobs = 9999}, enough = {.max_jobs = 10000};
+            tacit_experiment *e = NULL;
+            tacit_error err;
+            assert_status(tacit_experiment_parse(text, used, "f", &few, &e, &err), TACIT_TOO_LARGE);
+            assert_string_equal(err.message, "f: 10000 jobs: 10000 agents in 1 world, 1 run");
+            assert_ok(tacit_experiment_parse(text, used, "f", &enough, &e, &err));
+            assert_int_equal(tacit_experiment_describe(e)->n_agents, 10000);
+            tacit_experiment_destroy(e);
+        }
+    }
+    assert_refused(text, "f: more than 10^19 jobs: ");
 }
 
 static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
@@ -200,20 +314,20 @@ static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
     tacit_experiment *e = parse("episodes: 10\nworld:\n  kind: riverswim\n  states: 1\n"
                                 "agents: [{kind: uniform}]\n",
                                 NULL);
-    assert_status(tacit_experiment_world(e, &world, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_experiment_world(e, 0, &world, &err), TACIT_BAD_ARGUMENT);
     assert_ptr_equal(strstr(err.message, "dir/f.yaml:4: "), err.message);
     tacit_experiment_destroy(e);
     e = parse("episodes: 10\nworld: {kind: riverswim}\nagents:\n  - kind: ucbvi\n"
               "    bonus_scale: much\n  - {kind: uniform}\n"
               "  - {label: p, kind: ucbvi, privacy: {model: local, epsilon: 1}}\n",
               NULL);
-    assert_ok(tacit_experiment_world(e, &world, &err));
-    assert_status(tacit_experiment_agent(e, world, 0, 0, &agent, &err), TACIT_BAD_ARGUMENT);
+    assert_ok(tacit_experiment_world(e, 0, &world, &err));
+    assert_status(tacit_experiment_agent(e, 0, world, 0, 0, &agent, &err), TACIT_BAD_ARGUMENT);
     assert_ptr_equal(strstr(err.message, "dir/f.yaml:5: "), err.message);
-    assert_status(tacit_experiment_agent(e, world, 1, 0, &agent, &err), TACIT_UNSUPPORTED);
-    assert_status(tacit_experiment_agent(e, world, 2, 0, &agent, &err), TACIT_UNSUPPORTED);
+    assert_status(tacit_experiment_agent(e, 0, world, 1, 0, &agent, &err), TACIT_UNSUPPORTED);
+    assert_status(tacit_experiment_agent(e, 0, world, 2, 0, &agent, &err), TACIT_UNSUPPORTED);
     assert_ptr_equal(strstr(err.message, "dir/f.yaml:7: "), err.message);
-    assert_status(tacit_experiment_agent(e, world, 3, 0, &agent, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_experiment_agent(e, 0, world, 3, 0, &agent, &err), TACIT_BAD_ARGUMENT);
     assert_null(agent);
     tacit_world_destroy(world);
     tacit_experiment_destroy(e);
@@ -222,7 +336,7 @@ static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
 static void running_out_of_memory_is_told(void **state)
 {
     (void)state;
-    static const char text[] = HEAD "{kind: ucbvi, bonus_scale: 1}\n";
+    static const char text[] = HEAD "{kind: ucbvi, bonus_scale: [1, 2]}\n";
     for (uint64_t n = 1;; n++) {
         tacit_experiment *e = NULL;
         tacit_error err;
@@ -247,6 +361,8 @@ int main(void)
         cmocka_unit_test(what_is_left_out_has_its_default),
         cmocka_unit_test(what_is_asked_for_outside_the_file_wins),
         cmocka_unit_test(mistakes_are_named_with_line_and_remedy),
+        cmocka_unit_test(lists_of_values_expand_to_their_product),
+        cmocka_unit_test(a_grid_that_is_too_large_is_counted_and_refused),
         cmocka_unit_test(worlds_and_agents_name_the_line_of_their_own_mistakes),
         cmocka_unit_test(running_out_of_memory_is_told),
     };

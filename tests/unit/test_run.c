@@ -44,8 +44,8 @@ static tacit_results *run(const char *text, unsigned n_threads)
 
 static void assert_same_job(const tacit_results *a, size_t i, const tacit_results *b, size_t j)
 {
-    for (uint64_t r = 0; r < a->n_runs; r++) {
-        const tacit_job *x = tacit_results_job(a, i, r), *y = tacit_results_job(b, j, r);
+    for (uint64_t r = 0; r < tacit_results_describe(a)->runs; r++) {
+        const tacit_job *x = tacit_results_job(a, 0, i, r), *y = tacit_results_job(b, 0, j, r);
         assert_memory_equal(&x->regret, &y->regret, sizeof x->regret);
         assert_memory_equal(&x->late_regret, &y->late_regret, sizeof x->late_regret);
         assert_int_equal(x->switches, y->switches);
@@ -60,7 +60,7 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
     tacit_results *one = run(text, 1);
     for (unsigned n = 2; n <= 5; n += 3) {
         tacit_results *more = run(text, n);
-        for (size_t agent = 0; agent < one->n_agents; agent++)
+        for (size_t agent = 0; agent < tacit_results_describe(one)->n_agents; agent++)
             assert_same_job(one, agent, more, agent);
         tacit_results_destroy(more);
     }
@@ -80,6 +80,65 @@ static void agents_do_not_notice_each_other(void **state)
     tacit_results_destroy(all);
 }
 
+#define AGENTS "episodes: 800\nruns: 2\nagents:\n"
+
+static void assert_same_in(const tacit_results *a, size_t i, const tacit_results *b, size_t j,
+                           bool same)
+{
+    for (size_t agent = 0; agent < 2; agent++)
+        for (uint64_t r = 0; r < 2; r++)
+            assert_int_equal(tacit_results_job(a, i, agent, r)->regret ==
+                                 tacit_results_job(b, j, agent, r)->regret,
+                             same);
+}
+
+/* Worlds are known by their labels; one that stands alone under `world` keeps the chance that it always had. */
+static void worlds_do_not_notice_each_other(void **state)
+{
+    (void)state;
+    tacit_results *all =
+        run("worlds:\n  - {kind: deep-sea}\n"
+            "  - {label: r, kind: riverswim, states: [5, 4], horizon: 8}\n" AGENTS UCBVI JOINT,
+            2);
+    tacit_results *one = run(
+        "worlds: [{label: r, kind: riverswim, states: [4], horizon: 8}]\n" AGENTS UCBVI JOINT, 2);
+    tacit_results *named = run(
+        "world: {label: r states 4, kind: riverswim, states: 4, horizon: 8}\n" AGENTS UCBVI JOINT,
+        2);
+    tacit_results *alone =
+        run("world: {kind: riverswim, states: 4, horizon: 8}\n" AGENTS UCBVI JOINT, 2);
+    assert_same_in(all, 2, one, 0, true);
+    assert_same_in(all, 2, named, 0, true);
+    assert_same_in(all, 2, alone, 0, false);
+    assert_int_equal(tacit_results_world(all, 2)->n_states, 4);
+    assert_int_equal(tacit_results_world(all, 1)->n_states, 5);
+    assert_null(tacit_results_world(all, 3));
+    assert_true(tacit_results_optimal_value(all, 2) == tacit_results_optimal_value(one, 0));
+    tacit_results_destroy(all);
+    tacit_results_destroy(one);
+    tacit_results_destroy(named);
+    tacit_results_destroy(alone);
+}
+
+static void agents_play_where_they_are_told_to(void **state)
+{
+    (void)state;
+    tacit_results *r =
+        run("worlds:\n  - {label: a, kind: riverswim}\n  - {label: b, kind: deep-sea}\n"
+            "episodes: 50\nruns: 2\nagents:\n  - {kind: uniform}\n"
+            "  - {kind: optimal, worlds: [b]}\n" JOINT,
+            2);
+    assert_null(tacit_results_job(r, 0, 1, 0));
+    assert_int_equal(tacit_results_summary(r, 0, 1).runs, 0);
+    assert_true(tacit_results_job(r, 1, 1, 1)->done);
+    assert_true(tacit_results_summary(r, 1, 1).regret_mean == 0);
+    assert_null(tacit_results_plan(r, 1, 0));
+    const tacit_plan *plan = tacit_results_plan(r, 1, 2);
+    assert_non_null(plan);
+    assert_true(tacit_plan_size(plan) > 0 && tacit_plan_scale(plan, 0) > 0);
+    tacit_results_destroy(r);
+}
+
 /* The label, the seed and the run decide over an agent's noise. */
 static void noise_belongs_to_label_seed_and_run(void **state)
 {
@@ -87,9 +146,9 @@ static void noise_belongs_to_label_seed_and_run(void **state)
     tacit_results *a =
         run(HEAD JOINT "  - {label: j2, kind: dp-ucbvi, privacy: {model: joint, epsilon: 2}}\n", 1);
     tacit_results *b = run("seed: 2\n" HEAD JOINT, 1);
-    assert_true(tacit_results_job(a, 0, 0)->regret != tacit_results_job(a, 1, 0)->regret);
-    assert_true(tacit_results_job(a, 0, 0)->regret != tacit_results_job(a, 0, 1)->regret);
-    assert_true(tacit_results_job(a, 0, 0)->regret != tacit_results_job(b, 0, 0)->regret);
+    assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(a, 0, 1, 0)->regret);
+    assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(a, 0, 0, 1)->regret);
+    assert_true(tacit_results_job(a, 0, 0, 0)->regret != tacit_results_job(b, 0, 0, 0)->regret);
     tacit_results_destroy(a);
     tacit_results_destroy(b);
 }
@@ -108,7 +167,7 @@ static stage stage_open(const char *text)
 {
     stage s = {.experiment = parse(text)};
     tacit_error err;
-    assert_ok(tacit_experiment_world(s.experiment, &s.world, &err));
+    assert_ok(tacit_experiment_world(s.experiment, 0, &s.world, &err));
     s.space = tacit_world_describe(s.world);
     s.unit = s.space->reward_high - s.space->reward_low;
     size_t H = s.space->horizon, S = s.space->n_states;
@@ -149,12 +208,12 @@ static void yardsticks_are_exact(void **state)
         const tacit_world_facts *f = s.space;
         size_t n = f->horizon * f->n_states;
         double value, constant = 0;
-        assert_true(tacit_results_optimal_value(results) ==
+        assert_true(tacit_results_optimal_value(results, 0) ==
                     tacit_world_original_value(s.world, s.best));
         for (size_t i = 0; i < n * f->n_actions; i++)
             s.mixed[i] = 1 / (double)f->n_actions;
         assert_ok(tacit_world_evaluate_mixed(s.world, s.mixed, s.scratch, &value));
-        const tacit_job *uniform = tacit_results_job(results, 0, 0);
+        const tacit_job *uniform = tacit_results_job(results, 0, 0, 0);
         assert_true(uniform->regret == s.unit * (12345 * (s.best - value)));
         assert_true(uniform->late_regret == s.unit * (s.best - value));
         assert_int_equal(uniform->switches, 0);
@@ -164,9 +223,9 @@ static void yardsticks_are_exact(void **state)
             assert_ok(tacit_world_evaluate(s.world, s.policy, s.scratch, &value));
             constant = fmax(constant, value);
         }
-        assert_true(tacit_results_job(results, 1, 0)->regret ==
+        assert_true(tacit_results_job(results, 0, 1, 0)->regret ==
                     s.unit * (12345 * (s.best - constant)));
-        assert_true(tacit_results_job(results, 2, 0)->regret == 0);
+        assert_true(tacit_results_job(results, 0, 2, 0)->regret == 0);
         stage_close(&s);
         tacit_results_destroy(results);
     }
@@ -186,8 +245,8 @@ static void regret_is_the_sum_over_episodes_of_best_minus_played(void **state)
         tacit_noise *noise = NULL;
         double sum = 0, late = 0, value;
         uint64_t switches = 0, version = 0;
-        assert_ok(tacit_experiment_agent(s.experiment, s.world, 0, 2, &agent, &err));
-        assert_ok(tacit__seed_noise(1, 2, "world", "", &noise));
+        assert_ok(tacit_experiment_agent(s.experiment, 0, s.world, 0, 2, &agent, &err));
+        assert_ok(tacit__seed_world(1, 2, "", &noise));
         assert_ok(tacit_walk_create(s.world, noise, &walk, &err));
         for (uint64_t k = 0; k < 1500; k++) {
             const tacit_trajectory user = {
@@ -207,7 +266,7 @@ static void regret_is_the_sum_over_episodes_of_best_minus_played(void **state)
             late += k >= 1350 ? s.best - value : 0;
             assert_ok(tacit_agent_learn(agent, &user, &err));
         }
-        const tacit_job *job = tacit_results_job(results, 0, 2);
+        const tacit_job *job = tacit_results_job(results, 0, 0, 2);
         assert_close(job->regret, sum, 1e-11);
         assert_close(job->late_regret, late / 150, 1e-8);
         assert_int_equal(job->switches, switches);
@@ -229,8 +288,12 @@ static void curves_have_at_most_a_thousand_points_and_end_at_the_end(void **stat
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         tacit_results *r = NULL;
         tacit_error err;
-        const tacit_experiment_facts facts = {.episodes = sizes[i], .runs = 1, .n_agents = 1};
-        assert_ok(tacit__results_create(&facts, &r, &err));
+        const tacit_experiment_changes changes = {.episodes = sizes[i]};
+        tacit_experiment *e = NULL;
+        static const char text[] = "world: {kind: riverswim}\nagents: [{kind: uniform}]\n";
+        assert_ok(tacit_experiment_parse(text, strlen(text), "f", &changes, &e, &err));
+        assert_ok(tacit__results_create(e, &r, &err));
+        tacit_experiment_destroy(e);
         size_t n = tacit_results_points(r);
         assert_int_equal(n, sizes[i] < 1000 ? sizes[i] : 1000);
         assert_true(tacit_results_episode(r, 0) >= 1);
@@ -247,23 +310,25 @@ static void means_and_errors_are_those_of_the_runs(void **state)
     (void)state;
     tacit_results *r = NULL;
     tacit_error err;
-    const tacit_experiment_facts facts = {.episodes = 5, .runs = 4, .n_agents = 2};
-    assert_ok(tacit__results_create(&facts, &r, &err));
+    tacit_experiment *e = parse("world: {kind: riverswim}\nepisodes: 5\nruns: 4\n"
+                                "agents: [{kind: uniform}, {kind: optimal}]\n");
+    assert_ok(tacit__results_create(e, &r, &err));
+    tacit_experiment_destroy(e);
     static const double regrets[] = {1, 2, 4};
     for (size_t run_number = 0; run_number < 3; run_number++) {
         r->jobs[2 * run_number] =
             (tacit_job){.done = true, .regret = regrets[run_number], .switches = 3};
         r->jobs[2 * run_number + 1] = (tacit_job){.done = true, .regret = 0.1};
     }
-    tacit_summary s = tacit_results_summary(r, 0), equal = tacit_results_summary(r, 1);
+    tacit_summary s = tacit_results_summary(r, 0, 0), equal = tacit_results_summary(r, 0, 1);
     assert_int_equal(s.runs, 3);
     assert_close(s.regret_mean, 7.0 / 3, 1e-15);
     assert_close(s.regret_error, sqrt((16.0 + 1 + 25) / 9 / 2 / 3), 1e-14);
     assert_true(s.switches == 3);
     assert_true(equal.regret_mean == 0.1 && equal.regret_error == 0);
     assert_false(tacit_results_complete(r));
-    assert_null(tacit_results_job(r, 2, 0));
-    assert_null(tacit_results_job(r, 0, 4));
+    assert_null(tacit_results_job(r, 0, 2, 0));
+    assert_null(tacit_results_job(r, 0, 0, 4));
     tacit_results_destroy(r);
 }
 
@@ -313,8 +378,8 @@ static void a_stopped_run_gives_back_what_was_finished(void **state)
     const tacit_lab_options options = {.n_threads = 2, .progress = watch, .context = &w};
     assert_ok(tacit_lab_run(e, &options, &results, &err));
     assert_false(tacit_results_complete(results));
-    assert_true(tacit_results_job(results, 0, 0)->done);
-    assert_false(tacit_results_job(results, 3, 0)->done);
+    assert_true(tacit_results_job(results, 0, 0, 0)->done);
+    assert_false(tacit_results_job(results, 0, 3, 0)->done);
     tacit_results_destroy(results);
     tacit_experiment_destroy(e);
 }
@@ -362,6 +427,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(agents_do_not_notice_each_other),
+        cmocka_unit_test(worlds_do_not_notice_each_other),
+        cmocka_unit_test(agents_play_where_they_are_told_to),
         cmocka_unit_test(noise_belongs_to_label_seed_and_run),
         cmocka_unit_test(yardsticks_are_exact),
         cmocka_unit_test(regret_is_the_sum_over_episodes_of_best_minus_played),

@@ -1,0 +1,431 @@
+/* Experiment files: from the tree to the experiment. The format is in docs/reference/experiment.md.
+ *
+ * Jobs are counted before anything is expanded, so that a grid that is too large costs nothing. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "lab/experiment.h"
+
+enum { MAX_TITLE = 200 }; /* bytes */
+
+static const char *const keys[] = {"title", "world", "worlds", "episodes",
+                                   "runs",  "seed",  "agents"};
+enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, AGENTS, N_KEYS };
+
+static const char *const world_keys[] = {"label", "kind", NULL};
+
+static const tacit__node *find(const tacit_experiment *e, size_t key)
+{
+    return tacit__node_get(tacit__yaml_root(e->yaml), keys[key]);
+}
+
+static tacit_status fail_missing(const tacit_experiment *e, size_t key, const char *example,
+                                 tacit_error *err)
+{
+    return tacit__yaml_fail(e->yaml, tacit__yaml_root(e->yaml)->line, err, TACIT_SYNTAX,
+                            "'%s' is missing, expected for example %s", keys[key], example);
+}
+
+static tacit_status read_title(tacit_experiment *e, tacit_error *err)
+{
+    const tacit__node *node = find(e, TITLE);
+    if (node != NULL)
+        return tacit__take_text(e->yaml, node, keys[TITLE], MAX_TITLE, &e->facts.title, err);
+    const char *slash = strrchr(e->facts.file, '/');
+    e->facts.title = slash != NULL ? slash + 1 : e->facts.file;
+    return TACIT_OK;
+}
+
+/* --- Numbers ------------------------------------------------------------------------------------- */
+
+/* A count from the file, unless something else was asked for; both are checked. */
+static tacit_status read_count(tacit_experiment *e, size_t key, uint64_t low, uint64_t high,
+                               uint64_t instead, uint64_t *out, tacit_error *err)
+{
+    const tacit__node *node = find(e, key);
+    if (node != NULL) {
+        tacit_status status = tacit__take_count(e->yaml, node, keys[key], low, high, out, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    if (instead > high)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%s is %" PRIu64 ", expected at most %" PRIu64,
+                           keys[key], instead, high);
+    if (instead > 0)
+        *out = instead;
+    return TACIT_OK;
+}
+
+static tacit_status read_numbers(tacit_experiment *e, tacit_error *err)
+{
+    e->facts.runs = 1;
+    e->facts.seed = 1;
+    if (e->changes.episodes == 0 && find(e, EPISODES) == NULL)
+        return fail_missing(e, EPISODES, "episodes: 50000", err);
+    tacit_status status = read_count(e, EPISODES, 1, TACIT_MAX_EPISODES, e->changes.episodes,
+                                     &e->facts.episodes, err);
+    if (status == TACIT_OK)
+        status = read_count(e, RUNS, 1, TACIT_MAX_RUNS, e->changes.runs, &e->facts.runs, err);
+    if (status == TACIT_OK)
+        status = read_count(e, SEED, 0, INT64_MAX, 0, &e->facts.seed, err);
+    return status;
+}
+
+/* --- Worlds -------------------------------------------------------------------------------------- */
+
+static tacit_status world_grid(const tacit_experiment *e, const tacit__node *node,
+                               tacit__grid *grid, tacit_error *err)
+{
+    char shown[TACIT__NODE_SHOWN];
+    if (node->kind == TACIT__SCALAR && !tacit__node_is_null(node))
+        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
+                                "%s is '%.40s', expected a map: %s{kind: %.40s}",
+                                node->key != NULL ? "world" : "a world", node->text,
+                                node->key != NULL ? "world: " : "- ", node->text);
+    if (node->kind == TACIT__LIST)
+        return tacit__yaml_fail(
+            e->yaml, node->line, err, TACIT_SYNTAX,
+            node->key != NULL ? "world is %s, expected a map; several worlds stand under "
+                                "'worlds'"
+                              : "a world is %s, expected a map, for example {kind: riverswim}",
+            tacit__node_show(node, shown));
+    return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
+}
+
+/* A world of its own, written without a label and without lists, is known by nothing: it needs no name to be told from
+ * others. All others are known by their labels. */
+static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
+                               const tacit__grid *grid, tacit_error *err)
+{
+    tacit_world_entry *world = &e->worlds[e->facts.n_worlds];
+    tacit__world_name *name = &e->names[e->facts.n_worlds];
+    const tacit__node *kind = tacit__node_get(node, "kind"),
+                      *label = tacit__node_get(node, "label");
+    if (kind == NULL)
+        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
+                                "the world has no 'kind', expected for example world: {kind: "
+                                "riverswim}");
+    world->line = kind->line;
+    tacit_status status =
+        tacit__take_text(e->yaml, kind, "the world's kind", 64, &world->kind, err);
+    name->base = world->kind;
+    if (status == TACIT_OK && label != NULL)
+        status = tacit__take_text(e->yaml, label, "label", TACIT__MAX_LABEL, &name->base, err);
+    if (status == TACIT_OK)
+        status = tacit__settings_take(e, node, grid, world_keys, &world->settings,
+                                      &world->n_settings, err);
+    if (status == TACIT_OK)
+        status = tacit__grid_label(e->yaml, grid, name->base, &world->label, err);
+    bool alone = node->key != NULL && label == NULL && grid->n_axes == 0;
+    name->key = alone ? "" : world->label;
+    e->facts.n_worlds += status == TACIT_OK;
+    return status;
+}
+
+static tacit_status expand_worlds(tacit_experiment *e, const tacit__node *first, tacit_error *err)
+{
+    for (const tacit__node *node = first; node != NULL;
+         node = node->key != NULL ? NULL : node->next) {
+        tacit__grid grid;
+        tacit_status status = world_grid(e, node, &grid, err);
+        do
+            status = status == TACIT_OK ? read_world(e, node, &grid, err) : status;
+        while (status == TACIT_OK && tacit__grid_next(&grid));
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status fail_jobs(const tacit_experiment *e, uint64_t jobs, uint64_t worlds,
+                              uint64_t agents, tacit_error *err)
+{
+    char count[48];
+    bool hard = jobs > TACIT_MAX_JOBS;
+    if (jobs == UINT64_MAX)
+        (void)snprintf(count, sizeof count, "more than 10^19");
+    else
+        (void)snprintf(count, sizeof count, "%" PRIu64, jobs);
+    (void)tacit__yaml_fail(e->yaml, 0, err, hard ? TACIT_SYNTAX : TACIT_TOO_LARGE,
+                           "%s jobs: %" PRIu64 " agent%s in %" PRIu64 " world%s, %" PRIu64
+                           " run%s%s",
+                           count, agents, agents == 1 ? "" : "s", worlds, worlds == 1 ? "" : "s",
+                           e->facts.runs, e->facts.runs == 1 ? "" : "s",
+                           hard ? "; at most 1000000 fit into one experiment, so split it" : "");
+    return hard ? TACIT_SYNTAX : TACIT_TOO_LARGE;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+/* The first world, whose siblings (without keys) follow if there is a list of them. */
+static tacit_status find_worlds(const tacit_experiment *e, const tacit__node **first,
+                                tacit_error *err)
+{
+    const tacit__node *one = find(e, WORLD), *many = find(e, WORLDS);
+    char shown[TACIT__NODE_SHOWN];
+    if (one == NULL && many == NULL)
+        return fail_missing(e, WORLD, "world: {kind: riverswim}", err);
+    if (one != NULL && many != NULL)
+        return tacit__yaml_fail(e->yaml, many->line, err, TACIT_SYNTAX,
+                                "both 'world' and 'worlds' are given, the other in line %d; move "
+                                "the world into the list",
+                                one->line);
+    if (many != NULL && (many->kind != TACIT__LIST || many->n_children == 0))
+        return tacit__yaml_fail(e->yaml, many->line, err, TACIT_SYNTAX,
+                                "worlds is %s, expected a list with at least one entry, for "
+                                "example - {kind: riverswim}",
+                                many->kind == TACIT__LIST ? "an empty list"
+                                                          : tacit__node_show(many, shown));
+    *first = one != NULL ? one : many->first;
+    return TACIT_OK;
+}
+
+static tacit_status read_worlds(tacit_experiment *e, tacit_error *err)
+{
+    const tacit__node *first = NULL;
+    uint64_t n = 0;
+    tacit_status status = find_worlds(e, &first, err);
+    for (const tacit__node *node = first; status == TACIT_OK && node != NULL;
+         node = node->key != NULL ? NULL : node->next) {
+        tacit__grid grid = {.size = 0};
+        status = world_grid(e, node, &grid, err);
+        n = add(n, grid.size);
+    }
+    if (status != TACIT_OK)
+        return status;
+    if (n > TACIT_MAX_JOBS)
+        return fail_jobs(e, times(n, e->facts.runs), n, 1, err);
+    e->worlds = tacit__alloc(n, sizeof *e->worlds);
+    e->names = tacit__alloc(n, sizeof *e->names);
+    e->facts.worlds = e->worlds;
+    if (e->worlds == NULL || e->names == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    return expand_worlds(e, first, err);
+}
+
+/* --- Agents -------------------------------------------------------------------------------------- */
+
+static bool names_world(const tacit_experiment *e, size_t world, const char *text)
+{
+    return strcmp(text, e->names[world].base) == 0 || strcmp(text, e->worlds[world].label) == 0;
+}
+
+static bool plays(const tacit_experiment *e, const tacit__node *agent, size_t world)
+{
+    const tacit__node *list = tacit__node_get(agent, "worlds");
+    if (list == NULL)
+        return true;
+    for (const tacit__node *child = list->first; child != NULL; child = child->next)
+        if (names_world(e, world, child->text))
+            return true;
+    return false;
+}
+
+/* `worlds: [label, ...]` of an agent: every label must be one. */
+static tacit_status check_restriction(const tacit_experiment *e, const tacit__node *agent,
+                                      tacit_error *err)
+{
+    const tacit__node *list = tacit__node_get(agent, "worlds");
+    char shown[TACIT__NODE_SHOWN];
+    if (list == NULL)
+        return TACIT_OK;
+    if (list->kind != TACIT__LIST || list->n_children == 0)
+        return tacit__yaml_fail(e->yaml, list->line, err, TACIT_SYNTAX,
+                                "worlds is %s, expected a list of labels of worlds",
+                                list->kind == TACIT__LIST ? "an empty list"
+                                                          : tacit__node_show(list, shown));
+    for (const tacit__node *child = list->first; child != NULL; child = child->next) {
+        const char *text;
+        tacit_status status = tacit__take_text(e->yaml, child, "the label of a world",
+                                               TACIT__MAX_GRID_LABEL, &text, err);
+        if (status != TACIT_OK)
+            return status;
+        size_t world = 0;
+        while (world < e->facts.n_worlds && !names_world(e, world, text))
+            world++;
+        if (world == e->facts.n_worlds)
+            return tacit__yaml_fail(e->yaml, child->line, err, TACIT_SYNTAX,
+                                    "no world is called '%.40s'; the first is called '%.80s'", text,
+                                    e->worlds[0].label);
+    }
+    return TACIT_OK;
+}
+
+/* Agents, and jobs, that the list stands for. */
+static tacit_status count_agents(const tacit_experiment *e, const tacit__node *list,
+                                 uint64_t *n_agents, uint64_t *n_jobs, tacit_error *err)
+{
+    *n_agents = *n_jobs = 0;
+    for (const tacit__node *node = list->first; node != NULL; node = node->next) {
+        tacit__grid grid;
+        tacit_status status = tacit__entry_grid(e, node, &grid, err);
+        if (status == TACIT_OK)
+            status = check_restriction(e, node, err);
+        if (status != TACIT_OK)
+            return status;
+        uint64_t worlds = 0;
+        for (size_t world = 0; world < e->facts.n_worlds; world++)
+            worlds += plays(e, node, world);
+        *n_agents = add(*n_agents, grid.size);
+        *n_jobs = add(*n_jobs, times(times(grid.size, worlds), e->facts.runs));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status expand_agents(tacit_experiment *e, const tacit__node *list, tacit_error *err)
+{
+    const size_t n_agents = e->facts.n_agents;
+    size_t agent = 0;
+    for (const tacit__node *node = list->first; node != NULL; node = node->next) {
+        tacit__grid grid;
+        tacit_status status = tacit__entry_grid(e, node, &grid, err);
+        do {
+            if (status == TACIT_OK)
+                status = tacit__entry_read(e, node, &grid, &e->agents[agent], err);
+            for (size_t world = 0; world < e->facts.n_worlds; world++)
+                e->pair_of[world * n_agents + agent] = plays(e, node, world) ? 0 : TACIT__NO_PAIR;
+            agent++;
+        } while (status == TACIT_OK && tacit__grid_next(&grid));
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
+{
+    e->pairs = tacit__alloc((size_t)(e->facts.n_jobs / e->facts.runs), sizeof *e->pairs);
+    if (e->pairs == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (uint32_t world = 0; world < e->facts.n_worlds; world++)
+        for (uint32_t agent = 0; agent < e->facts.n_agents; agent++) {
+            uint32_t *pair = &e->pair_of[world * e->facts.n_agents + agent];
+            if (*pair == TACIT__NO_PAIR)
+                continue;
+            *pair = (uint32_t)e->n_pairs;
+            e->pairs[e->n_pairs++] = (tacit__pair){world, agent};
+        }
+    return TACIT_OK;
+}
+
+static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
+{
+    const tacit__node *node = find(e, AGENTS);
+    uint64_t n_agents, n_jobs;
+    if (node == NULL)
+        return fail_missing(e, AGENTS, "agents: [{kind: ucbvi}]", err);
+    if (node->kind != TACIT__LIST || node->n_children == 0)
+        return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
+                                "agents is %s, expected a list with at least one entry, for "
+                                "example - {kind: ucbvi}",
+                                node->kind == TACIT__LIST  ? "an empty list"
+                                : node->kind == TACIT__MAP ? "a map"
+                                                           : "not a list");
+    tacit_status status = count_agents(e, node, &n_agents, &n_jobs, err);
+    if (status != TACIT_OK)
+        return status;
+    uint64_t most = e->changes.max_jobs > 0 ? e->changes.max_jobs : TACIT_MAX_JOBS;
+    uint64_t places = times(n_agents, e->facts.n_worlds);
+    if (places > 10 * TACIT_MAX_JOBS) /* most of them restricted to a few worlds; still too many */
+        return fail_jobs(e, places, e->facts.n_worlds, n_agents, err);
+    if (n_jobs > TACIT_MAX_JOBS || n_jobs > most)
+        return fail_jobs(e, n_jobs, e->facts.n_worlds, n_agents, err);
+    e->facts.n_agents = (size_t)n_agents;
+    e->facts.n_jobs = n_jobs;
+    e->agents = tacit__alloc(e->facts.n_agents, sizeof *e->agents);
+    e->pair_of = tacit__alloc((size_t)places, sizeof *e->pair_of);
+    e->facts.agents = e->agents;
+    if (e->agents == NULL || e->pair_of == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = expand_agents(e, node, err);
+    return status == TACIT_OK ? number_pairs(e, err) : status;
+}
+
+/* --- Labels -------------------------------------------------------------------------------------- */
+
+typedef struct label {
+    const char *text;
+    size_t index;
+    int line;
+} label;
+
+static int compare_labels(const void *a, const void *b)
+{
+    const label *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Results are told apart by their labels. Of several that are the same the first in the file is told. */
+static tacit_status check_labels(const tacit_experiment *e, const char *what, label *labels,
+                                 size_t n, tacit_error *err)
+{
+    const label *first = NULL, *second = NULL;
+    qsort(labels, n, sizeof *labels, compare_labels);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(labels[i - 1].text, labels[i].text) == 0 &&
+            (second == NULL || labels[i].index < second->index)) {
+            first = &labels[i - 1];
+            second = &labels[i];
+        }
+    if (second == NULL)
+        return TACIT_OK;
+    return tacit__yaml_fail(
+        e->yaml, second->line, err, TACIT_SYNTAX,
+        "two %s are called '%.160s', the other in line %d; give each a label of "
+        "its own",
+        what, second->text, first->line);
+}
+
+static tacit_status check_all_labels(const tacit_experiment *e, tacit_error *err)
+{
+    size_t n = e->facts.n_agents > e->facts.n_worlds ? e->facts.n_agents : e->facts.n_worlds;
+    label *labels = tacit__alloc(n, sizeof *labels);
+    if (labels == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t i = 0; i < e->facts.n_worlds; i++)
+        labels[i] = (label){e->worlds[i].label, i, e->worlds[i].line};
+    tacit_status status = check_labels(e, "worlds", labels, e->facts.n_worlds, err);
+    for (size_t i = 0; i < e->facts.n_agents; i++)
+        labels[i] = (label){e->agents[i].label, i, e->agents[i].line};
+    if (status == TACIT_OK)
+        status = check_labels(e, "agents", labels, e->facts.n_agents, err);
+    tacit__free(labels);
+    return status;
+}
+
+/* --- The file ------------------------------------------------------------------------------------ */
+
+tacit_status tacit__experiment_fill(tacit_experiment *e, tacit_error *err)
+{
+    const tacit__node *root = tacit__yaml_root(e->yaml);
+    e->facts.file = tacit__yaml_name(e->yaml);
+    if (root->kind != TACIT__MAP)
+        return tacit__yaml_fail(e->yaml, root->line, err, TACIT_SYNTAX,
+                                "the file is not a map, expected lines such as 'episodes: 50000'");
+    tacit_status status = tacit__node_check_keys(e->yaml, root, "an experiment", keys, N_KEYS, err);
+    if (status == TACIT_OK)
+        status = read_title(e, err);
+    if (status == TACIT_OK)
+        status = read_numbers(e, err);
+    if (status == TACIT_OK)
+        status = read_worlds(e, err);
+    if (status == TACIT_OK)
+        status = read_agents(e, err);
+    if (status == TACIT_OK)
+        status = check_all_labels(e, err);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* Worlds are created once and shared by all jobs; agents are created for each job, and once before the first. */
+#include "lab/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "account/plan.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "lab/experiment.h"
+#include "lab/yardstick.h"
+
+static tacit_status set_stage(tacit__stage *stage, tacit_results *results, tacit_error *err)
+{
+    tacit_status status =
+        tacit_experiment_world(stage->experiment, stage->number, &stage->world, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit_world_facts *space = tacit_world_describe(stage->world);
+    stage->unit = space->reward_high - space->reward_low;
+    stage->at = results->at;
+    status = tacit__yardstick_value("optimal", stage->world, &stage->optimal, err);
+    results->worlds[stage->number] = *space;
+    results->optimal[stage->number] = tacit_world_original_value(stage->world, stage->optimal);
+    return status;
+}
+
+tacit_status tacit__stages_create(tacit_results *results, atomic_bool *stop, tacit__stage **out,
+                                  tacit_error *err)
+{
+    size_t n = results->experiment->facts.n_worlds;
+    tacit__stage *stages = tacit__alloc(n, sizeof *stages);
+    if (stages == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < n && status == TACIT_OK; i++) {
+        stages[i] = (tacit__stage){.experiment = results->experiment, .number = i, .stop = stop};
+        status = set_stage(&stages[i], results, err);
+    }
+    if (status == TACIT_OK)
+        *out = stages;
+    else
+        tacit__stages_destroy(stages, n);
+    return status;
+}
+
+void tacit__stages_destroy(tacit__stage *stages, size_t n)
+{
+    for (size_t i = 0; stages != NULL && i < n; i++)
+        tacit_world_destroy(stages[i].world);
+    tacit__free(stages);
+}
+
+/* An agent that fits into one world of several may not fit into another. */
+static tacit_status fail_in(const tacit_experiment *e, size_t world, tacit_status status,
+                            tacit_error *err)
+{
+    if (e->facts.n_worlds > 1 && err != NULL && status != TACIT_NO_MEMORY) {
+        size_t used = strlen(err->message);
+        (void)snprintf(err->message + used, sizeof err->message - used,
+                       " (in world '%.80s'; `worlds: [...]` says where an agent plays)",
+                       e->worlds[world].label);
+    }
+    return status;
+}
+
+tacit_status tacit__rehearse(const tacit__stage *stages, tacit_results *results, tacit_error *err)
+{
+    const tacit_experiment *e = results->experiment;
+    for (size_t pair = 0; pair < e->n_pairs; pair++) {
+        tacit_agent *agent = NULL;
+        tacit__part *part = &results->parts[pair];
+        uint32_t world = e->pairs[pair].world;
+        if (e->agents[e->pairs[pair].agent].yardstick)
+            continue;
+        tacit_status status = tacit_experiment_agent(e, world, stages[world].world,
+                                                     e->pairs[pair].agent, 0, &agent, err);
+        if (status != TACIT_OK)
+            return fail_in(e, world, status, err);
+        (void)snprintf(part->remark, sizeof part->remark, "%s", tacit_agent_remark(agent));
+        const tacit_plan *plan = tacit_agent_release_plan(agent);
+        if (plan != NULL && e->agents[e->pairs[pair].agent].guarantee.model != TACIT_MODEL_NONE)
+            status = tacit__plan_copy(plan, &part->plan);
+        tacit_agent_destroy(agent);
+        if (status != TACIT_OK)
+            return tacit__fail_plain(err, status);
+    }
+    return TACIT_OK;
+}
