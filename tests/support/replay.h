@@ -1,17 +1,13 @@
-/* Record and replay: the first gate.
- *
- * Record everything that passes the door on one sequence of users; then run a neighbouring sequence with the
- * released values frozen to the recorded ones, so that all that follows from them is the same, and add up how
- * far the exact values moved, in units of the noise. Deterministic; it finds wrong bounds, wrong loops,
- * unclipped copies, and calls past the horizon. */
+/* Record and replay for tests: src/audit/tape.h with out-of-memory as the end of the test. The mechanism that gates
+ * changes is the one that `tacit audit` uses. */
 #ifndef TACIT_TESTS_REPLAY_H
 #define TACIT_TESTS_REPLAY_H
 
 #include <stdbool.h>
 
-#include "account/door.h"
+#include "audit/tape.h"
 
-typedef struct tape tape;
+typedef tacit__tape tape;
 
 tape *tape_create(void);
 void tape_destroy(tape *t);
