@@ -325,7 +325,15 @@ tacit_status tacit_gdp_mu(double epsilon, double delta, double *mu)
         *mu = HUGE_VAL;
     else if (delta == 0)
         *mu = 0;
-    else
-        *mu = solve_mu(epsilon, delta);
+    else {
+        /* The last answer of this thread: agents are often made many times over for one guarantee. */
+        static _Thread_local double last_epsilon = -1, last_delta, last_mu;
+        if (epsilon != last_epsilon || delta != last_delta) {
+            last_mu = solve_mu(epsilon, delta);
+            last_epsilon = epsilon;
+            last_delta = delta;
+        }
+        *mu = last_mu;
+    }
     return TACIT_OK;
 }

@@ -216,7 +216,7 @@ static tacit__blt tune_with(unsigned buffers, uint64_t users)
     return blt;
 }
 
-tacit__blt tacit__blt_tune(uint64_t users)
+static tacit__blt search(uint64_t users)
 {
     tacit__blt best = {0};
     if (users == 1)
@@ -229,4 +229,16 @@ tacit__blt tacit__blt_tune(uint64_t users)
         best = more;
     }
     return best;
+}
+
+/* The last answer of this thread is kept: the streams of an agent share a horizon, and each asks twice. */
+tacit__blt tacit__blt_tune(uint64_t users)
+{
+    static _Thread_local tacit__blt last;
+    static _Thread_local uint64_t last_users; /* 0: none yet; a stream has at least one */
+    if (users != last_users) {
+        last = search(users);
+        last_users = users;
+    }
+    return last;
 }
