@@ -9,6 +9,7 @@ pkg_check_modules(GMP REQUIRED IMPORTED_TARGET gmp)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson) # the command only
 if(TACIT_TESTS)
   pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -16,4 +17,4 @@ if(TACIT_TESTS)
 endif()
 
 set(TACIT_LIBRARIES PkgConfig::SODIUM PkgConfig::MPFR PkgConfig::GMP PkgConfig::YAML
-    PkgConfig::LAPACKE PkgConfig::OPENBLAS Threads::Threads m)
+    PkgConfig::SQLITE PkgConfig::LAPACKE PkgConfig::OPENBLAS Threads::Threads m)

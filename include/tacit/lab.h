@@ -192,8 +192,8 @@ TACIT_API const char *tacit_results_version(const tacit_results *results);
 /* Every job was finished. */
 TACIT_API bool tacit_results_complete(const tacit_results *results);
 
-/* What is public about a world, `kind` being NULL if this program does not know it; and the best policy's value in
- * original units. */
+/* The plain numbers of what is public about a world (`kind` is NULL if this program does not know it; rewards and
+ * features are not kept), and the best policy's value in original units. */
 TACIT_API const tacit_world_facts *tacit_results_world(const tacit_results *results, size_t world);
 TACIT_API double tacit_results_optimal_value(const tacit_results *results, size_t world);
 

@@ -44,7 +44,8 @@ extern "C" {
     X(WRONG_VERSION, "the saved state has another format version")                                 \
     X(WRONG_PLAN, "the saved state belongs to another plan")                                       \
     X(SYNTAX, "the text cannot be understood")                                                     \
-    X(SYSTEM, "the operating system refused")
+    X(SYSTEM, "the operating system refused")                                                      \
+    X(EXISTS, "something is there already that would be lost")
 
 typedef enum tacit_status {
 #define X(name, message) TACIT_##name,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <tacit/lab.h>
 
@@ -15,38 +16,51 @@
 #include "cli/words.h"
 
 static const char help[] =
-    "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [-q] [--json]\n"
+    "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
+    "                 [--yes] [-q] [--json]\n"
     "\n"
-    "Plays every agent of an experiment in every run, and writes DIR/summary.json and\n"
-    "DIR/curves.csv. Regret is exact: policies are evaluated, not sampled.\n"
+    "Plays every agent of an experiment in every world and run, and writes DIR/results.db as it\n"
+    "goes, then DIR/summary.json and DIR/curves.csv. Regret is exact: policies are evaluated, not\n"
+    "sampled.\n"
     "\n"
     "  -o, --output DIR  where to write (default: FILE's name without .yaml, in this directory)\n"
     "  -j, --jobs N      threads (default: one for each processor); results do not depend on it\n"
     "  --runs N          repetitions, instead of what the file says\n"
     "  --episodes K      users, instead of what the file says\n"
+    "  --resume          play what is missing in DIR, and nothing else\n"
+    "  --force           forget the results that are in DIR\n"
+    "  --yes             also if there are more than 10000 jobs\n"
     "  -q, --quiet       no progress\n"
     "  --json            print summary.json instead of a table\n"
     "\n"
-    "Ctrl-C stops: nothing is written, and the exit status is 130. The noise comes from the seed,\n"
-    "so everything here is a simulation and protects nobody.\n"
+    "Ctrl-C stops: what is finished stays in DIR/results.db, and the exit status is 130. --resume\n"
+    "then ends with the same results as if nothing had happened. The noise comes from the seed, "
+    "so\n"
+    "everything here is a simulation and protects nobody.\n"
     "\n"
     "example:\n"
     "  tacit run examples/riverswim.yaml --episodes 5000 -o /tmp/river\n";
 
-enum { OUTPUT = 'o', JOBS = 'j', QUIET = 'q', RUNS = 1, EPISODES, JSON, HELP };
+enum { OUTPUT = 'o', JOBS = 'j', QUIET = 'q', RUNS = 1, EPISODES, RESUME, FORCE, YES, JSON, HELP };
 #define MAX_JOBS 1024
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, OUTPUT}, {"jobs", required_argument, NULL, JOBS},
-    {"runs", required_argument, NULL, RUNS},     {"episodes", required_argument, NULL, EPISODES},
-    {"quiet", no_argument, NULL, QUIET},         {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, HELP},           {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"output", required_argument, NULL, OUTPUT},
+                                        {"jobs", required_argument, NULL, JOBS},
+                                        {"runs", required_argument, NULL, RUNS},
+                                        {"episodes", required_argument, NULL, EPISODES},
+                                        {"resume", no_argument, NULL, RESUME},
+                                        {"force", no_argument, NULL, FORCE},
+                                        {"yes", no_argument, NULL, YES},
+                                        {"quiet", no_argument, NULL, QUIET},
+                                        {"json", no_argument, NULL, JSON},
+                                        {"help", no_argument, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
 
 typedef struct wish {
     const char *file, *directory;
     tacit_experiment_changes changes;
     uint64_t jobs;
-    bool quiet, json, help;
+    bool resume, force, yes, quiet, json, help;
 } wish;
 
 static int read_option(int code, wish *w)
@@ -61,6 +75,15 @@ static int read_option(int code, wish *w)
         return cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
     case EPISODES:
         return cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
+    case RESUME:
+        w->resume = true;
+        return CLI_DONE;
+    case FORCE:
+        w->force = true;
+        return CLI_DONE;
+    case YES:
+        w->yes = true;
+        return CLI_DONE;
     case QUIET:
         w->quiet = true;
         return CLI_DONE;
@@ -87,12 +110,15 @@ static int read_options(int argc, char **argv, wish *w)
     }
     if (w->help)
         return CLI_DONE;
+    if (w->resume && w->force)
+        return cli_wrong("--resume keeps results and --force forgets them; choose one");
     if (optind == argc)
         return cli_wrong("no experiment is given, expected FILE.yaml; see tacit run --help");
     if (optind + 1 < argc)
         return cli_wrong("unexpected argument '%s' after '%s', expected one experiment",
                          argv[optind + 1], argv[optind]);
     w->file = argv[optind];
+    w->changes.max_jobs = w->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
     return CLI_DONE;
 }
 
@@ -114,19 +140,31 @@ static char *default_directory(const char *file)
 /* --- Stopping ------------------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught_at; /* seconds of the monotonic clock, low bits */
 
-static void catch (int signal)
+/* The first signal asks to stop. One that comes a while later stops at once; a while, because some programs send the same
+ * signal twice, to a process and to its group. */
+static void catch (int signal_number)
 {
-    caught = signal;
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    sig_atomic_t second = (sig_atomic_t)(now.tv_sec & 0xffffff);
+    if (caught == 0) {
+        caught_at = second;
+        caught = signal_number;
+    } else if (second - caught_at > 1) {
+        (void)signal(signal_number, SIG_DFL);
+        (void)raise(signal_number);
+    }
 }
 
-/* The first signal asks to stop, the second stops. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = catch, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, not a death */
 }
 
 static bool report(void *context, const tacit_lab_progress *now)
@@ -136,6 +174,26 @@ static bool report(void *context, const tacit_lab_progress *now)
 }
 
 /* --- The command --------------------------------------------------------------------------------- */
+
+/* The library's message, and what can be done about it here. */
+static int explain_failure(const wish *w, tacit_status status, const tacit_error *err)
+{
+    switch (status) {
+    case TACIT_EXISTS:
+        return cli_wrong("%s; --resume plays what is missing, --force begins anew, -o DIR writes "
+                         "elsewhere",
+                         err->message);
+    case TACIT_WRONG_PLAN:
+    case TACIT_WRONG_VERSION:
+        return cli_wrong("%s; -o DIR writes elsewhere, --force forgets them", err->message);
+    case TACIT_TOO_LARGE:
+        if (!w->yes && strstr(err->message, " jobs: ") != NULL)
+            return cli_wrong("%s; --yes plays them all the same", err->message);
+        return cli_failed(status, err);
+    default:
+        return cli_failed(status, err);
+    }
+}
 
 static int write_files(const cli_output *output, const tacit_results *results, const char *text)
 {
@@ -161,10 +219,24 @@ static int tell(const wish *w, const cli_output *output, const tacit_results *re
     } else {
         cli_summary_print(results);
         if (status == CLI_DONE)
-            (void)printf("written: %s/summary.json, %s/curves.csv\n", output->path, output->path);
+            (void)printf("written: %s/results.db, summary.json, curves.csv\n", output->path);
     }
     free(text);
     return status;
+}
+
+/* Stopped by a signal. */
+static int tell_stop(const cli_output *output, const tacit_results *results)
+{
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
+    uint64_t n = 0;
+    for (size_t world = 0; world < facts->n_worlds; world++)
+        for (size_t agent = 0; agent < facts->n_agents; agent++)
+            n += tacit_results_summary(results, world, agent).runs;
+    (void)cli_wrong("stopped; %llu of %llu jobs are finished and kept in %s/results.db; --resume "
+                    "plays the others",
+                    (unsigned long long)n, (unsigned long long)facts->n_jobs, output->path);
+    return 128 + caught;
 }
 
 static int play(const wish *w, const tacit_experiment *experiment, const cli_output *output)
@@ -172,20 +244,23 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
     tacit_error err = {0};
     tacit_results *results = NULL;
     cli_progress progress;
-    cli_progress_open(&progress, w->quiet);
-    const tacit_lab_options lab = {
-        .n_threads = (unsigned)w->jobs, .progress = report, .context = &progress};
+    cli_progress_open(&progress, w->quiet, tacit_experiment_describe(experiment));
+    const tacit_lab_options lab = {.n_threads = (unsigned)w->jobs,
+                                   .directory = output->path,
+                                   .mode = w->resume  ? TACIT_LAB_RESUME
+                                           : w->force ? TACIT_LAB_REPLACE
+                                                      : TACIT_LAB_NEW,
+                                   .progress = report,
+                                   .context = &progress};
     tacit_status status = tacit_lab_run(experiment, &lab, &results, &err);
     cli_progress_close(&progress);
     int code;
-    if (status != TACIT_OK) {
-        code = cli_failed(status, &err);
-    } else if (!tacit_results_complete(results)) {
-        (void)cli_wrong("stopped; nothing was written");
-        code = 128 + caught;
-    } else {
+    if (status != TACIT_OK)
+        code = explain_failure(w, status, &err);
+    else if (!tacit_results_complete(results))
+        code = tell_stop(output, results);
+    else
         code = tell(w, output, results);
-    }
     tacit_results_destroy(results);
     return code;
 }
@@ -204,7 +279,7 @@ int cli_run(int argc, char **argv)
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
     if (status != TACIT_OK)
-        return cli_failed(status, &err);
+        return explain_failure(&w, status, &err);
     catch_signals();
     char *standard = default_directory(w.file);
     cli_output output = {0};
@@ -215,7 +290,7 @@ int cli_run(int argc, char **argv)
     if (code == CLI_DONE) {
         code = play(&w, experiment, &output);
         if (code != CLI_DONE)
-            cli_output_undo(&output);
+            cli_output_undo(&output); /* as far as they are empty */
     }
     free(standard);
     cli_output_close(&output);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "lab/crew.h"
 #include "lab/experiment.h"
+#include "lab/keep.h"
 
 enum { MAX_THREADS = 1024, TICK_MS = 100 };
 
@@ -58,7 +59,8 @@ static void watch(tacit__crew *crew, const tacit_lab_options *options, double st
 static tacit_status play_all(tacit__crew *crew, const tacit_lab_options *options, tacit_error *err)
 {
     for (uint32_t job = 0; job < crew->results->n_jobs; job++)
-        tacit__crew_add(crew, job);
+        if (!crew->results->jobs[job].done)
+            tacit__crew_add(crew, job);
     tacit__crew_close(crew);
     double start = tacit__clock();
     tacit_status status = tacit__crew_start(crew, err);
@@ -71,6 +73,31 @@ static tacit_status play_all(tacit__crew *crew, const tacit_lab_options *options
     return TACIT_OK;
 }
 
+/* What is to be taken down again. */
+typedef struct run {
+    tacit_results *results;
+    tacit__crew *crew;
+    tacit__keeper *keeper;
+} run;
+
+static tacit_status prepare(run *r, const tacit_experiment *experiment,
+                            const tacit_lab_options *options, tacit_error *err)
+{
+    tacit_status status = tacit__results_create(experiment, &r->results, err);
+    if (status == TACIT_OK)
+        status = tacit__crew_create(r->results, choose_threads(options, r->results->n_jobs), 1,
+                                    &r->crew, err);
+    if (status == TACIT_OK)
+        status = tacit__stages_create(r->results, &r->crew->stop, &r->crew->stages, err);
+    if (status == TACIT_OK && options->directory != NULL)
+        status = tacit__keeper_open(r->crew, options->directory, options->mode, &r->keeper, err);
+    if (status == TACIT_OK)
+        status = tacit__rehearse(r->crew->stages, r->results, err);
+    if (status == TACIT_OK && r->keeper != NULL)
+        status = tacit__keeper_start(r->keeper, err);
+    return status;
+}
+
 tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_options *options,
                            tacit_results **out, tacit_error *err)
 {
@@ -79,24 +106,21 @@ tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_o
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (options == NULL)
         options = &defaults;
-    tacit_results *results = NULL;
-    tacit__crew *crew = NULL;
-    tacit_status status = tacit__results_create(experiment, &results, err);
+    run r = {NULL, NULL, NULL};
+    tacit_status status = prepare(&r, experiment, options, err);
+    if (status == TACIT_OK) {
+        status = play_all(r.crew, options, err);
+        /* What was found is kept, also when something went wrong; the first failure is told. */
+        tacit_status kept = tacit__keeper_finish(r.keeper, status == TACIT_OK ? err : NULL);
+        status = status == TACIT_OK ? kept : status;
+    }
+    tacit__keeper_destroy(r.keeper);
+    if (r.crew != NULL)
+        tacit__stages_destroy(r.crew->stages, experiment->facts.n_worlds);
+    tacit__crew_destroy(r.crew);
     if (status == TACIT_OK)
-        status =
-            tacit__crew_create(results, choose_threads(options, results->n_jobs), 1, &crew, err);
-    if (status == TACIT_OK)
-        status = tacit__stages_create(results, &crew->stop, &crew->stages, err);
-    if (status == TACIT_OK)
-        status = tacit__rehearse(crew->stages, results, err);
-    if (status == TACIT_OK)
-        status = play_all(crew, options, err);
-    if (crew != NULL)
-        tacit__stages_destroy(crew->stages, experiment->facts.n_worlds);
-    tacit__crew_destroy(crew);
-    if (status == TACIT_OK)
-        *out = results;
+        *out = r.results;
     else
-        tacit_results_destroy(results);
+        tacit_results_destroy(r.results);
     return status;
 }

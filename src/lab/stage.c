@@ -20,7 +20,11 @@ static tacit_status set_stage(tacit__stage *stage, tacit_results *results, tacit
     stage->unit = space->reward_high - space->reward_low;
     stage->at = results->at;
     status = tacit__yardstick_value("optimal", stage->world, &stage->optimal, err);
-    results->worlds[stage->number] = *space;
+    tacit_world_facts *facts = &results->worlds[stage->number];
+    *facts = *space;
+    facts->rewards = NULL; /* these belong to the world, which results outlive */
+    facts->mixture = NULL;
+    facts->linear = NULL;
     results->optimal[stage->number] = tacit_world_original_value(stage->world, stage->optimal);
     return status;
 }

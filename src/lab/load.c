@@ -1,0 +1,112 @@
+/* Results that were kept. Everything is checked against the experiment: a number that does not belong is damage. */
+#include "lab/load.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "lab/experiment.h"
+
+typedef struct loader {
+    const tacit__store *store;
+    tacit_results *results;
+} loader;
+
+static tacit_status fail_damaged(const loader *l, const char *what, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_CORRUPT, "%.200s: the database is damaged: %s",
+                       tacit__store_path(l->store), what);
+}
+
+static tacit_status load_point(void *context, uint64_t number, uint64_t episode, double regret,
+                               tacit_error *err)
+{
+    loader *l = context;
+    tacit_results *r = l->results;
+    if (number >= r->n_jobs)
+        return fail_damaged(l, "a point of a job that does not exist", err);
+    tacit_job *job = &r->jobs[number];
+    if (job->n_points == r->n_points || r->at[job->n_points] != episode || !isfinite(regret))
+        return fail_damaged(l, "a curve has a point too many, or one is missing", err);
+    r->curves[number * r->n_points + job->n_points++] = regret;
+    return TACIT_OK;
+}
+
+static tacit_status load_job(void *context, const tacit__kept_job *kept, tacit_error *err)
+{
+    loader *l = context;
+    tacit_results *r = l->results;
+    if (kept->number >= r->n_jobs || kept->part != kept->number % r->n_pairs ||
+        kept->run != kept->number / r->n_pairs)
+        return fail_damaged(l, "a job that does not exist", err);
+    tacit_job *job = &r->jobs[kept->number];
+    if (job->n_points != r->n_points || !isfinite(kept->regret) || !isfinite(kept->late_regret) ||
+        !(kept->seconds >= 0))
+        return fail_damaged(l, "a finished job without its whole curve", err);
+    job->done = true;
+    job->regret = kept->regret;
+    job->late_regret = kept->late_regret;
+    job->switches = kept->switches;
+    job->seconds = kept->seconds;
+    return TACIT_OK;
+}
+
+tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results, tacit_error *err)
+{
+    loader l = {store, results};
+    tacit_status status = tacit__store_read_points(store, load_point, &l, err);
+    if (status == TACIT_OK)
+        status = tacit__store_read_jobs(store, load_job, &l, err);
+    return status;
+}
+
+static tacit_status load_facts(tacit__store *store, tacit_results *r, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < r->experiment->facts.n_worlds && status == TACIT_OK; i++)
+        status = tacit__store_read_world(store, i, &r->worlds[i], &r->optimal[i], err);
+    for (size_t i = 0; i < r->n_pairs && status == TACIT_OK; i++)
+        status = tacit__store_read_part(store, i, r->parts[i].remark, sizeof r->parts[i].remark,
+                                        &r->parts[i].plan, err);
+    return status;
+}
+
+static tacit_status load(tacit__store *store, tacit_results **out, tacit_error *err)
+{
+    tacit__kept_head head;
+    tacit_experiment *experiment = NULL;
+    tacit_results *results = NULL;
+    tacit_status status = tacit__store_read_head(store, &head, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit_experiment_changes changes = {.episodes = head.changed_episodes,
+                                              .runs = head.changed_runs};
+    status =
+        tacit__experiment_reopen(head.text, head.text_size, head.file, &changes, &experiment, err);
+    if (status == TACIT_OK)
+        status = tacit__results_create(experiment, &results, err);
+    tacit_experiment_destroy(experiment);
+    if (status == TACIT_OK) {
+        (void)snprintf(results->version, sizeof results->version, "%s", head.version);
+        status = load_facts(store, results, err);
+    }
+    if (status == TACIT_OK)
+        status = tacit__load_jobs(store, results, err);
+    if (status == TACIT_OK)
+        *out = results;
+    else
+        tacit_results_destroy(results);
+    return status;
+}
+
+tacit_status tacit_results_open(const char *directory, tacit_results **out, tacit_error *err)
+{
+    if (directory == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__store *store = NULL;
+    tacit_status status = tacit__store_open(directory, TACIT__STORE_READ, &store, err);
+    if (status == TACIT_OK)
+        status = load(store, out, err);
+    tacit__store_close(store);
+    return status;
+}

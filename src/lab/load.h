@@ -1,0 +1,12 @@
+/* From the store to results. */
+#ifndef TACIT_LAB_LOAD_H
+#define TACIT_LAB_LOAD_H
+
+#include "lab/results.h"
+#include "store/results.h"
+
+/* Finished jobs and the curves of all, as far as they go. */
+TACIT_MUST_USE tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results,
+                                             tacit_error *err);
+
+#endif

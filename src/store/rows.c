@@ -1,0 +1,317 @@
+/* The rows of the tables. What is read may have been written by anybody: everything is checked before it is believed. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/results.h"
+#include "store/store.h"
+
+static tacit_status fail_damaged(const tacit__store *store, const char *what, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_CORRUPT, "%.200s: the database is damaged: %s", store->db.path,
+                       what);
+}
+
+static const char *text_at(sqlite3_stmt *row, int column)
+{
+    const unsigned char *text = sqlite3_column_text(row, column);
+    return text != NULL ? (const char *)text : "";
+}
+
+static uint64_t count_at(sqlite3_stmt *row, int column)
+{
+    int64_t n = sqlite3_column_int64(row, column);
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static double real_at(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN
+                                                           : sqlite3_column_double(row, column);
+}
+
+/* --- Head ---------------------------------------------------------------------------------------- */
+
+tacit_status tacit__store_write_head(tacit__store *store, const tacit__kept_head *head,
+                                     tacit_error *err)
+{
+    return tacit__db_write(&store->db, TACIT__SQL_WRITE_HEAD,
+                           "INSERT INTO head VALUES(?,?,?,?,?,?,?,?,?,?)", err, "btttbiiiii",
+                           (const void *)head->identity, sizeof head->identity, head->version,
+                           head->file, head->title, head->text, head->text_size,
+                           (int64_t)head->episodes, (int64_t)head->runs, (int64_t)head->n_jobs,
+                           (int64_t)head->changed_episodes, (int64_t)head->changed_runs);
+}
+
+tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = false;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err);
+    if (status == TACIT_OK)
+        status = tacit__db_next(&store->db, row, &more, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!more || sqlite3_column_bytes(row, 0) != TACIT__STORE_IDENTITY)
+        return fail_damaged(store, "it does not say which experiment it is of", err);
+    /* The statement stays at its row, so that the texts live on. */
+    memcpy(head->identity, sqlite3_column_blob(row, 0), TACIT__STORE_IDENTITY);
+    head->version = text_at(row, 1);
+    head->file = text_at(row, 2);
+    head->title = text_at(row, 3);
+    head->text = sqlite3_column_blob(row, 4);
+    head->text_size = (size_t)sqlite3_column_bytes(row, 4);
+    head->episodes = count_at(row, 5);
+    head->runs = count_at(row, 6);
+    head->n_jobs = count_at(row, 7);
+    head->changed_episodes = count_at(row, 8);
+    head->changed_runs = count_at(row, 9);
+    return TACIT_OK;
+}
+
+/* --- Worlds and agents --------------------------------------------------------------------------- */
+
+tacit_status tacit__store_write_world(tacit__store *store, size_t number, const char *label,
+                                      const char *kind, const tacit_world_facts *facts,
+                                      double optimal_value, tacit_error *err)
+{
+    return tacit__db_write(&store->db, TACIT__SQL_WRITE_WORLD,
+                           "INSERT INTO world VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", err, "ittiiiiirrrr",
+                           (int64_t)number, label, kind, (int64_t)facts->family,
+                           (int64_t)facts->n_states, (int64_t)facts->n_actions,
+                           (int64_t)facts->horizon, (int64_t)facts->stationary, facts->reward_low,
+                           facts->reward_high, facts->optimal_value, optimal_value);
+}
+
+tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_world_facts *facts,
+                                     double *optimal_value, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = false;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_READ_WORLD,
+                          "SELECT family, states, actions, horizon, stationary, reward_low,"
+                          " reward_high, optimal_scaled, optimal_value, kind FROM world"
+                          " WHERE number = ?",
+                          &row, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(row, 1, (int64_t)number);
+    status = tacit__db_next(&store->db, row, &more, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!more)
+        return fail_damaged(store, "a world is missing", err);
+    *facts = (tacit_world_facts){.kind = tacit_world_kind_find(text_at(row, 9)),
+                                 .family = (tacit_world_family)sqlite3_column_int(row, 0),
+                                 .n_states = (size_t)count_at(row, 1),
+                                 .n_actions = (size_t)count_at(row, 2),
+                                 .horizon = (size_t)count_at(row, 3),
+                                 .stationary = sqlite3_column_int(row, 4) != 0,
+                                 .reward_low = real_at(row, 5),
+                                 .reward_high = real_at(row, 6),
+                                 .optimal_value = real_at(row, 7)};
+    *optimal_value = real_at(row, 8);
+    (void)sqlite3_reset(row);
+    return TACIT_OK;
+}
+
+tacit_status tacit__store_write_agent(tacit__store *store, size_t number,
+                                      const tacit__kept_agent *agent, tacit_error *err)
+{
+    return tacit__db_write(&store->db, TACIT__SQL_WRITE_AGENT,
+                           "INSERT INTO agent VALUES(?,?,?,?,?,?,?)", err, "itttrrt",
+                           (int64_t)number, agent->label, agent->kind, agent->model, agent->epsilon,
+                           agent->delta, agent->calibration);
+}
+
+/* --- Parts and their plans ----------------------------------------------------------------------- */
+
+tacit_status tacit__store_write_part(tacit__store *store, size_t number, size_t world, size_t agent,
+                                     const char *remark, const tacit_plan *plan, tacit_error *err)
+{
+    tacit_status status =
+        tacit__db_write(&store->db, TACIT__SQL_WRITE_PART, "INSERT INTO part VALUES(?,?,?,?,?)",
+                        err, "iiiti", (int64_t)number, (int64_t)world, (int64_t)agent, remark,
+                        (int64_t)(plan != NULL ? tacit_plan_law(plan) : TACIT_LAW_NONE));
+    for (size_t i = 0; plan != NULL && status == TACIT_OK && i < tacit_plan_size(plan); i++) {
+        const tacit_release *r = tacit_plan_release(plan, i);
+        status = tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
+                                 "INSERT INTO release VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", err,
+                                 "iittiirrrrrr", (int64_t)number, (int64_t)i, r->name, r->reason,
+                                 (int64_t)r->dimension, (int64_t)r->steps, r->l1, r->l2,
+                                 r->column_l1, r->column_l2, r->weight, tacit_plan_scale(plan, i));
+    }
+    return status;
+}
+
+static tacit_status read_release(const tacit__store *store, sqlite3_stmt *row, tacit_law law,
+                                 tacit_plan *plan, tacit_error *err)
+{
+    const tacit_release release = {.name = text_at(row, 0),
+                                   .reason = (const char *)sqlite3_column_text(row, 1),
+                                   .dimension = (size_t)count_at(row, 2),
+                                   .steps = count_at(row, 3),
+                                   .l1 = real_at(row, 4),
+                                   .l2 = real_at(row, 5),
+                                   .column_l1 = real_at(row, 6),
+                                   .column_l2 = real_at(row, 7),
+                                   .weight = real_at(row, 8)};
+    tacit_status status = tacit_plan_declare(plan, &release, err);
+    if (status == TACIT_OK)
+        status = tacit_plan_set_scale(plan, release.name, law, real_at(row, 9), err);
+    return status == TACIT_OK || status == TACIT_NO_MEMORY
+               ? status
+               : fail_damaged(store, "a release plan does not add up", err);
+}
+
+static tacit_status read_plan(tacit__store *store, size_t number, tacit_law law, tacit_plan *plan,
+                              tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = false;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
+                          "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
+                          " weight, scale FROM release WHERE part = ? ORDER BY line",
+                          &row, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(row, 1, (int64_t)number);
+    do {
+        status = tacit__db_next(&store->db, row, &more, err);
+        if (status == TACIT_OK && more)
+            status = read_release(store, row, law, plan, err);
+    } while (status == TACIT_OK && more);
+    (void)sqlite3_reset(row);
+    return status;
+}
+
+tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
+                                    size_t remark_size, tacit_plan **plan, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = false;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
+                          "SELECT remark, law FROM part WHERE number = ?", &row, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(row, 1, (int64_t)number);
+    status = tacit__db_next(&store->db, row, &more, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!more)
+        return fail_damaged(store, "an agent in a world is missing", err);
+    (void)snprintf(remark, remark_size, "%s", text_at(row, 0));
+    int law = sqlite3_column_int(row, 1);
+    (void)sqlite3_reset(row);
+    *plan = NULL;
+    if (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE)
+        return TACIT_OK;
+    tacit_plan *fresh = NULL;
+    status = tacit_plan_create(&fresh);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = read_plan(store, number, (tacit_law)law, fresh, err);
+    if (status == TACIT_OK)
+        *plan = fresh;
+    else
+        tacit_plan_destroy(fresh);
+    return status;
+}
+
+/* --- Jobs and points ----------------------------------------------------------------------------- */
+
+tacit_status tacit__store_write_job(tacit__store *store, const tacit__kept_job *job,
+                                    tacit_error *err)
+{
+    return tacit__db_write(&store->db, TACIT__SQL_WRITE_JOB,
+                           "INSERT OR REPLACE INTO job VALUES(?,?,?,?,?,?,?)", err, "iiirrir",
+                           (int64_t)job->number, (int64_t)job->part, (int64_t)job->run, job->regret,
+                           job->late_regret, (int64_t)job->switches, job->seconds);
+}
+
+tacit_status tacit__store_write_points(tacit__store *store, uint64_t job, size_t n,
+                                       const uint64_t *episodes, const double *regrets,
+                                       tacit_error *err)
+{
+    sqlite3_stmt *statement;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_WRITE_POINT,
+                          "INSERT OR REPLACE INTO point VALUES(?,?,?)", &statement, err);
+    for (size_t i = 0; status == TACIT_OK && i < n; i++) {
+        (void)sqlite3_bind_int64(statement, 1, (int64_t)job);
+        (void)sqlite3_bind_int64(statement, 2, (int64_t)episodes[i]);
+        (void)sqlite3_bind_double(statement, 3, regrets[i]);
+        int code = sqlite3_step(statement);
+        if (code != SQLITE_DONE)
+            status = tacit__db_fail(&store->db, code, "write", err);
+        (void)sqlite3_reset(statement);
+    }
+    return status;
+}
+
+tacit_status tacit__store_count_jobs(tacit__store *store, uint64_t *n, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = false;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_COUNT_JOBS, "SELECT count(*) FROM job", &row, err);
+    if (status == TACIT_OK)
+        status = tacit__db_next(&store->db, row, &more, err);
+    if (status == TACIT_OK && more)
+        *n = count_at(row, 0);
+    if (status == TACIT_OK)
+        (void)sqlite3_reset(row);
+    return status;
+}
+
+tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn, void *context,
+                                    tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = true;
+    tacit_status status =
+        tacit__db_prepare(&store->db, TACIT__SQL_READ_JOBS,
+                          "SELECT number, part, run, regret, late_regret, switches, seconds"
+                          " FROM job ORDER BY number",
+                          &row, err);
+    while (status == TACIT_OK && more) {
+        status = tacit__db_next(&store->db, row, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
+        const tacit__kept_job job = {.number = count_at(row, 0),
+                                     .part = count_at(row, 1),
+                                     .run = count_at(row, 2),
+                                     .regret = real_at(row, 3),
+                                     .late_regret = real_at(row, 4),
+                                     .switches = count_at(row, 5),
+                                     .seconds = real_at(row, 6)};
+        status = fn(context, &job, err);
+        if (status != TACIT_OK)
+            (void)sqlite3_reset(row);
+    }
+    return status;
+}
+
+tacit_status tacit__store_read_points(tacit__store *store, tacit__store_point_fn *fn, void *context,
+                                      tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool more = true;
+    tacit_status status = tacit__db_prepare(
+        &store->db, TACIT__SQL_READ_POINTS,
+        "SELECT job, episode, regret FROM point ORDER BY job, episode", &row, err);
+    while (status == TACIT_OK && more) {
+        status = tacit__db_next(&store->db, row, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
+        status = fn(context, count_at(row, 0), count_at(row, 1), real_at(row, 2), err);
+        if (status != TACIT_OK)
+            (void)sqlite3_reset(row);
+    }
+    return status;
+}
