@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-static atomic_bool only_base;
+static atomic_bool only_base, only_avx2;
 
 bool tacit__cpu_has_avx2(void)
 {
@@ -14,7 +14,22 @@ bool tacit__cpu_has_avx2(void)
 #endif
 }
 
+bool tacit__cpu_has_avx512(void)
+{
+#if TACIT__HAVE_AVX2
+    return tacit__cpu_has_avx2() && !atomic_load_explicit(&only_avx2, memory_order_relaxed) &&
+           __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
 void tacit__cpu_pretend_base(bool pretend)
 {
     atomic_store(&only_base, pretend);
+}
+
+void tacit__cpu_pretend_avx2(bool pretend)
+{
+    atomic_store(&only_avx2, pretend);
 }

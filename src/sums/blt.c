@@ -1,25 +1,33 @@
-/* Buffered linear Toeplitz sums [DMPST24]: encode in fixed point, decode in doubles.
+/* Buffered linear Toeplitz sums [DMPST24], in the form of correlated noise, in integers.
  *
- * (C x)_t = x_t + sum_j omega_j s_j(t),  s_j(t+1) = a_j (s_j(t) + x_t).  C is *defined* by quantised
- * coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and omega_j = W_j 2^(G - 32 - F), W_j < 2^29. Buffer j
- * holds s_j in units of 2^-G lattice steps, as a 64-bit integer, and one step does
- *     y  = x + floor((2^(F-1) + floor(sum_j S_j W_j / 2^32)) / 2^F)     (output)
- *     S += x << G;   S -= floor(S A / 2^32)                             (decay)
- * Two streams that differ in one user have, n steps later, buffers that differ by a_j^n times the change
- * plus at most sum_{m<n} a_j^m <= min(n, 1/(1-a_j)) units, since each floor moves a difference by less
- * than 1. In lattice steps and for each coordinate that differs, y is therefore off the ideal c_n by less
- * than
+ * Each step passes the increment of the release through the door: r_t = y_t + z_t with fresh noise z_t, and
+ *     y_t = x_t + sum_j omega_j s_j(t),    s_j(t+1) = a_j (s_j(t) + x_t - r_t);    release: r_1 + .. + r_t.
+ * Since x - r = -(sum omega_j s_j + z) the buffers hold noise only: r = x + C^-1 z, and what is shown is the exact
+ * sum plus A C^-1 z, C x = x_t + sum_j omega_j sum_{n>=1} a_j^n x_{t-n}. For privacy look at one release r and two
+ * streams that differ in one user by d: given r, the buffers of one and of the other differ by a_j^n d, so that y
+ * differs by c_n d in the n-th step after, whatever r is: fresh Gaussian mechanisms, chosen adaptively, with
+ * sensitivities c_n d known beforehand. They cost together what the column of C costs.
+ *
+ * In integers. C is *defined* by quantised coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and
+ * omega_j = W_j 2^(G - 32 - F), W_j <= 2^29. Buffer j holds s_j in units of 2^-G lattice steps, and one step does
+ *     y  = x + floor((2^(F-1) + floor(sum_j S_j W_j / 2^32)) / 2^F)               (before the door)
+ *     S += (x - r) << G;   S -= floor(S A / 2^32);   S clamped to +-2^60           (after it)
+ * Each floor moves the difference of two streams' buffers by less than 1, and the clamp, which is monotone and
+ * shortens differences, only moves it towards 0: after n steps it is between 0 and a_j^n d, up to at most
+ * sum_{m<n} a_j^m <= min(n, 1/(1-a_j)) units on either side. In lattice steps and for each coordinate that differs, y is
+ * therefore off c_n d by less than
  *     e_n = 1 + 2^-F + sum_j omega_j 2^-G min(n, 1/(1-a_j))    (n >= 1; e_0 = 0)
- * and the column norm that is charged is
+ * (or closer to 0) and the column norm that is charged is
  *     sqrt(sum_{n<K} (c_n + e_n sqrt(m) / D)^2),   m coordinates, D the L2 sensitivity in steps,
  * summed term by term in extended precision with every rounding upward. The lattice is chosen so fine
  * (lattice.c) that e_n adds about 1e-4.
  *
- * Decoding inverts the same recursion on y: xhat = y - sum omega_j shat_j, shat_j <- a_j (shat_j + xhat),
- * and adds up xhat. It reads y only, so doubles are harmless.
+ * Room. A scale above 2^(53-G) steps is refused, so a draw, which is at most 400 scales, adds less than 3.2 * 2^60
+ * units to a buffer and y another 2^60 (sum omega_j < 1): no overflow before the clamp. The buffers' standard
+ * deviation is below 3 scales, so the clamp is some 40 of those away and acts in no real run; the proof does not
+ * need that.
  *
- * Cost for each coordinate and step with n buffers: 2n short multiplications and 2n multiply-adds; state
- * 8 (2n + 2) bytes. */
+ * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 2) bytes. */
 #include <math.h>
 
 #include "base/error.h"
@@ -28,7 +36,11 @@
 #include "sums/blt_tune.h"
 #include "sums/strategy.h"
 
-enum { GUARD_BITS = 20, MAX_USERS_LOG2 = 31 };
+enum {
+    LEAST_GUARD = 10, /* leaves the output 7 bits below a lattice step */
+    MOST_FRACTION = 20,
+    MAX_USERS_LOG2 = 31
+};
 
 #define NEGLIGIBLE 1e-30L /* stands for smaller powers, which would be slow denormals */
 
@@ -39,17 +51,25 @@ typedef struct blt {
     size_t padded;   /* dimension, up to whole cache lines */
     int64_t *buffer; /* [buffers] rows of S_j, interleaved: secret */
     int64_t *output; /* what they add to the next y: secret */
-    double *decoded; /* [buffers + 1] rows of shat_j and the noisy prefix, interleaved: public */
+    int64_t *prefix; /* the sum of what was released: public */
 } blt;
 
-/* Integers for the tuned C. Buffers and outputs stay below 2^61; G takes all the room there is, F what
- * keeps W_j below 2^29. */
+/* Guard bits that make the buffers' rounding cost no more than the output's: sum_j omega_j / (1 - a_j) is near
+ * sum_n c_n = 2 sqrt(K / pi). */
+int tacit__blt_guard_bits(uint64_t users)
+{
+    int guard = (int)ceil(log2((double)users) / 2) + 1;
+    return guard > LEAST_GUARD ? guard : LEAST_GUARD;
+}
+
+/* Integers for the tuned C; F is what keeps W_j within 2^29. */
 static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
     tacit__blt tuned = tacit__blt_tune(shape->users);
-    tacit__blt_coefficients c = {.buffers = tuned.buffers, .fraction = 1};
-    double omega[TACIT__MAX_BUFFERS], most = 0, heaviest = 0, total = shape->largest;
+    tacit__blt_coefficients c = {
+        .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->users)};
+    double omega[TACIT__MAX_BUFFERS], heaviest = 0;
     for (unsigned j = 0; j < c.buffers; j++) {
         c.decay[j] = llrint(ldexp(tuned.one_minus_a[j], 32));
         c.decay[j] = c.decay[j] > 0 ? c.decay[j] : 1;
@@ -57,33 +77,23 @@ static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients 
         c.a[j] = 1 - tuned.one_minus_a[j];
     }
     tacit__blt_residues(&tuned, omega); /* of the C with the quantised poles */
-    for (unsigned j = 0; j < c.buffers; j++) {
-        /* |s_j| <= largest * min(K, 1/(1-a_j)), before and after the decay */
-        double buffer = shape->largest * fmin((double)shape->users, 1 / tuned.one_minus_a[j]);
-        most = fmax(most, buffer);
+    for (unsigned j = 0; j < c.buffers; j++)
         heaviest = fmax(heaviest, omega[j]);
-        total += omega[j] * buffer;
-    }
     if (c.buffers > 0) {
-        int room = 60 - (int)ceil(log2(most)), fraction = 60 - (int)ceil(log2(total));
-        int widest = room - 4 - (int)ceil(log2(heaviest)); /* omega 2^(32+F-G) < 2^29 */
-        c.guard = room;
-        c.fraction = fraction < widest ? fraction : widest;
-        c.fraction = c.fraction < GUARD_BITS ? c.fraction : GUARD_BITS;
-        /* more guard bits than leave the heaviest W 28 bits would coarsen omega without gain */
-        int useful = 32 + c.fraction + (int)floor(log2(heaviest)) - 27;
-        c.guard = c.guard < useful ? c.guard : useful;
-        if (c.fraction < 1 || c.guard < 0)
-            return tacit__fail(
-                err, TACIT_NO_ROOM,
-                "%llu users with coordinates up to %g lattice steps do not fit into 64 bits",
-                (unsigned long long)shape->users, shape->largest);
+        c.fraction = c.guard - 4 - (int)floor(log2(heaviest)); /* omega 2^(32+F-G) <= 2^29 */
+        c.fraction = c.fraction < MOST_FRACTION ? c.fraction : MOST_FRACTION;
+        TACIT__REQUIRE(c.fraction >= 1);
     }
     for (unsigned j = 0; j < c.buffers; j++) {
         c.output[j] = llrint(ldexp(omega[j], 32 + c.fraction - c.guard));
-        TACIT__REQUIRE(c.output[j] >= 0 && c.output[j] < (int64_t)1 << 29);
+        TACIT__REQUIRE(c.output[j] >= 0 && c.output[j] <= (int64_t)1 << 29);
         c.omega[j] = ldexp((double)c.output[j], c.guard - 32 - c.fraction);
     }
+    if (shape->scale > ldexp(1, 53 - c.guard))
+        return tacit__fail(err, TACIT_BAD_SCALE,
+                           "noise of scale %g, in lattice steps, is more than the buffers of a blt "
+                           "sum hold; the wanted epsilon is too small",
+                           shape->scale);
     *out = c;
     return TACIT_OK;
 }
@@ -140,7 +150,7 @@ static void destroy(void *state)
     if (s != NULL) {
         tacit__free_secret(s->buffer, s->c.buffers * s->padded * sizeof *s->buffer);
         tacit__free_secret(s->output, s->padded * sizeof *s->output);
-        tacit__free(s->decoded);
+        tacit__free(s->prefix);
     }
     tacit__free(s);
 }
@@ -156,8 +166,8 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
         s->padded = (s->dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
         s->buffer = tacit__alloc(s->padded, s->c.buffers * sizeof *s->buffer);
         s->output = tacit__alloc(s->padded, sizeof *s->output);
-        s->decoded = tacit__alloc(s->padded, (s->c.buffers + 1) * sizeof *s->decoded);
-        if (s->buffer == NULL || s->output == NULL || s->decoded == NULL)
+        s->prefix = tacit__alloc(s->padded, sizeof *s->prefix);
+        if (s->buffer == NULL || s->output == NULL || s->prefix == NULL)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status != TACIT_OK) {
@@ -177,8 +187,8 @@ static void encode(const void *state, size_t offset, size_t n, const int64_t *x,
 static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
 {
     blt *s = state;
-    tacit__blt_decay(&s->c, s->buffer + offset * s->c.buffers, n, x, s->output + offset);
-    tacit__blt_decode(&s->c, s->decoded + offset * (s->c.buffers + 1), n, y);
+    tacit__blt_absorb(&s->c, s->buffer + offset * s->c.buffers, n, x, y, s->output + offset,
+                      s->prefix + offset);
 }
 
 static void advance(void *state)
@@ -189,18 +199,11 @@ static void advance(void *state)
 static void read(const void *state, double unit, double *out)
 {
     const blt *s = state;
-    const double *line = s->decoded + s->c.buffers * TACIT__LINE; /* of the prefix row */
-    size_t start = 0;
-    for (; start + TACIT__LINE <= s->dimension; start += TACIT__LINE) {
-        for (size_t i = 0; i < TACIT__LINE; i++)
-            out[start + i] = line[i] * unit;
-        line += (s->c.buffers + 1) * TACIT__LINE;
-    }
-    for (size_t i = 0; start + i < s->dimension; i++)
-        out[start + i] = line[i] * unit;
+    for (size_t i = 0; i < s->dimension; i++)
+        out[i] = (double)s->prefix[i] * unit;
 }
 
-/* Squared norm of row k of B: the prefix sums of the decoder's impulse response. */
+/* Squared norm of row k of B = A C^-1: the prefix sums of the impulse response of C^-1. */
 static double variance(const void *state, uint64_t k)
 {
     const blt *s = state;
@@ -223,7 +226,7 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     out[0] = (tacit__region){&s->steps, sizeof s->steps};
     out[1] = (tacit__region){s->buffer, s->c.buffers * s->padded * sizeof *s->buffer};
     out[2] = (tacit__region){s->output, s->padded * sizeof *s->output};
-    out[3] = (tacit__region){s->decoded, (s->c.buffers + 1) * s->padded * sizeof *s->decoded};
+    out[3] = (tacit__region){s->prefix, s->padded * sizeof *s->prefix};
     return 4;
 }
 

@@ -8,8 +8,9 @@
  * the bound may leave it by rounding to the lattice and is then scaled back, in integers.
  *
  * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise; blt sums
- * take as many as make their rounding cost about 1e-4 of the noise (blt.c); never more than leaves
- * K contributions room in 2^60. */
+ * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the buffers for noise
+ * of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than leaves K contributions room
+ * in 2^60. */
 #include "sums/lattice.h"
 
 #include <math.h>
@@ -17,11 +18,14 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "sums/strategy.h"
 
 enum {
     NORM_BITS = 26,
     ROOM_BITS = 60,
-    BLT_ROOM_BITS = 54, /* its buffers need a few guard bits */
+    BLT_SCALE_BITS = 53, /* guard bits and those of the noise's scale together */
+    BLT_RATIO_BITS = 14, /* of the scale to the sensitivity */
+    BLT_LEAST_RATIO_BITS = 10,
     LEAST_NORM_BITS = 8,
     MOST_NORM_BITS = 48
 };
@@ -29,7 +33,9 @@ enum {
 /* Bounds whose squares, and the lattice below them, stay far from the ends of the doubles. */
 #define LEAST_BOUND 1e-100
 #define MOST_BOUND 1e100
-#define BLT_ROUNDING 1e-4 /* share of the column norm that blt may spend on its own rounding */
+/* Shares of the column norm that blt spends on its own rounding: what it aims at, and what it bears. */
+#define BLT_ROUNDING 1e-4
+#define BLT_MOST_ROUNDING 1e-3
 #define SLACK 1e-9 /* relative excess that is taken for the caller's rounding, then clipped */
 
 static tacit_status check_spec(const tacit_sum_spec *spec, tacit_error *err)
@@ -80,6 +86,16 @@ static double least(double from_bound, double given)
     return given > 0 && given < from_bound ? given : from_bound;
 }
 
+/* log2 of the steps in the L2 bound of a blt sum; see the head. */
+static double blt_bits(const tacit__lattice *l, uint64_t users)
+{
+    double per_sensitivity = log2(l->bound.l2 / l->sensitivity_l2);
+    double unit = log2(sqrt((double)users * l->differing)) + per_sensitivity;
+    double room = BLT_SCALE_BITS - tacit__blt_guard_bits(users) + per_sensitivity;
+    double bearable = fmin(unit - log2(BLT_MOST_ROUNDING), room - BLT_LEAST_RATIO_BITS);
+    return fmin(fmax(NORM_BITS, unit - log2(BLT_ROUNDING)), fmax(room - BLT_RATIO_BITS, bearable));
+}
+
 tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
                                    tacit__lattice *out, tacit_error *err)
 {
@@ -100,13 +116,10 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     double both = 2 * (double)b->nonzeros;
     l.differing = both < (double)dimension ? both : (double)dimension;
 
-    double wanted = NORM_BITS;
+    double room = ROOM_BITS - log2((double)spec->users), wanted = NORM_BITS;
     if (spec->mechanism == TACIT_SUM_BLT)
-        wanted = fmax(wanted, log2(sqrt((double)spec->users * l.differing) / BLT_ROUNDING *
-                                   (b->l2 / l.sensitivity_l2)));
+        wanted = blt_bits(&l, spec->users);
     wanted = fmin(wanted, MOST_NORM_BITS);
-    double room =
-        (spec->mechanism == TACIT_SUM_BLT ? BLT_ROOM_BITS : ROOM_BITS) - log2((double)spec->users);
     if (room < LEAST_NORM_BITS)
         return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);

@@ -25,6 +25,7 @@ typedef struct tacit__shape {
     double largest;     /* of a coordinate of one contribution */
     double sensitivity; /* L2, of one contribution; 0 when only L1 is known */
     double differing;   /* coordinates in which two contributions can differ */
+    double scale;       /* of the noise; 0 as long as that is not known */
 } tacit__shape;
 
 /* The strategy's column norms: how much more than one contribution a user moves the whole stream. */
@@ -63,6 +64,9 @@ typedef struct tacit__strategy {
      * after `steps` users; else what follows from it is set. */
     bool (*restored)(void *state, uint64_t steps);
 } tacit__strategy;
+
+/* Bits below the lattice step that a blt sum's buffers have. */
+int tacit__blt_guard_bits(uint64_t users);
 
 extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,
     tacit__strategy_smooth, tacit__strategy_blt;

@@ -181,6 +181,7 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
         sum->dimension = shape.dimension;
         sum->unit = ldexp(1, -sum->lattice.bits);
         sum->scale = tacit_plan_scale(plan, index);
+        shape.scale = ldexp(sum->scale, sum->lattice.bits);
         sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
         sum->x = tacit__alloc(sum->dimension, sizeof *sum->x);
         if (sum->x == NULL || list_active(spec, sum) != TACIT_OK)
