@@ -83,6 +83,12 @@ TACIT_API void tacit_sum_destroy(tacit_sum *sum);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add(tacit_sum *sum, const double *x,
                                                     tacit_error *err);
 
+/* The same for a user given by the n coordinates that are not 0: their indices, ascending, and values. Takes
+ * time for every coordinate's noise, but not for the zeros of x. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n,
+                                                           const size_t *index, const double *value,
+                                                           tacit_error *err);
+
 /* The noisy sum of all users so far. Once for each step; skipping is free. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
                                                         tacit_error *err);

@@ -100,8 +100,7 @@ static void record(void *context, const tacit__passage *p)
                               .scale = p->scale,
                               .lattice = p->lattice};
     size_t name = strlen(p->release->name);
-    memcpy(n->entry.name, p->release->name,
-           name < TACIT__TAPE_NAME ? name : TACIT__TAPE_NAME - 1);
+    memcpy(n->entry.name, p->release->name, name < TACIT__TAPE_NAME ? name : TACIT__TAPE_NAME - 1);
     n->at = t->n_numbers;
     memcpy(t->numbers + n->at, p->exact, p->n * sizeof *p->exact);
     memcpy(t->numbers + n->at + p->n, p->released, p->n * sizeof *p->released);
@@ -119,8 +118,8 @@ static void note_fault(tacit__tape *t, const tacit__passage *p, const char *what
 {
     t->same_calls = false;
     if (t->fault[0] == '\0')
-        (void)snprintf(t->fault, sizeof t->fault, "release '%.60s', step %llu: %s", p->release->name,
-                       (unsigned long long)p->step + 1, what);
+        (void)snprintf(t->fault, sizeof t->fault, "release '%.60s', step %llu: %s",
+                       p->release->name, (unsigned long long)p->step + 1, what);
 }
 
 static void replay(void *context, const tacit__passage *p)

@@ -51,10 +51,10 @@ void tacit__tape_restart(tacit__tape *tape);
 size_t tacit__tape_length(const tacit__tape *tape);
 
 typedef struct tacit__verdict {
-    bool same_calls;  /* same releases, steps, sizes and scales, and none missing or added */
-    bool no_memory;   /* the tape could not be written: nothing else here counts */
-    double mu_square; /* sum of |difference|^2 / scale^2: the Gaussian loss */
-    double epsilon;   /* sum of |difference|_1 / scale: the Laplace loss */
+    bool same_calls;   /* same releases, steps, sizes and scales, and none missing or added */
+    bool no_memory;    /* the tape could not be written: nothing else here counts */
+    double mu_square;  /* sum of |difference|^2 / scale^2: the Gaussian loss */
+    double epsilon;    /* sum of |difference|_1 / scale: the Laplace loss */
     const char *fault; /* what is not the same, in words; "" if nothing */
 } tacit__verdict;
 

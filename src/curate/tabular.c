@@ -26,6 +26,7 @@
 #include "curate/tabular.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,12 +41,20 @@ typedef struct stream {
     size_t size;            /* cells */
     double *counts;         /* the last release, or the exact counts */
     size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
-    double *x;              /* a user's contribution; zero between users */
+    size_t *cell;           /* [H]: the cells of a user that are not 0, ascending, */
+    double *x;              /* [H]: what is in them, */
+    size_t cells;           /* and how many there are */
     double *total, *before; /* one_step: sum of all reports, now and one user ago */
     tacit_sum *sum;         /* NULL without privacy */
     double scale;           /* of the noise, 0 without */
     double level;           /* joint: error level of every release */
 } stream;
+
+/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that, they are sorted by
+ * (table, state, action) as well. */
+typedef struct visit {
+    size_t move, h;
+} visit;
 
 struct tacit__tabular {
     tacit__tabular_options o;
@@ -59,6 +68,7 @@ struct tacit__tabular {
     double local_level[STREAMS];
     tacit__site chance; /* public: the step that a user reports */
     uint64_t *reports;  /* one_step: users that reported each step */
+    visit *order;       /* [H] scratch: a user's steps, sorted */
     size_t n_rows;
     tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */
 };
@@ -237,16 +247,18 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
         }
         s->report = c->o.one_step ? s->size / sp->tables : s->size;
         s->counts = tacit__alloc(s->size, sizeof *s->counts);
-        s->x = tacit__alloc(s->report, sizeof *s->x);
+        s->cell = tacit__alloc(sp->horizon, sizeof *s->cell);
+        s->x = tacit__alloc(sp->horizon, sizeof *s->x);
         s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
         s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
-        if (s->counts == NULL || s->x == NULL ||
+        if (s->counts == NULL || s->cell == NULL || s->x == NULL ||
             (c->o.one_step && (s->total == NULL || s->before == NULL)))
             status = tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
                                  s->size);
     }
     c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
-    if (status == TACIT_OK && c->reports == NULL)
+    c->order = tacit__alloc(sp->horizon, sizeof *c->order);
+    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
@@ -268,7 +280,8 @@ void tacit__tabular_destroy(tacit__tabular *c)
         stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
-        tacit__free_secret(s->x, s->report * sizeof *s->x);
+        tacit__free_secret(s->cell, c->o.space.horizon * sizeof *s->cell);
+        tacit__free_secret(s->x, c->o.space.horizon * sizeof *s->x);
         tacit__free(s->total);
         tacit__free(s->before);
     }
@@ -279,6 +292,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
     }
     tacit__free(c->rows);
     tacit__free(c->reports);
+    tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
     tacit__free(c);
 }
 
@@ -397,25 +411,72 @@ static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, ta
     return TACIT_OK;
 }
 
-/* Adds the user's steps first .. last-1 to x (private) or to the counts themselves, or clears them from x. */
-static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
-                       bool clear)
+/* Adds a user to the exact counts. */
+static void count(tacit__tabular *c, const tacit__trajectory *u)
 {
     const tacit__space *sp = &c->o.space;
-    bool exact = !is_private(c);
-    double *visits = exact ? c->streams[VISITS].counts : c->streams[VISITS].x;
-    double *moves = exact ? c->streams[MOVES].counts : c->streams[MOVES].x;
-    double *rewards = exact ? c->streams[REWARDS].counts : c->streams[REWARDS].x;
+    double centre = c->o.centred ? 0.5 : 0;
+    for (size_t h = 0; h < sp->horizon; h++) {
+        size_t table = sp->tables == 1 ? 0 : h;
+        size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+        c->streams[VISITS].counts[row] += 1;
+        c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
+        if (c->rows == NULL)
+            c->streams[MOVES].counts[row * sp->n_states + u->states[h + 1]] += 1;
+    }
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const visit *x = a, *y = b;
+    return x->move != y->move ? (x->move > y->move) - (x->move < y->move)
+                              : (x->h > y->h) - (x->h < y->h);
+}
+
+/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by insertion. */
+static void sort_visits(visit *order, size_t n)
+{
+    enum { SHORT = 64 };
+    if (n > SHORT) {
+        qsort(order, n, sizeof *order, by_move);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        visit v = order[i];
+        size_t j = i;
+        for (; j > 0 && order[j - 1].move > v.move; j--)
+            order[j] = order[j - 1];
+        order[j] = v;
+    }
+}
+
+static void put(stream *s, size_t cell, double value)
+{
+    if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
+        s->cell[s->cells] = cell;
+        s->x[s->cells++] = 0;
+    }
+    s->x[s->cells - 1] += value;
+}
+
+/* The user's steps first .. last-1 as sparse contributions. */
+static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last)
+{
+    const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
     for (size_t h = first; h < last; h++) {
         size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
         size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-        visits[row] = clear ? 0 : visits[row] + 1;
-        rewards[row] = clear ? 0 : rewards[row] + (u->rewards[h] - centre);
-        if (c->rows == NULL) {
-            double *cell = &moves[row * sp->n_states + u->states[h + 1]];
-            *cell = clear ? 0 : *cell + 1;
-        }
+        c->order[h - first] = (visit){row * sp->n_states + u->states[h + 1], h};
+    }
+    sort_visits(c->order, last - first);
+    for (int i = 0; i < STREAMS; i++)
+        c->streams[i].cells = 0;
+    for (size_t i = 0; i < last - first; i++) {
+        visit v = c->order[i];
+        put(&c->streams[MOVES], v.move, 1);
+        put(&c->streams[VISITS], v.move / sp->n_states, 1);
+        put(&c->streams[REWARDS], v.move / sp->n_states, u->rewards[v.h] - centre);
     }
 }
 
@@ -445,11 +506,12 @@ static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t f
                          tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    contribute(c, u, first, last, false);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++)
-        if (c->streams[i].sum != NULL)
-            status = tacit_sum_add(c->streams[i].sum, c->streams[i].x, err);
-    contribute(c, u, first, last, true);
+    contribute(c, u, first, last);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        const stream *s = &c->streams[i];
+        if (s->sum != NULL)
+            status = tacit_sum_add_sparse(s->sum, s->cells, s->cell, s->x, err);
+    }
     if (status == TACIT_OK && c->o.one_step)
         status = collect_report(c, first, err);
     c->broken = status != TACIT_OK;
@@ -482,7 +544,7 @@ tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, t
     if (status != TACIT_OK)
         return status;
     if (needed && !is_private(c))
-        contribute(c, u, first, last, false);
+        count(c, u);
     c->users++;
     c->fresh = !needed;
     return TACIT_OK;

@@ -151,6 +151,11 @@ static tacit_status list_active(const tacit_sum_spec *spec, tacit_sum *sum)
     return TACIT_OK;
 }
 
+static size_t tile_size(const tacit_sum *sum)
+{
+    return sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
+}
+
 tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, const char *name,
                               tacit_sum **out, tacit_error *err)
 {
@@ -184,7 +189,8 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
         shape.scale = ldexp(sum->scale, sum->lattice.bits);
         sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
         sum->x = tacit__alloc(sum->dimension, sizeof *sum->x);
-        if (sum->x == NULL || list_active(spec, sum) != TACIT_OK)
+        sum->tile = tacit__alloc(tile_size(sum), sizeof *sum->tile);
+        if (sum->x == NULL || sum->tile == NULL || list_active(spec, sum) != TACIT_OK)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status == TACIT_OK)
@@ -207,6 +213,7 @@ void tacit_sum_destroy(tacit_sum *sum)
     tacit__gate_close(sum->gate);
     sum->strategy->destroy(sum->state);
     tacit__free_secret(sum->x, sum->dimension * sizeof *sum->x);
+    tacit__free_secret(sum->tile, tile_size(sum) * sizeof *sum->tile);
     tacit__free_secret(sum->packed, sum->dimension * sizeof *sum->packed);
     tacit__free(sum->active);
     tacit__free(sum);
@@ -229,38 +236,113 @@ static tacit_status pack(tacit_sum *sum, const double *x, const double **out, ta
     return TACIT_OK;
 }
 
-tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
+/* The coordinate of outer index i; `dimension` if there is none. */
+static size_t coordinate_of(const tacit_sum *sum, size_t i)
 {
-    if (sum == NULL || x == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (sum->step == sum->users)
-        return tacit__fail(
-            err, TACIT_EXHAUSTED,
-            "the sum was declared for %llu users and has had them all; a further user "
-            "needs a new sum with a budget of its own",
-            (unsigned long long)sum->users);
-    const double *packed;
-    tacit_status status = pack(sum, x, &packed, err);
-    if (status == TACIT_OK)
-        status = tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err);
-    if (status == TACIT_OK && sum->strategy->needs_noise)
-        status = tacit__gate_begin(sum->gate, err);
-    if (status != TACIT_OK)
-        return status;
+    if (sum->active == NULL)
+        return i < sum->dimension ? i : sum->dimension;
+    size_t low = 0, high = sum->dimension;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sum->active[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sum->dimension && sum->active[low] == i ? low : sum->dimension;
+}
 
+static tacit_status check_indices(const tacit_sum *sum, size_t n, const size_t *index,
+                                  tacit_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && index[i] <= index[i - 1])
+            return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                               "the indices of a sparse contribution are not ascending");
+        if (index[i] >= sum->outer_dimension)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "an index is not below %zu",
+                               sum->outer_dimension);
+        if (coordinate_of(sum, index[i]) == sum->dimension)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "a sparse contribution has a coordinate that was declared a "
+                               "structural zero");
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
+{
+    if (sum->step < sum->users)
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_EXHAUSTED,
+                       "the sum was declared for %llu users and has had them all; a further user "
+                       "needs a new sum with a budget of its own",
+                       (unsigned long long)sum->users);
+}
+
+/* One tile of the contribution through the door. */
+static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x)
+{
+    const tacit__strategy *strategy = sum->strategy;
     int64_t y[TACIT__TILE], noisy[TACIT__TILE];
-    for (size_t offset = 0; offset < sum->dimension; offset += TACIT__TILE) {
-        size_t n = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
-        const int64_t *tile = sum->x + offset;
-        sum->strategy->encode(sum->state, offset, n, tile, y);
-        if (sum->strategy->needs_noise)
-            tacit__gate_pass(sum->gate, offset, n, y, noisy);
-        sum->strategy->absorb(sum->state, offset, n, tile, sum->strategy->needs_noise ? noisy : y);
+    strategy->encode(sum->state, offset, n, x, y);
+    if (strategy->needs_noise)
+        tacit__gate_pass(sum->gate, offset, n, y, noisy);
+    strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : y);
+}
+
+/* The contribution in sum->x, all checked: as it is, or, with `index`, as n values of a sparse one. */
+static tacit_status pass(tacit_sum *sum, size_t n, const size_t *index, tacit_error *err)
+{
+    if (sum->strategy->needs_noise) {
+        tacit_status status = tacit__gate_begin(sum->gate, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    size_t next = 0, size = 0;
+    for (size_t offset = 0; offset < sum->dimension; offset += size) {
+        size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
+        if (index == NULL) {
+            pass_tile(sum, offset, size, sum->x + offset);
+            continue;
+        }
+        size_t first = next, at;
+        for (; next < n && (at = coordinate_of(sum, index[next])) < offset + size; next++)
+            sum->tile[at - offset] = sum->x[next];
+        pass_tile(sum, offset, size, sum->tile);
+        for (size_t i = first; i < next; i++)
+            sum->tile[coordinate_of(sum, index[i]) - offset] = 0;
     }
     sum->strategy->advance(sum->state);
     sum->step++;
     sum->released = false;
     return TACIT_OK;
+}
+
+tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
+{
+    if (sum == NULL || x == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    const double *packed;
+    tacit_status status = check_open(sum, err);
+    if (status == TACIT_OK)
+        status = pack(sum, x, &packed, err);
+    if (status == TACIT_OK)
+        status = tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err);
+    return status == TACIT_OK ? pass(sum, 0, NULL, err) : status;
+}
+
+tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
+                                  const double *value, tacit_error *err)
+{
+    if (sum == NULL || (n > 0 && (index == NULL || value == NULL)))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = check_open(sum, err);
+    if (status == TACIT_OK)
+        status = check_indices(sum, n, index, err);
+    if (status == TACIT_OK)
+        status = tacit__lattice_place(&sum->lattice, value, n, sum->x, err);
+    return status == TACIT_OK ? pass(sum, n, index, err) : status;
 }
 
 tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
@@ -310,5 +392,5 @@ size_t tacit_sum_memory(const tacit_sum *sum)
         bytes += regions[i].size;
     size_t scratch =
         sizeof *sum->x + (sum->active != NULL ? sizeof *sum->active + sizeof *sum->packed : 0);
-    return bytes + sum->dimension * scratch;
+    return bytes + sum->dimension * scratch + tile_size(sum) * sizeof *sum->tile;
 }

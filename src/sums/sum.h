@@ -20,6 +20,7 @@ struct tacit_sum {
     size_t *active; /* outer index of each coordinate; NULL when there are no structural zeros */
     double *packed; /* scratch, with `active` */
     int64_t *x;     /* scratch: the contribution on the lattice */
+    int64_t *tile;  /* scratch: a tile of a sparse contribution; 0 between users */
     double unit;    /* the lattice step */
     double scale, draw_stddev;
     uint64_t users, step;

@@ -190,6 +190,10 @@ static void releases_do_not_depend_on_the_instruction_set(void **state)
             run(&spec, 7, 5, base);
             tacit__cpu_pretend_base(false);
             assert_memory_equal(wide, base, spec.dimension * sizeof *wide);
+            tacit__cpu_pretend_avx2(true);
+            run(&spec, 7, 5, base);
+            tacit__cpu_pretend_avx2(false);
+            assert_memory_equal(wide, base, spec.dimension * sizeof *wide);
         }
 }
 
@@ -434,6 +438,16 @@ static void after_any_refusal_the_sum_is_as_it_was(void **state)
             assert_status(tacit_sum_add(sum, infinite, NULL), TACIT_NOT_FINITE);
             assert_status(tacit_sum_add(sum, NULL, NULL), TACIT_BAD_ARGUMENT);
             assert_status(tacit_sum_release(sum, NULL, NULL), TACIT_BAD_ARGUMENT);
+            const size_t up[] = {1, 3}, down[] = {3, 1}, twice[] = {2, 2}, beyond[] = {1, N};
+            assert_status(tacit_sum_add_sparse(sum, 2, down, x, NULL), TACIT_BAD_ARGUMENT);
+            assert_status(tacit_sum_add_sparse(sum, 2, twice, x, NULL), TACIT_BAD_ARGUMENT);
+            assert_status(tacit_sum_add_sparse(sum, 2, beyond, x, &err), TACIT_OUT_OF_BOUND);
+            assert_int_equal(err.status, TACIT_OUT_OF_BOUND);
+            assert_status(tacit_sum_add_sparse(sum, 2, up, outside, NULL), TACIT_OUT_OF_BOUND);
+            assert_status(tacit_sum_add_sparse(sum, 2, up, not_a_number, NULL), TACIT_NOT_FINITE);
+            assert_status(tacit_sum_add_sparse(sum, 2, NULL, x, NULL), TACIT_BAD_ARGUMENT);
+            assert_status(tacit_sum_add_sparse(sum, 2, up, NULL, NULL), TACIT_BAD_ARGUMENT);
+            assert_status(tacit_sum_add_sparse(NULL, 2, up, x, NULL), TACIT_BAD_ARGUMENT);
             assert_true(tacit_sum_step(sum) == k - 1);
 
             assert_ok(tacit_sum_add(calm.sum, x, NULL));
@@ -531,6 +545,49 @@ static void structural_zeros_are_released_as_exact_zeros_and_cost_nothing(void *
         }
         sum_rig_close(&a);
         sum_rig_close(&b);
+    }
+}
+
+/* Bit for bit, with and without structural zeros, in more than one tile; users of no coordinate included. */
+static void a_sparse_user_is_the_same_as_one_written_out(void **state)
+{
+    (void)state;
+    enum { N = 5000, USERS = 30, MOST = 6 };
+    static double x[N], a[N], b[N];
+    static bool zero[N];
+    for (size_t i = 0; i < N; i++)
+        zero[i] = i % 7 == 3;
+    for (size_t m = 0; m < 2 * N_SUM_KINDS; m++) {
+        tacit_sum_spec spec = sum_spec_of(sum_kinds[m / 2], N, USERS);
+        spec.structural_zero = m % 2 == 1 ? zero : NULL;
+        sum_rig full, sparse;
+        uint64_t random = 12;
+        sum_rig_open_unit(&full, &spec, 13);
+        sum_rig_open_unit(&sparse, &spec, 13);
+        const size_t wrong = 3;
+        if (m % 2 == 1)
+            assert_status(tacit_sum_add_sparse(sparse.sum, 1, &wrong, &(double){0.5}, NULL),
+                          TACIT_OUT_OF_BOUND);
+        for (uint64_t k = 0; k < USERS; k++) {
+            size_t index[MOST], n = 0, at = random_below(&random, N / MOST);
+            double value[MOST];
+            for (size_t i = 0; i < k % (MOST + 1);
+                 i++, at += 1 + random_below(&random, N / MOST - 1)) {
+                at += zero[at];
+                index[n] = at;
+                x[at] = value[n++] = random_between(&random, -0.16, 0.16);
+            }
+            assert_ok(tacit_sum_add(full.sum, x, NULL));
+            assert_ok(tacit_sum_add_sparse(sparse.sum, n, index, value, NULL));
+            assert_ok(tacit_sum_release(full.sum, a, NULL));
+            assert_ok(tacit_sum_release(sparse.sum, b, NULL));
+            assert_memory_equal(a, b, sizeof a);
+            for (size_t i = 0; i < n; i++)
+                x[index[i]] = 0;
+        }
+        assert_status(tacit_sum_add_sparse(sparse.sum, 0, NULL, NULL, NULL), TACIT_EXHAUSTED);
+        sum_rig_close(&full);
+        sum_rig_close(&sparse);
     }
 }
 
@@ -663,6 +720,7 @@ int main(void)
         cmocka_unit_test(the_worst_standard_deviation_is_the_largest_of_all_steps),
         cmocka_unit_test(standard_deviations_are_given_for_steps_that_exist),
         cmocka_unit_test(structural_zeros_are_released_as_exact_zeros_and_cost_nothing),
+        cmocka_unit_test(a_sparse_user_is_the_same_as_one_written_out),
         cmocka_unit_test(no_structural_zeros_is_the_same_as_none_declared),
         cmocka_unit_test(sums_of_one_and_of_a_million_coordinates_work),
         cmocka_unit_test(the_memory_is_that_of_the_state),
