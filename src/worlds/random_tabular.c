@@ -2,15 +2,12 @@
  *
  * concentration 1 is uniform on the simplex; smaller values give rows with few likely successors. With
  * branching b every row has b successors, chosen without replacement. The world follows from its parameters
- * and `seed` alone. Everyone starts in state 0.
- *
- * Gamma variates by the method of Marsaglia and Tsang (2000), for shapes below one with their boost, as
- * logarithms: at concentration 0.001 the variates themselves would all be 0. */
+ * and `seed` alone. Everyone starts in state 0. */
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "noise/stream.h"
+#include "worlds/dirichlet.h"
 #include "worlds/kind.h"
 
 enum { STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, BRANCHING, STATIONARY, N_PARAMETERS };
@@ -28,86 +25,31 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                     "one model for all steps; no: a fresh one for each"},
 };
 
-enum { BUFFER = 64 }; /* words; 512 bytes, the widest piece of libsodium's ChaCha20 */
-
-#define LEAST_PROB 0x1p-64 /* a rarer successor would never be drawn */
-
-/* Words one after the other; each row of the world has a step of its own. */
-typedef struct words {
-    tacit__site site;
-    uint64_t step, drawn;
-    size_t used;
-    uint64_t buffer[BUFFER];
-} words;
-
 typedef struct maker {
-    words words;
+    tacit__dice dice;
     size_t n_states, branching;
     double concentration;
     uint32_t *order; /* a permutation of the states, shuffled on from row to row */
 } maker;
 
-static void begin_row(words *w, uint64_t step)
-{
-    w->step = step;
-    w->drawn = 0;
-    w->used = BUFFER;
-}
-
-static uint64_t next_word(words *w)
-{
-    if (w->used == BUFFER) {
-        tacit__site_words(&w->site, w->step, w->drawn, BUFFER, w->buffer);
-        w->drawn += BUFFER;
-        w->used = 0;
-    }
-    return w->buffer[w->used++];
-}
-
-/* In (0, 1): the middle of one of 2^53 cells. */
-static double uniform(words *w)
-{
-    return ((double)(next_word(w) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal(words *w)
-{
-    double radius = sqrt(-2 * log(uniform(w)));
-    return radius * cos(2 * M_PI * uniform(w)); /* Box and Muller */
-}
-
-static double log_gamma_variate(words *w, double shape)
-{
-    if (shape < 1) { /* G(a) = G(a + 1) U^(1/a) */
-        double log_larger = log_gamma_variate(w, shape + 1);
-        return log_larger + log(uniform(w)) / shape;
-    }
-    double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
-    for (;;) {
-        double x = normal(w), t = 1 + c * x, v = t * t * t;
-        if (t > 0 && log(uniform(w)) < 0.5 * x * x + d - d * v + d * log(v))
-            return log(d) + log(v);
-    }
-}
-
 static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
 {
     maker *m = context;
-    words *w = &m->words;
-    begin_row(w, w->step + 1);
+    tacit__dice *dice = &m->dice;
+    tacit__dice_next(dice);
     (void)layer, (void)s, (void)action; /* rows come in order */
-    double reward = uniform(w), largest = -HUGE_VAL, sum = 0;
+    double reward = tacit__dice_uniform(dice), largest = -HUGE_VAL, sum = 0;
     for (size_t i = 0; i < m->branching; i++) {
         if (m->branching < m->n_states) { /* Fisher and Yates, the first `branching` places */
             size_t rest = m->n_states - i;
-            size_t j = i + (size_t)(((tacit__u128)next_word(w) * rest) >> 64);
+            size_t j = i + (size_t)(((tacit__u128)tacit__dice_word(dice) * rest) >> 64);
             uint32_t swap = m->order[i];
             m->order[i] = m->order[j];
             m->order[j] = swap;
         }
         out[i].next = m->order[i];
         out[i].reward = reward;
-        out[i].prob = log_gamma_variate(w, m->concentration);
+        out[i].prob = tacit__dice_log_gamma(dice, m->concentration);
         largest = fmax(largest, out[i].prob);
     }
     for (size_t i = 0; i < m->branching; i++) {
@@ -115,7 +57,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
         sum += out[i].prob;
     }
     for (size_t i = 0; i < m->branching; i++)
-        out[i].prob = out[i].prob / sum < LEAST_PROB ? 0 : out[i].prob / sum;
+        out[i].prob = out[i].prob / sum < TACIT__LEAST_PROB ? 0 : out[i].prob / sum;
     return m->branching;
 }
 
@@ -128,16 +70,12 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)values[BRANCHING].line,
                               "branching is %zu, but there are %zu states; expected at most that",
                               branching, n_states);
-    tacit_noise *noise;
-    tacit_status status = tacit_noise_create_simulated((uint64_t)values[SEED].integer, &noise);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
     maker m = {.n_states = n_states,
                .branching = branching > 0 ? branching : n_states,
                .concentration = values[CONCENTRATION].real,
                .order = tacit__alloc(n_states, sizeof *m.order)};
-    tacit__site_open(&m.words.site, noise, "random tabular");
-    tacit_noise_destroy(noise);
+    tacit_status status =
+        tacit__dice_open(&m.dice, (uint64_t)values[SEED].integer, "random tabular");
     for (uint32_t s = 0; m.order != NULL && s < n_states; s++)
         m.order[s] = s;
     const tacit__mdp_spec spec = {.n_states = n_states,
@@ -149,7 +87,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .row = row,
                                   .context = &m};
     tacit_error inner = {.message = ""};
-    status = m.order != NULL ? tacit__mdp_create(&spec, &out->mdp, &inner) : TACIT_NO_MEMORY;
+    if (status == TACIT_OK)
+        status = m.order != NULL ? tacit__mdp_create(&spec, &out->mdp, &inner) : TACIT_NO_MEMORY;
     if (status == TACIT_TOO_LARGE)
         status = tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                                 "%s; fewer states or a smaller branching would do", inner.message);

@@ -1,0 +1,99 @@
+/* A lock: no policy that ignores the data can be good, so the world shows who learns.
+ *
+ * States neutral (the start), good and bad pay 0.2, 1 and 0. There are d known kernels and d actions; kernel j answers
+ * action j kindly and every other one badly. At each step the truth is a mixture in which one hidden kernel has the weight
+ * 0.9 and the others share 0.1, so whoever does not know the combination, (2, 1, 3, 2, 1) repeated, is sent to the bad
+ * state nearly always; and kernels and actions are exchangeable, so nothing but data tells the combination.
+ *
+ * Features of the mixture: P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is
+ * a mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/kind.h"
+
+enum { DIMENSION, HORIZON, N_PARAMETERS };
+enum { NEUTRAL, GOOD, BAD, STATES };
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "4", 2, 1000, "base kernels, and actions"},
+    [HORIZON] = TACIT__HORIZON_PARAMETER("5"),
+};
+
+static const double reward_of[STATES] = {[NEUTRAL] = 0.2, [GOOD] = 1, [BAD] = 0};
+
+/* Where kernel j leads from a state: the right action (its own number), and any other. */
+static const double right_action[STATES][STATES] = {
+    [NEUTRAL] = {.10, .85, .05}, [GOOD] = {.10, .85, .05}, [BAD] = {.25, .65, .10}};
+static const double wrong_action[STATES][STATES] = {
+    [NEUTRAL] = {.10, .05, .85}, [GOOD] = {.30, .05, .65}, [BAD] = {.10, .05, .85}};
+
+static const size_t combination[] = {2, 1, 3, 2, 1};
+enum { LENGTH = sizeof combination / sizeof *combination };
+
+#define HIDDEN_WEIGHT 0.9
+
+static const double *kernel(size_t j, uint32_t state, uint32_t action)
+{
+    return action == j ? right_action[state] : wrong_action[state];
+}
+
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+{
+    size_t d = *(const size_t *)context, hidden = combination[layer % LENGTH] % d;
+    double other = (1 - HIDDEN_WEIGHT) / (double)(d - 1);
+    for (uint32_t next = 0; next < STATES; next++) {
+        double prob = 0;
+        for (size_t j = 0; j < d; j++)
+            prob += (j == hidden ? HIDDEN_WEIGHT : other) * kernel(j, s, action)[next];
+        out[next] = (tacit__outcome){next, prob, reward_of[s]};
+    }
+    return STATES;
+}
+
+static void features(void *context, uint32_t state, uint32_t action, double *out)
+{
+    size_t d = *(const size_t *)context;
+    double scale = 1 / sqrt((double)d);
+    for (size_t j = 0; j < d; j++)
+        for (size_t next = 0; next < STATES; next++)
+            out[j * STATES + next] = scale * kernel(j, state, action)[next];
+}
+
+static tacit_status create(const tacit__value *values, const tacit__origin *origin,
+                           tacit__model *out, tacit_error *err)
+{
+    (void)origin;
+    size_t *d = tacit__alloc(1, sizeof *d);
+    if (d == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *d = (size_t)values[DIMENSION].integer;
+    out->features = d;
+    out->mixture = (tacit_mixture){.dimension = *d,
+                                   .bound = 1,
+                                   .parameter_norm = sqrt((double)*d),
+                                   .kernels = true,
+                                   .nonnegative = true,
+                                   .row = features,
+                                   .context = d};
+    const tacit__mdp_spec spec = {.n_states = STATES,
+                                  .n_actions = *d,
+                                  .horizon = (size_t)values[HORIZON].integer,
+                                  .reward_high = 1,
+                                  .row_max = STATES,
+                                  .row = row,
+                                  .context = d};
+    return tacit__mdp_create(&spec, &out->mdp, err);
+}
+
+const tacit__kind tacit__kind_lock = {
+    .face = {.name = "lock",
+             .help = "a combination to be found: one of d known kernels rules each step, and only "
+                     "data tell which",
+             .source = "a linear mixture in which kernels and actions are exchangeable",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_TABULAR,
+    .create = create,
+};

@@ -1,0 +1,148 @@
+/* Random mixtures: at step h the transitions are sum_j w_hj P_j for d known kernels P_j and unknown weights w_h.
+ *
+ * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0, 1] and depend
+ * on state and action. The world follows from its parameters and `seed` alone. Everyone starts in state 0.
+ *
+ * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a mean of v
+ * over sqrt(d), and |w|_2 <= |w|_1 = 1. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/dirichlet.h"
+#include "worlds/kind.h"
+
+enum {
+    DIMENSION,
+    STATES,
+    ACTIONS,
+    HORIZON,
+    SEED,
+    CONCENTRATION,
+    EVENNESS,
+    STATIONARY,
+    N_PARAMETERS
+};
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "base kernels"},
+    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "8", 1, 100000, "number of states"},
+    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    [HORIZON] = TACIT__HORIZON_PARAMETER("6"),
+    [SEED] = TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
+    [CONCENTRATION] = {"concentration", TACIT_PARAMETER_REAL, "0.2", 1e-3, 1e6,
+                       "of the Dirichlet distribution of a kernel's rows"},
+    [EVENNESS] = {"evenness", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
+                  "of the weights: concentration of their Dirichlet distribution"},
+    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
+                    "the same weights at every step"},
+};
+
+/* The callbacks' memory: this head, then kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
+typedef struct mixture {
+    size_t d, n_states, n_actions;
+    double *kernels, *weights, *rewards;
+} mixture;
+
+static const double *kernels_of(const mixture *m, uint32_t state, uint32_t action)
+{
+    return m->kernels + ((size_t)state * m->n_actions + action) * m->d * m->n_states;
+}
+
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+{
+    const mixture *m = context;
+    const double *kernels = kernels_of(m, s, action), *weights = m->weights + layer * m->d;
+    for (size_t next = 0; next < m->n_states; next++) {
+        double prob = 0;
+        for (size_t j = 0; j < m->d; j++)
+            prob += weights[j] * kernels[j * m->n_states + next];
+        out[next] =
+            (tacit__outcome){(uint32_t)next, prob, m->rewards[(size_t)s * m->n_actions + action]};
+    }
+    return m->n_states;
+}
+
+static void features(void *context, uint32_t state, uint32_t action, double *out)
+{
+    const mixture *m = context;
+    const double *kernels = kernels_of(m, state, action), scale = 1 / sqrt((double)m->d);
+    for (size_t i = 0; i < m->d * m->n_states; i++)
+        out[i] = scale * kernels[i];
+}
+
+/* Everything that is drawn. */
+static tacit_status draw(const tacit__value *values, size_t layers, mixture **out)
+{
+    size_t d = (size_t)values[DIMENSION].integer, n_states = (size_t)values[STATES].integer;
+    size_t n_actions = (size_t)values[ACTIONS].integer, pairs = n_states * n_actions;
+    size_t n_kernels, numbers, bytes;
+    if (__builtin_mul_overflow(pairs * d, n_states, &n_kernels) || n_kernels > SIZE_MAX / 16)
+        return TACIT_NO_MEMORY;
+    numbers = n_kernels + layers * d + pairs;
+    bytes = sizeof(mixture) + numbers * sizeof(double);
+    mixture *m = tacit__alloc(bytes, 1);
+    tacit__dice dice;
+    tacit_status status =
+        m != NULL
+            ? tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random mixture")
+            : TACIT_NO_MEMORY;
+    if (status != TACIT_OK) {
+        tacit__free(m);
+        return status;
+    }
+    double *memory = (double *)(void *)(m + 1);
+    *m = (mixture){d, n_states, n_actions, memory, memory + n_kernels, memory + n_kernels + layers * d};
+    for (size_t i = 0; i < pairs * d; i++) {
+        tacit__dice_next(&dice);
+        tacit__dice_simplex(&dice, values[CONCENTRATION].real, n_states, m->kernels + i * n_states);
+    }
+    for (size_t h = 0; h < layers; h++) {
+        tacit__dice_next(&dice);
+        tacit__dice_simplex(&dice, values[EVENNESS].real, d, m->weights + h * d);
+    }
+    tacit__dice_next(&dice);
+    for (size_t i = 0; i < pairs; i++)
+        m->rewards[i] = tacit__dice_uniform(&dice);
+    *out = m;
+    return TACIT_OK;
+}
+
+static tacit_status create(const tacit__value *values, const tacit__origin *origin,
+                           tacit__model *out, tacit_error *err)
+{
+    size_t horizon = (size_t)values[HORIZON].integer;
+    bool stationary = values[STATIONARY].flag;
+    mixture *m = NULL;
+    tacit_status status = draw(values, stationary ? 1 : horizon, &m);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+                              "the kernels do not fit into memory; fewer states or a smaller d do");
+    out->features = m;
+    out->mixture = (tacit_mixture){.dimension = m->d,
+                                   .bound = 1,
+                                   .parameter_norm = sqrt((double)m->d),
+                                   .kernels = true,
+                                   .nonnegative = true,
+                                   .row = features,
+                                   .context = m};
+    const tacit__mdp_spec spec = {.n_states = m->n_states,
+                                  .n_actions = m->n_actions,
+                                  .horizon = horizon,
+                                  .stationary = stationary,
+                                  .reward_high = 1,
+                                  .row_max = m->n_states,
+                                  .row = row,
+                                  .context = m};
+    return tacit__mdp_create(&spec, &out->mdp, err);
+}
+
+const tacit__kind tacit__kind_random_mixture = {
+    .face = {.name = "random-mixture",
+             .help = "a mixture of d known kernels drawn at random, with unknown weights",
+             .source = "linear mixture MDPs: Ayoub, Jia, Szepesvari, Wang, Yang 2020",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_TABULAR,
+    .create = create,
+};
