@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-static const tacit__family *const families[] = {&tacit__family_tabular};
+static const tacit__family *const families[] = {&tacit__family_tabular, &tacit__family_mixture};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 struct tacit_agent {

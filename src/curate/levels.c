@@ -1,5 +1,9 @@
 /* Gaussian: sqrt(m) times the normal quantile. Laplace: P(Y > y) <= exp(-u y) (1 - u^2)^-m at the optimal
- * u = y / (sqrt(m^2 + y^2) + m); the level solves 2 * bound = eta by bisection. */
+ * u = y / (sqrt(m^2 + y^2) + m); the level solves 2 * bound = eta by bisection.
+ *
+ * Matrices with Gaussian packed coordinates: E lambda_max <= sqrt(2 d) (Sudakov and Fernique), lambda_max is
+ * 1-Lipschitz in the packed vector, and -N has the same law; lengths of Gaussian vectors likewise. Laplace: operator norm <=
+ * Frobenius norm = length of the packed vector <= sqrt(n) times the largest of n coordinates. */
 #include "curate/levels.h"
 
 #include <math.h>
@@ -38,4 +42,18 @@ double tacit__level_laplace(double m, double eta)
             high = y;
     }
     return high;
+}
+
+double tacit__level_matrix(double m, size_t d, double eta, bool laplace)
+{
+    double n = (double)(d * (d + 1) / 2);
+    return laplace ? sqrt(n) * tacit__level_laplace(m, eta / n)
+                   : sqrt(m) * (sqrt(2 * (double)d) + sqrt(2 * log(2 / eta)));
+}
+
+double tacit__level_vector(double m, size_t d, double eta, bool laplace)
+{
+    double n = (double)d;
+    return laplace ? sqrt(n) * tacit__level_laplace(m, eta / n)
+                   : sqrt(m) * (sqrt(n) + sqrt(2 * log(1 / eta)));
 }

@@ -165,6 +165,66 @@ void tacit__squares_many(size_t d, size_t n, const double *columns, double *out)
     }
 }
 
+static void solve_lower_rows_by_hand(size_t d, size_t n, const double *factor, double *b)
+{
+    for (size_t j = 0; j < d; j++) {
+        double *restrict x = b + j * n;
+        const double inverse = 1 / factor[j * d + j];
+        for (size_t i = 0; i < n; i++)
+            x[i] *= inverse;
+        for (size_t k = j + 1; k < d; k++) {
+            double *restrict y = b + k * n;
+            const double l = factor[j * d + k];
+            for (size_t i = 0; i < n; i++)
+                y[i] -= l * x[i];
+        }
+    }
+}
+
+void tacit__solve_lower_rows(size_t d, size_t n, const double *factor, double *b)
+{
+    if (d <= ORDER_BY_HAND) {
+        solve_lower_rows_by_hand(d, n, factor, b);
+        return;
+    }
+    if (n == 0)
+        return;
+    start();
+    /* read by columns, [d][n] is the transpose: X^T L^T = B^T */
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)d, 1,
+                factor, (int)d, b, (int)n);
+}
+
+void tacit__combine_rows(size_t d, size_t n, const double *rows, const double *x, double *out)
+{
+    if (d > ORDER_BY_HAND && n > 0) {
+        start();
+        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)n, (int)d, 1, rows, (int)n, x, 1, 0, out, 1);
+        return;
+    }
+    double *restrict sum = out;
+    for (size_t i = 0; i < n; i++)
+        sum[i] = d > 0 ? x[0] * rows[i] : 0;
+    for (size_t j = 1; j < d; j++) {
+        const double *restrict row = rows + j * n;
+        const double factor = x[j];
+        for (size_t i = 0; i < n; i++)
+            sum[i] += factor * row[i];
+    }
+}
+
+void tacit__squares_rows(size_t d, size_t n, const double *rows, double *out)
+{
+    double *restrict sum = out;
+    for (size_t i = 0; i < n; i++)
+        sum[i] = 0;
+    for (size_t j = 0; j < d; j++) {
+        const double *restrict row = rows + j * n;
+        for (size_t i = 0; i < n; i++)
+            sum[i] += row[i] * row[i];
+    }
+}
+
 void tacit__rank_update(size_t d, size_t n, const double *scale, const double *columns,
                         double *work, double *full)
 {

@@ -54,6 +54,12 @@ void tacit__inner_many(size_t d, size_t n, const double *columns, const double *
 /* out[i] = |columns[i]|^2. */
 void tacit__squares_many(size_t d, size_t n, const double *columns, double *out);
 
+/* The same three for n columns that are stored row by row, [d][n], so that loops run over columns:
+ * L X = B in the place of B; out[i] = sum_j x[j] rows[j][i]; out[i] = sum_j rows[j][i]^2. */
+void tacit__solve_lower_rows(size_t d, size_t n, const double *factor, double *b);
+void tacit__combine_rows(size_t d, size_t n, const double *rows, const double *x, double *out);
+void tacit__squares_rows(size_t d, size_t n, const double *rows, double *out);
+
 /* Lower triangle of full += sum_i scale[i] x_i x_i^T over n columns [n][d], scale[i] >= 0; scale NULL: ones. `work` is
  * [n][d], or NULL if scale is. */
 void tacit__rank_update(size_t d, size_t n, const double *scale, const double *columns,

@@ -84,15 +84,15 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
     mixture *m = tacit__alloc(bytes, 1);
     tacit__dice dice;
     tacit_status status =
-        m != NULL
-            ? tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random mixture")
-            : TACIT_NO_MEMORY;
+        m != NULL ? tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random mixture")
+                  : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
         tacit__free(m);
         return status;
     }
     double *memory = (double *)(void *)(m + 1);
-    *m = (mixture){d, n_states, n_actions, memory, memory + n_kernels, memory + n_kernels + layers * d};
+    *m = (mixture){d,      n_states,           n_actions,
+                   memory, memory + n_kernels, memory + n_kernels + layers * d};
     for (size_t i = 0; i < pairs * d; i++) {
         tacit__dice_next(&dice);
         tacit__dice_simplex(&dice, values[CONCENTRATION].real, n_states, m->kernels + i * n_states);

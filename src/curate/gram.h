@@ -1,0 +1,63 @@
+/* The curator of learners by regression: users' trajectories in, Gram matrices and responses out, noisy as the
+ * guarantee asks.
+ *
+ * It keeps one or more streams; a stream is a sum over users of one long vector each, with the Gram matrix and the
+ * response of every step and block (base/linear.h). How a step becomes features and a target is said by a public lens, which may
+ * change from user to user. Under local privacy every user's vector gets its noise before it is added. */
+#ifndef TACIT_CURATE_GRAM_H
+#define TACIT_CURATE_GRAM_H
+
+#include <tacit/ledger.h>
+#include <tacit/sum.h>
+
+#include "base/linear.h"
+#include "base/tabular.h"
+
+enum { TACIT__MAX_GRAM_STREAMS = 2 };
+
+typedef struct tacit__gram_stream {
+    const char *name;
+    tacit__frame frame;
+    const double *radius;  /* [steps] in (0, 1]: largest |x| and |y| of a step; NULL: ones */
+    bool centred;          /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
+    bool nonnegative;      /* no component of a feature vector is negative; excludes `centred` */
+    double parameter_norm; /* |w| of a block, for the proportion between both noises */
+    double share;          /* of the budget */
+    /* A printed calibration: the noise of every packed coordinate of the Gram matrix, and of the response. 0: sound
+     * and as small as can be proved. */
+    double printed_gram, printed_response;
+} tacit__gram_stream;
+
+typedef struct tacit__gram_options {
+    size_t n_states, n_actions, horizon;
+    uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
+    tacit_guarantee guarantee;
+    tacit_sum_mechanism mechanism;
+    double failure; /* of one level at one step and episode */
+    size_t n_streams;
+    tacit__gram_stream streams[TACIT__MAX_GRAM_STREAMS];
+} tacit__gram_options;
+
+typedef struct tacit__gram tacit__gram;
+
+TACIT_MUST_USE tacit_status tacit__gram_create(const tacit__gram_options *options,
+                                               tacit_noise *noise, tacit__gram **out,
+                                               tacit_error *err);
+void tacit__gram_destroy(tacit__gram *curator);
+
+/* The release for the next episode, of all streams. Sums live until the next call. */
+TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
+                                                tacit__moments out[TACIT__MAX_GRAM_STREAMS],
+                                                tacit_error *err);
+
+/* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the space: refused, nothing
+ * changed. The last user's data are never needed and are dropped. */
+TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit__trajectory *user,
+                                            const tacit__lens *lenses, tacit_error *err);
+
+uint64_t tacit__gram_users(const tacit__gram *curator);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__gram_ledger(const tacit__gram *curator);
+
+#endif

@@ -1,0 +1,80 @@
+/* Joint movement [docs/why/linear.md has the proofs]. With unit vectors, c = x . x' and targets 1,
+ *     a |x x^T - x' x'^T|^2 + b |x - x'|^2 = 2 a (1 - c^2) + 2 b (1 - c),
+ * largest at c = -min(1, b / 2a): 2a + 2b + b^2 / 2a if b <= 2a, else 4b. Shorter vectors and smaller targets move less;
+ * signs of targets only turn c into -|c|. If no component is negative then c >= 0, and c = 0 is best: 2a + 2b.
+ *
+ * In L1: |iso(x x^T)|_1 = |x|_2^2 + (|x|_1^2 - |x|_2^2) / sqrt(2) <= 1 + (d - 1) / sqrt(2), |x y|_1 <= sqrt(d), both largest
+ * at x = (1, .., 1) / sqrt(d), and two users are at most twice as far apart.
+ *
+ * The proportion. Without the joint refinement, minimising p s_B + q s_g under A / s_B^2 + B / s_g^2 = 1 gives the cube-root
+ * rule s_B / s_g = (A q / (B p))^(1/3); with it the least is found by golden section, over log c. */
+#include "curate/sensitivity.h"
+
+#include <math.h>
+
+double tacit__joint_square(double a, double b, bool nonnegative)
+{
+    if (nonnegative)
+        return 2 * a + 2 * b;
+    return b <= 2 * a ? 2 * a + 2 * b + b * b / (2 * a) : 4 * b;
+}
+
+double tacit__step_l2(double ratio, bool nonnegative)
+{
+    return sqrt(tacit__joint_square(1, ratio * ratio, nonnegative));
+}
+
+double tacit__step_norm_l2(double ratio)
+{
+    return sqrt(1 + ratio * ratio);
+}
+
+double tacit__step_norm_l1(double ratio, size_t width)
+{
+    double d = (double)width;
+    return 1 + (d - 1) / M_SQRT2 + ratio * sqrt(d);
+}
+
+double tacit__step_l1(double ratio, size_t width)
+{
+    return 2 * tacit__step_norm_l1(ratio, width);
+}
+
+typedef struct proportion {
+    double gram_cost, response_cost;
+    bool nonnegative;
+    size_t width;
+} proportion;
+
+static double suffering(const proportion *p, double log_ratio)
+{
+    double ratio = exp(log_ratio);
+    double noise =
+        p->width > 0 ? tacit__step_l1(ratio, p->width) : tacit__step_l2(ratio, p->nonnegative);
+    return noise * (p->gram_cost + p->response_cost / ratio);
+}
+
+double tacit__best_ratio(double gram_cost, double response_cost, bool nonnegative, size_t width)
+{
+    const proportion p = {gram_cost, response_cost, nonnegative, width};
+    const double golden = 0.61803398874989484820;
+    double low = log(1e-4), high = log(1e4);
+    double left = high - golden * (high - low), right = low + golden * (high - low);
+    double at_left = suffering(&p, left), at_right = suffering(&p, right);
+    while (high - low > 1e-7) { /* the minimum is flat: its value is exact to 1e-14 */
+        if (at_left < at_right) {
+            high = right;
+            right = left;
+            at_right = at_left;
+            left = high - golden * (high - low);
+            at_left = suffering(&p, left);
+        } else {
+            low = left;
+            left = right;
+            at_left = at_right;
+            right = low + golden * (high - low);
+            at_right = suffering(&p, right);
+        }
+    }
+    return exp((low + high) / 2);
+}

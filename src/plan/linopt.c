@@ -1,0 +1,45 @@
+/* Transitions and rewards are two regressions with targets whose sub-Gaussian width is half their range [Z22, Lemma 3.1]: the radius
+ * of radius.h with sigma = 1/2, or 1 if targets are centred. Each holds with probability 1 - alpha, with 3 H in the place of H.
+ *
+ * Printed, with U the papers' Sigma: no ridge but the shift 2 U; the paper's features are sqrt(d) H times ours and its
+ * parameters sqrt(d) long, which is d for ours:
+ *     transitions (divided by H)  (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + d sqrt(3 U) + C / sqrt(U)
+ *     rewards                     (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + sqrt(3 d U) + C / sqrt(U) */
+#include "plan/linopt.h"
+
+#include <math.h>
+
+double tacit__linopt_step_size(size_t n_actions, size_t horizon, uint64_t episodes)
+{
+    double h = (double)horizon;
+    return sqrt(2 * log((double)n_actions) / (h * h * (double)episodes));
+}
+
+static double printed_radius(const tacit__radius_options *o, size_t i)
+{
+    double d = tacit__radius_dimension(o, i), u = o->level[i].gram;
+    double parameter = i == TACIT__TRANSITIONS ? d : sqrt(d);
+    return sqrt(2 * log((double)o->horizon / o->failure) +
+                d * log1p((double)o->episodes / (d * u))) /
+               2 +
+           parameter * sqrt(3 * u) + o->level[i].response / sqrt(u);
+}
+
+void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__moments *m,
+                              tacit__confidence *out)
+{
+    for (size_t i = 0; i < TACIT__REGRESSIONS; i++) {
+        double lambda = o->lambda > 0 ? o->lambda : 1, sigma = o->centred[i] ? 1 : 0.5;
+        if (o->printed) { /* the shift alone */
+            tacit__radius_ridge(o, m, i, 0, &out[i]);
+            out[i].floor = fmax(o->shift_scale, 1e-3) * o->level[i].gram;
+        } else {
+            tacit__radius_ridge(o, m, i, lambda, &out[i]);
+        }
+        double radius = o->printed ? printed_radius(o, i)
+                                   : tacit__radius_noise(o, m, i, lambda) +
+                                         tacit__radius_hoeffding(o, i, lambda, sigma);
+        out[i].radius = o->bonus_scale * radius;
+        out[i].crude = 0;
+    }
+}

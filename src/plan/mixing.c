@@ -1,0 +1,223 @@
+/* phi_u(s, a) = sum_s' phi(s' | s, a) u(s') for all pairs is one product of a matrix [width x pairs][S] and u: 2 d n S
+ * flops, bound by memory. The one-hot embedding needs none: phi_u is u copied into the pair's block.
+ *
+ * The bound. max |phi_u| over u in [0, 1]^S (or [-1, 1]^S for kernels) is the maximum of a convex function. If no feature
+ * is negative it is at u = 1. Else it is sought from u = 1 and from the signs of the heaviest part by u <- signs of
+ * phi^T phi_u, which never decreases |phi_u|. What such a search finds is a violation; what it misses is clipped by the
+ * curator, so privacy does not hang on it. */
+#include "plan/mixing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/symmetric.h"
+
+#define SLACK 1e-9 /* relative excess that is taken for the caller's rounding */
+
+enum { CLIMB = 8 }; /* rounds of the search */
+
+static void apply_row(size_t d, size_t n_states, const double *row, const double *u, double *out)
+{
+    for (size_t j = 0; j < d; j++) {
+        out[j] = 0;
+        for (size_t next = 0; next < n_states; next++)
+            out[j] += row[j * n_states + next] * u[next];
+    }
+}
+
+static double length(size_t d, const double *x)
+{
+    double square = 0;
+    for (size_t j = 0; j < d; j++)
+        square += x[j] * x[j];
+    return sqrt(square);
+}
+
+/* u[S] that climbs from where it stands; the length it reaches. `image` is scratch of d. */
+static double climb(const tacit_mixture *m, size_t n_states, const double *row, double *u,
+                    double *image)
+{
+    double best = 0, low = m->kernels ? -1 : 0;
+    for (int round = 0; round < CLIMB; round++) {
+        apply_row(m->dimension, n_states, row, u, image);
+        double now = length(m->dimension, image);
+        if (!(now > best))
+            break;
+        best = now;
+        for (size_t next = 0; next < n_states; next++) {
+            double slope = 0;
+            for (size_t j = 0; j < m->dimension; j++)
+                slope += image[j] * row[j * n_states + next];
+            u[next] = slope > 0 ? 1 : low;
+        }
+    }
+    return best;
+}
+
+static double longest(const tacit_mixture *m, size_t n_states, const double *row, double *u,
+                      double *image)
+{
+    size_t heaviest = 0;
+    double most = -1, first;
+    for (size_t next = 0; next < n_states; next++)
+        u[next] = 1;
+    first = climb(m, n_states, row, u, image);
+    if (m->nonnegative)
+        return first;
+    for (size_t j = 0; j < m->dimension; j++) {
+        double sum = 0;
+        for (size_t next = 0; next < n_states; next++)
+            sum += fabs(row[j * n_states + next]);
+        if (sum > most) {
+            most = sum;
+            heaviest = j;
+        }
+    }
+    for (size_t next = 0; next < n_states; next++)
+        u[next] = row[heaviest * n_states + next] > 0 ? 1 : m->kernels ? -1 : 0;
+    return fmax(first, climb(m, n_states, row, u, image));
+}
+
+static tacit_status check_row(const tacit_mixture *m, size_t n_states, const double *row, size_t s,
+                              size_t a, double *u, double *image, tacit_error *err)
+{
+    for (size_t i = 0; i < m->dimension * n_states; i++) {
+        if (!isfinite(row[i]))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "state %zu, action %zu: a feature is not a finite number", s, a);
+        if (m->nonnegative && row[i] < 0)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "state %zu, action %zu: a feature is %g, but features were declared "
+                               "not to be negative",
+                               s, a, row[i]);
+    }
+    double found = longest(m, n_states, row, u, image);
+    if (found > m->bound * (1 + SLACK))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "state %zu, action %zu: features of a value function can be %g long, "
+                           "their declared bound is %g",
+                           s, a, found, m->bound);
+    return TACIT_OK;
+}
+
+static tacit_status fill(const tacit_mixture *m, tacit__mixing *out, tacit_error *err)
+{
+    const tacit__frame *f = &out->frame;
+    size_t n_states = out->n_states, n_actions = f->pairs / n_states, d = m->dimension;
+    double *row = tacit__alloc(d * n_states, sizeof *row);
+    double *u = tacit__alloc(n_states, sizeof *u), *image = tacit__alloc(d, sizeof *image);
+    tacit_status status = row != NULL && u != NULL && image != NULL
+                              ? TACIT_OK
+                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t pair = 0; pair < f->pairs && status == TACIT_OK; pair++) {
+        size_t s = pair / n_actions, a = pair % n_actions;
+        m->row(m->context, (uint32_t)s, (uint32_t)a, row);
+        status = check_row(m, n_states, row, s, a, u, image, err);
+        for (size_t j = 0; j < d; j++)
+            for (size_t next = 0; next < n_states; next++)
+                out->parts[(next * d + j) * f->pairs + pair] = row[j * n_states + next] / m->bound;
+    }
+    tacit__free(row);
+    tacit__free(u);
+    tacit__free(image);
+    return status;
+}
+
+tacit_status tacit__mixing_create(const tacit_mixture *m, size_t n_states, size_t n_actions,
+                                  tacit__mixing *out, tacit_error *err)
+{
+    size_t pairs = n_states * n_actions, numbers;
+    if (m == NULL) { /* theta is sqrt(S) P(. | s, a) in each block */
+        *out = (tacit__mixing){.frame = {0, pairs, n_states, pairs},
+                               .n_states = n_states,
+                               .parameter_norm = sqrt((double)n_states)};
+        return TACIT_OK;
+    }
+    if (m->dimension == 0 || m->row == NULL || !(m->bound > 0 && isfinite(m->bound)) ||
+        !(m->parameter_norm > 0 && isfinite(m->parameter_norm)))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a mixture needs a dimension, a bound, a parameter norm and its rows");
+    tacit__mixing made = {.frame = {0, 1, m->dimension, pairs},
+                          .n_states = n_states,
+                          .parameter_norm = m->parameter_norm * m->bound};
+    if (!__builtin_mul_overflow(pairs * m->dimension, n_states, &numbers))
+        made.parts = tacit__alloc(numbers, sizeof *made.parts);
+    if (made.parts == NULL)
+        return tacit__fail(err, TACIT_NO_MEMORY,
+                           "%zu features of %zu pairs and %zu next states do not fit into memory",
+                           m->dimension, pairs, n_states);
+    tacit_status status = fill(m, &made, err);
+    if (status != TACIT_OK)
+        tacit__mixing_destroy(&made);
+    else
+        *out = made;
+    return status;
+}
+
+void tacit__mixing_destroy(tacit__mixing *m)
+{
+    tacit__free(m->parts);
+    m->parts = NULL;
+}
+
+void tacit__mixing_apply(const tacit__mixing *m, const double *u, double *out)
+{
+    if (m->parts != NULL) {
+        tacit__combine_rows(m->n_states, m->frame.width * m->frame.pairs, m->parts, u, out);
+        return;
+    }
+    double scale = 1 / sqrt((double)m->n_states);
+    for (size_t next = 0; next < m->n_states; next++)
+        out[next] = scale * u[next];
+}
+
+static tacit_status fill_rewards(const tacit_linear *l, size_t n_actions, size_t pairs,
+                                 double *table, tacit_error *err)
+{
+    double *row = tacit__alloc(l->dimension, sizeof *row);
+    if (row == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    for (size_t pair = 0; pair < pairs && status == TACIT_OK; pair++) {
+        size_t s = pair / n_actions, a = pair % n_actions;
+        l->row(l->context, (uint32_t)s, (uint32_t)a, row);
+        double found = length(l->dimension, row);
+        if (!(found <= l->bound * (1 + SLACK)))
+            status = tacit__fail(err, TACIT_OUT_OF_BOUND,
+                                 "state %zu, action %zu: features of the reward are %g long, their "
+                                 "declared bound is %g",
+                                 s, a, found, l->bound);
+        for (size_t j = 0; j < l->dimension; j++)
+            table[j * pairs + pair] = row[j] / l->bound;
+    }
+    tacit__free(row);
+    return status;
+}
+
+tacit_status tacit__reward_features(const tacit_linear *l, size_t n_states, size_t n_actions,
+                                    tacit__frame *frame, double **out, tacit_error *err)
+{
+    size_t pairs = n_states * n_actions, width = l != NULL ? l->dimension : 1, numbers;
+    if (l != NULL && (width == 0 || l->row == NULL || !(l->bound > 0 && isfinite(l->bound))))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "features of rewards need a dimension, a bound and their rows");
+    double *table = __builtin_mul_overflow(l != NULL ? pairs : 1, width, &numbers)
+                        ? NULL
+                        : tacit__alloc(numbers, sizeof *table);
+    if (table == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    if (l != NULL)
+        status = fill_rewards(l, n_actions, pairs, table, err);
+    else
+        table[0] = 1;
+    if (status != TACIT_OK) {
+        tacit__free(table);
+        return status;
+    }
+    *frame = (tacit__frame){0, l != NULL ? 1 : pairs, width, pairs};
+    *out = table;
+    return TACIT_OK;
+}

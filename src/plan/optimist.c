@@ -1,0 +1,451 @@
+/* See optimist.h. Steps h = 0 .. H-1; R = H - 1 - h is the range of V_{h+1}, to which `unit` and `middle` belong:
+ *
+ *     v(s') = (V_{h+1}(s') - middle) / unit      in [0, 1] (middle 0, unit R) or [-1, 1] (middle = unit = R/2)
+ *     x = phi_v(s, a) / bound                    |x| <= 1; the target of a step is v(s')
+ *     P V = middle + unit (x . w + radius |x|_{M^-1})                                     [LGLP21, Alg. 1; Z22, Alg. 1]
+ *
+ * Centred values are allowed for mixtures of kernels, which map constants to constants: P (V - m) = P V - m. What is
+ * learnt at h = H - 1 is nothing, since V_H = 0.
+ *
+ * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends, so that V is within
+ * [0, H - h] on every path, which privacy rests on; and part by part, where the papers clip the sum from above, because a
+ * saturated bonus then does not hide a known reward. The truth is within the same bounds, so optimism is kept.
+ *
+ * VARIANCE [LGLP21, Alg. 3 with its second-moment updates read as phi_{V^2}]: with u = v^2 (or 2 v^2 - 1 if centred), which is
+ * again in [0, 1] (or [-1, 1]), a second regression predicts E v^2, and in units of unit^2
+ *     sigma^2 = max{1 / d, [E v^2]_{[0,1]} - [x . w]^2 + min{1, 2 crude |x|_{M^-1}} + min{1, radius_2 |x_2|_{M_2^-1}}}
+ * (half of radius_2 if centred). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted steps are in units of d.
+ *
+ * Soft [Z22, Alg. 2]: pi_{k+1} ~ pi_k exp(eta Q_k), V = <Q, pi>; with a plan for m users at once, exp(m eta Q).
+ *
+ * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
+#include "plan/optimist.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct tacit__optimist {
+    tacit__optimist_options o;
+    size_t steps, pairs, streams; /* steps = H - 1 */
+    tacit__mixing mixing;
+    double *reward;          /* known: [H][pair] */
+    double *reward_features; /* REWARDS */
+    tacit__ridge ridge[TACIT__REGRESSIONS];
+    tacit__confidence confidence[TACIT__REGRESSIONS]; /* of the model */
+    uint64_t users;                                   /* of the model */
+    double *unit, *middle;                            /* [steps] */
+    double *radius, *second_radius;                   /* [steps]: of values, of their squares */
+    double *features[TACIT__REGRESSIONS]; /* [step][width][pair] or [step][width] of the plan */
+    double *targets[TACIT__REGRESSIONS];  /* [step][S] */
+    double *step_weights;                 /* VARIANCE: [step][pair] */
+    double *mean, *spread, *second_mean, *second_spread; /* [pair] scratch */
+    double *q;                                           /* [H][pair] */
+    double *values;                                      /* [H + 1][S] */
+    double *logits, *mixed;                              /* soft: [H][pair] */
+    uint32_t *policy;                                    /* greedy: [H][S] */
+    bool planned;
+    bool adopted; /* the model was taken from elsewhere, and its version with it */
+    uint64_t version;
+    tacit__repairs repairs;
+};
+
+/* --- Creation ---------------------------------------------------------------------------------- */
+
+static size_t feature_size(const tacit__frame *f)
+{
+    return f->blocks == 1 ? f->width * f->pairs : f->width;
+}
+
+void tacit__optimist_destroy(tacit__optimist *p)
+{
+    if (p == NULL)
+        return;
+    tacit__mixing_destroy(&p->mixing);
+    for (int i = 0; i < TACIT__REGRESSIONS; i++) {
+        tacit__ridge_destroy(&p->ridge[i]);
+        tacit__free(p->features[i]);
+        tacit__free(p->targets[i]);
+    }
+    double *arrays[] = {p->reward,
+                        p->reward_features,
+                        p->unit,
+                        p->middle,
+                        p->radius,
+                        p->step_weights,
+                        p->mean,
+                        p->spread,
+                        p->second_mean,
+                        p->second_spread,
+                        p->q,
+                        p->values,
+                        p->logits,
+                        p->mixed,
+                        p->second_radius};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        tacit__free(arrays[i]);
+    tacit__free(p->policy);
+    tacit__free(p);
+}
+
+/* Units of values, and what features and targets are bounded by in them. */
+static void set_units(tacit__optimist *p)
+{
+    for (size_t h = 0; h < p->steps; h++) {
+        double range = (double)(p->o.horizon - 1 - h);
+        double unit = p->o.whole_range ? (double)p->o.horizon : range;
+        p->unit[h] = p->o.centred ? unit / 2 : unit;
+        p->middle[h] = p->o.centred ? range / 2 : 0;
+        p->radius[h] = range / unit;
+        p->second_radius[h] = p->o.centred ? 1 : p->radius[h] * p->radius[h];
+    }
+}
+
+static void copy_rewards(tacit__optimist *p)
+{
+    for (size_t h = 0; h < p->o.horizon; h++)
+        memcpy(p->reward + h * p->pairs, p->o.rewards + (p->o.stationary ? 0 : h * p->pairs),
+               p->pairs * sizeof *p->reward);
+    for (size_t i = 0; i < p->o.horizon * p->pairs; i++)
+        p->reward[i] = fmin(fmax(p->reward[i], 0), 1);
+    p->o.rewards = NULL;
+}
+
+static tacit_status create_arrays(tacit__optimist *p)
+{
+    const size_t H = p->o.horizon, S = p->o.n_states;
+    const struct {
+        double **array;
+        size_t n;
+    } wanted[] = {{&p->reward, H * p->pairs},
+                  {&p->unit, p->steps},
+                  {&p->middle, p->steps},
+                  {&p->radius, p->steps},
+                  {&p->second_radius, p->steps},
+                  {&p->mean, p->pairs},
+                  {&p->spread, p->pairs},
+                  {&p->second_mean, p->pairs},
+                  {&p->second_spread, p->pairs},
+                  {&p->q, H * p->pairs},
+                  {&p->values, (H + 1) * S},
+                  {&p->step_weights, p->o.form == TACIT__VARIANCE ? p->steps * p->pairs : 0},
+                  {&p->logits, p->o.soft ? H * p->pairs : 0},
+                  {&p->mixed, p->o.soft ? H * p->pairs : 0}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (wanted[i].n > 0 &&
+            (*wanted[i].array = tacit__alloc(wanted[i].n, sizeof(double))) == NULL)
+            return TACIT_NO_MEMORY;
+    p->policy = p->o.soft ? NULL : tacit__alloc(H * S, sizeof *p->policy);
+    return p->o.soft || p->policy != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
+{
+    tacit__frame frames[TACIT__REGRESSIONS];
+    tacit_status status =
+        tacit__mixing_create(p->o.mixture, p->o.n_states, p->o.n_actions, &p->mixing, err);
+    if (status != TACIT_OK)
+        return status;
+    frames[TACIT__TRANSITIONS] = frames[TACIT__OTHER] = p->mixing.frame;
+    frames[TACIT__TRANSITIONS].steps = frames[TACIT__OTHER].steps = p->steps;
+    if (p->o.form == TACIT__REWARDS) {
+        status = tacit__reward_features(p->o.linear, p->o.n_states, p->o.n_actions,
+                                        &frames[TACIT__OTHER], &p->reward_features, err);
+        frames[TACIT__OTHER].steps = p->o.horizon;
+    }
+    for (size_t i = 0; i < p->streams && status == TACIT_OK; i++) {
+        status = tacit__ridge_create(&frames[i], &p->ridge[i]);
+        if (status != TACIT_OK || (i == TACIT__OTHER && p->o.form == TACIT__REWARDS))
+            continue;
+        p->features[i] = tacit__alloc(p->steps * feature_size(&frames[i]), sizeof(double));
+        p->targets[i] = tacit__alloc(p->steps * p->o.n_states, sizeof(double));
+        if (p->features[i] == NULL || p->targets[i] == NULL)
+            status = TACIT_NO_MEMORY;
+    }
+    return status;
+}
+
+tacit_status tacit__optimist_create(const tacit__optimist_options *options, tacit__optimist **out,
+                                    tacit_error *err)
+{
+    TACIT__REQUIRE(options->horizon >= 2);
+    tacit__optimist *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    p->o = *options;
+    p->steps = p->o.horizon - 1;
+    p->pairs = p->o.n_states * p->o.n_actions;
+    p->streams = p->o.form == TACIT__PLAIN ? 1 : 2;
+    tacit_status status = create_regressions(p, err);
+    if (status == TACIT_OK)
+        status = create_arrays(p);
+    if (status != TACIT_OK) {
+        tacit__optimist_destroy(p);
+        return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+    }
+    set_units(p);
+    if (p->o.form != TACIT__REWARDS)
+        copy_rewards(p);
+    p->o.mixture = NULL;
+    p->o.linear = NULL;
+    *out = p;
+    return TACIT_OK;
+}
+
+size_t tacit__optimist_streams(const tacit__optimist *p)
+{
+    return p->streams;
+}
+
+tacit__frame tacit__optimist_frame(const tacit__optimist *p, size_t stream)
+{
+    return p->ridge[stream].frame;
+}
+
+double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
+{
+    return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS
+               ? sqrt((double)p->ridge[stream].frame.width)
+               : p->mixing.parameter_norm;
+}
+
+const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
+{
+    if (stream == TACIT__TRANSITIONS)
+        return p->radius;
+    return p->o.form == TACIT__REWARDS ? NULL : p->second_radius;
+}
+
+/* --- The model --------------------------------------------------------------------------------- */
+
+void tacit__optimist_fit(tacit__optimist *p, const tacit__moments *moments,
+                         const tacit__confidence *confidence)
+{
+    if (p->o.soft && p->planned) {
+        double eta = p->o.step_size * (double)(moments->users - p->users);
+        for (size_t i = 0; i < p->o.horizon * p->pairs; i++)
+            p->logits[i] += eta * p->q[i];
+    }
+    for (size_t i = 0; i < p->streams; i++) {
+        p->confidence[i] = confidence[i];
+        p->repairs.repaired +=
+            tacit__ridge_fit(&p->ridge[i], &moments[i], confidence[i].add, confidence[i].floor);
+        p->repairs.matrices += p->ridge[i].frame.steps * p->ridge[i].frame.blocks;
+    }
+    p->users = moments->users;
+}
+
+tacit__repairs tacit__optimist_repairs(const tacit__optimist *p)
+{
+    return p->repairs;
+}
+
+/* --- The plan ---------------------------------------------------------------------------------- */
+
+static double clip(double value, double low, double high)
+{
+    return value >= low ? (value <= high ? value : high) : low;
+}
+
+/* The rewards of step h into q. */
+static void begin_q(tacit__optimist *p, size_t h, double *q)
+{
+    if (p->o.form != TACIT__REWARDS) {
+        memcpy(q, p->reward + h * p->pairs, p->pairs * sizeof *q);
+        return;
+    }
+    double unit = p->o.centred_rewards ? 0.5 : 1, middle = 1 - unit;
+    double radius = p->confidence[TACIT__OTHER].radius;
+    tacit__ridge_look(&p->ridge[TACIT__OTHER], h, p->reward_features, p->mean, p->spread);
+    for (size_t i = 0; i < p->pairs; i++)
+        q[i] = clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, 1);
+}
+
+/* Squared values, their features, and the weights of steps. Uses mean and spread of the transitions at h. */
+static void weigh(tacit__optimist *p, size_t h)
+{
+    const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
+    const double *v = p->targets[TACIT__TRANSITIONS] + h * n;
+    double *u = p->targets[TACIT__OTHER] + h * n, *x = p->features[TACIT__OTHER] + h * size;
+    double *weights = p->step_weights + h * p->pairs, d = (double)p->mixing.frame.width;
+    double crude = p->confidence[TACIT__TRANSITIONS].crude;
+    double half = p->o.centred ? 0.5 : 1, radius = half * p->confidence[TACIT__OTHER].radius;
+    for (size_t s = 0; s < n; s++)
+        u[s] = p->o.centred ? 2 * v[s] * v[s] - 1 : v[s] * v[s];
+    tacit__mixing_apply(&p->mixing, u, x);
+    tacit__ridge_look(&p->ridge[TACIT__OTHER], h, x, p->second_mean, p->second_spread);
+    for (size_t i = 0; i < p->pairs; i++) {
+        double square = clip(half * p->second_mean[i] + (1 - half), 0, 1);
+        double mean = clip(p->mean[i], p->o.centred ? -1 : 0, 1);
+        double error = fmin(1, 2 * crude * p->spread[i]) + fmin(1, radius * p->second_spread[i]);
+        weights[i] = 1 / fmax(1, d * (square - mean * mean + error));
+    }
+}
+
+/* Adds the transitions of step h < H - 1. */
+static void add_transitions(tacit__optimist *p, size_t h, double *q)
+{
+    const size_t n = p->o.n_states, size = feature_size(&p->mixing.frame);
+    const double *next = p->values + (h + 1) * n, unit = p->unit[h], middle = p->middle[h];
+    const double range = (double)(p->o.horizon - 1 - h);
+    double radius = p->confidence[TACIT__TRANSITIONS].radius;
+    double *v = p->targets[TACIT__TRANSITIONS] + h * n;
+    double *x = p->features[TACIT__TRANSITIONS] + h * size;
+    for (size_t s = 0; s < n; s++)
+        v[s] = (next[s] - middle) / unit;
+    tacit__mixing_apply(&p->mixing, v, x);
+    tacit__ridge_look(&p->ridge[TACIT__TRANSITIONS], h, x, p->mean, p->spread);
+    for (size_t i = 0; i < p->pairs; i++)
+        q[i] += clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, range);
+    if (p->o.form == TACIT__VARIANCE)
+        weigh(p, h);
+}
+
+/* Greedy choices of step h, ties to the smallest action. True: one of them is new. */
+static bool choose(tacit__optimist *p, size_t h, const double *q, double *values)
+{
+    const size_t A = p->o.n_actions;
+    bool changed = false;
+    for (size_t s = 0; s < p->o.n_states; s++) {
+        uint32_t best = 0;
+        for (uint32_t a = 1; a < A; a++)
+            if (q[s * A + a] > q[s * A + best])
+                best = a;
+        values[s] = q[s * A + best];
+        uint32_t *chosen = &p->policy[h * p->o.n_states + s];
+        changed |= *chosen != best;
+        *chosen = best;
+    }
+    return changed;
+}
+
+static void weigh_softly(tacit__optimist *p, size_t h, const double *q, double *values)
+{
+    const size_t A = p->o.n_actions;
+    for (size_t s = 0; s < p->o.n_states; s++) {
+        const double *logits = p->logits + h * p->pairs + s * A;
+        double *mixed = p->mixed + h * p->pairs + s * A, largest = logits[0], sum = 0, value = 0;
+        for (size_t a = 1; a < A; a++)
+            largest = fmax(largest, logits[a]);
+        for (size_t a = 0; a < A; a++) {
+            mixed[a] = exp(logits[a] - largest);
+            sum += mixed[a];
+        }
+        for (size_t a = 0; a < A; a++) {
+            mixed[a] /= sum;
+            value += mixed[a] * q[s * A + a];
+        }
+        values[s] = fmin(value, (double)(p->o.horizon - h)); /* rounding */
+    }
+}
+
+tacit__billboard tacit__optimist_induct(tacit__optimist *p)
+{
+    bool changed = !p->planned || p->o.soft;
+    for (size_t h = p->o.horizon; h-- > 0;) {
+        double *q = p->q + h * p->pairs, *values = p->values + h * p->o.n_states;
+        begin_q(p, h, q);
+        if (h < p->steps)
+            add_transitions(p, h, q);
+        if (p->o.soft)
+            weigh_softly(p, h, q, values);
+        else
+            changed |= choose(p, h, q, values);
+    }
+    p->planned = true;
+    p->version += changed && !p->adopted;
+    p->adopted = false;
+    return (tacit__billboard){.version = p->version, .policy = p->policy, .mixed = p->mixed};
+}
+
+void tacit__optimist_lenses(const tacit__optimist *p, tacit__lens out[TACIT__REGRESSIONS])
+{
+    for (size_t i = 0; i < p->streams; i++)
+        out[i] = (tacit__lens){.features = p->features[i],
+                               .stride = feature_size(&p->ridge[i].frame),
+                               .targets = p->targets[i]};
+    out[TACIT__TRANSITIONS].weights = p->step_weights;
+    if (p->o.form == TACIT__REWARDS)
+        out[TACIT__OTHER] = (tacit__lens){.features = p->reward_features};
+}
+
+/* --- The model as numbers ------------------------------------------------------------------------ */
+
+enum { HEAD = 3, PER_RIDGE = 2 }; /* users, version, planned; radius and crude */
+
+static size_t copy_numbers(double *to, const double *from, size_t n)
+{
+    if (to != NULL)
+        memcpy(to, from, n * sizeof *to);
+    return n;
+}
+
+size_t tacit__optimist_put(const tacit__optimist *p, double *numbers)
+{
+    const double head[HEAD] = {(double)p->users, (double)p->version, p->planned};
+    size_t n = copy_numbers(numbers, head, HEAD);
+    for (size_t i = 0; i < p->streams; i++) {
+        const tacit__ridge *r = &p->ridge[i];
+        const double radii[PER_RIDGE] = {p->confidence[i].radius, p->confidence[i].crude};
+        size_t w = r->frame.width, cells = r->frame.steps * r->frame.blocks;
+        n += copy_numbers(numbers != NULL ? numbers + n : NULL, radii, PER_RIDGE);
+        n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->weights, cells * w);
+        n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->factor, cells * w * w);
+    }
+    if (p->o.soft)
+        n += copy_numbers(numbers != NULL ? numbers + n : NULL, p->logits, p->o.horizon * p->pairs);
+    return n;
+}
+
+static bool is_model(const tacit__optimist *p, const double *numbers)
+{
+    size_t n = tacit__optimist_put(p, NULL), at = HEAD;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    if (!(numbers[0] >= 0 && numbers[0] < 0x1p53 && numbers[1] >= 0 && numbers[1] < 0x1p53))
+        return false;
+    for (size_t i = 0; i < p->streams; i++) {
+        size_t w = p->ridge[i].frame.width,
+               cells = p->ridge[i].frame.steps * p->ridge[i].frame.blocks;
+        const double *factor = numbers + at + PER_RIDGE + cells * w;
+        for (size_t j = 0; j < cells * w && numbers[2] != 0; j++)
+            if (!(factor[j / w * w * w + j % w * (w + 1)] > 0))
+                return false;
+        at += PER_RIDGE + cells * w * (w + 1);
+    }
+    return true;
+}
+
+bool tacit__optimist_take(tacit__optimist *p, const double *numbers)
+{
+    if (!is_model(p, numbers))
+        return false;
+    p->users = (uint64_t)numbers[0];
+    p->version = (uint64_t)numbers[1];
+    p->planned = numbers[2] != 0;
+    p->adopted = p->planned;
+    numbers += HEAD;
+    for (size_t i = 0; i < p->streams; i++) {
+        tacit__ridge *r = &p->ridge[i];
+        size_t w = r->frame.width, cells = r->frame.steps * r->frame.blocks;
+        p->confidence[i].radius = numbers[0];
+        p->confidence[i].crude = numbers[1];
+        numbers += PER_RIDGE;
+        numbers += copy_numbers(r->weights, numbers, cells * w);
+        numbers += copy_numbers(r->factor, numbers, cells * w * w);
+    }
+    if (p->o.soft)
+        (void)copy_numbers(p->logits, numbers, p->o.horizon * p->pairs);
+    return true;
+}
+
+tacit__optimist_view tacit__optimist_look(const tacit__optimist *p)
+{
+    return (tacit__optimist_view){.q = p->q,
+                                  .values = p->values,
+                                  .mixed = p->mixed,
+                                  .weights = p->ridge[TACIT__TRANSITIONS].weights};
+}

@@ -1,0 +1,89 @@
+/* Optimistic planning by regression: the skeleton that UCRL-VTR, UCRL-VTR+, LinOpt-VI and LinOpt-PO share.
+ *
+ * A plan has two halves. `fit` makes a model of a release: estimates, factors and radii, which is what a server sends to
+ * users. `induct` makes values, features and the policy of a model: whoever has the model, and the public structure of the world,
+ * comes to the same ones. What differs between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c). */
+#ifndef TACIT_PLAN_OPTIMIST_H
+#define TACIT_PLAN_OPTIMIST_H
+
+#include <tacit/features.h>
+#include <tacit/status.h>
+
+#include "base/linear.h"
+#include "base/tabular.h"
+#include "plan/mixing.h"
+#include "plan/ridge.h"
+
+/* What the streams are. The first one is always the transitions. */
+enum { TACIT__TRANSITIONS, TACIT__OTHER, TACIT__REGRESSIONS };
+
+typedef enum tacit__optimist_form {
+    TACIT__PLAIN,    /* rewards are known */
+    TACIT__VARIANCE, /* and a second regression, of squared values, tells variances */
+    TACIT__REWARDS   /* the second regression is that of the rewards */
+} tacit__optimist_form;
+
+typedef struct tacit__optimist_options {
+    size_t n_states, n_actions, horizon;
+    tacit__optimist_form form;
+    const tacit_mixture *mixture; /* NULL: one-hot */
+    const tacit_linear *linear;   /* of rewards; NULL: one-hot */
+    const double *rewards;        /* known ones, [horizon or 1][pair]; copied */
+    bool stationary;              /* rewards is [1][pair] */
+    bool centred;                 /* values are measured from the middle of their range */
+    bool centred_rewards;         /* and rewards */
+    bool whole_range; /* the unit of values is H at all steps, as in the papers, not H - h */
+    bool soft;        /* exponential weights instead of the greedy policy */
+    double step_size; /* of soft */
+} tacit__optimist_options;
+
+/* How a regression is used. In units in which features and targets are at most 1. */
+typedef struct tacit__confidence {
+    double add;    /* to the diagonal of the Gram matrix */
+    double floor;  /* of its eigenvalues */
+    double radius; /* the truth is within  radius * spread  of the estimate */
+    double crude;  /* VARIANCE, transitions: the same if variances were as large as can be */
+} tacit__confidence;
+
+typedef struct tacit__optimist tacit__optimist;
+
+TACIT_MUST_USE tacit_status tacit__optimist_create(const tacit__optimist_options *options,
+                                                   tacit__optimist **out, tacit_error *err);
+void tacit__optimist_destroy(tacit__optimist *planner);
+
+/* Streams that it needs, and for each its shape, how long the true parameter of a block may be, and what the features and
+ * targets of a step are bounded by, [steps]. */
+size_t tacit__optimist_streams(const tacit__optimist *planner);
+tacit__frame tacit__optimist_frame(const tacit__optimist *planner, size_t stream);
+double tacit__optimist_parameter_norm(const tacit__optimist *planner, size_t stream);
+const double *tacit__optimist_radius(const tacit__optimist *planner, size_t stream);
+
+/* A new model. moments and confidence are [streams]. */
+void tacit__optimist_fit(tacit__optimist *planner, const tacit__moments *moments,
+                         const tacit__confidence *confidence);
+/* The plan of the model. */
+tacit__billboard tacit__optimist_induct(tacit__optimist *planner);
+
+/* How the next users' steps are to be seen; of the last plan. */
+void tacit__optimist_lenses(const tacit__optimist *planner, tacit__lens out[TACIT__REGRESSIONS]);
+
+/* Matrices so far, and how many of them needed the floor. */
+typedef struct tacit__repairs {
+    uint64_t matrices, repaired;
+} tacit__repairs;
+tacit__repairs tacit__optimist_repairs(const tacit__optimist *planner);
+
+/* The model as numbers: what is sent to users. `put` with NULL gives their count. `take` reads as many; the next
+ * induct is then that of whoever put them. False: one of them is not finite, or a factor has no positive diagonal; the
+ * model is as it was. */
+size_t tacit__optimist_put(const tacit__optimist *planner, double *numbers);
+TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers);
+
+/* For tests: the last Q [H][pair], values [H + 1][S], probabilities [H][pair] of soft. */
+typedef struct tacit__optimist_view {
+    const double *q, *values, *mixed;
+    const double *weights; /* of transitions, [step][block][width] */
+} tacit__optimist_view;
+tacit__optimist_view tacit__optimist_look(const tacit__optimist *planner);
+
+#endif

@@ -1,0 +1,36 @@
+#include "plan/radius.h"
+
+#include <math.h>
+
+static double level(const tacit__radius_options *o, const tacit__moments *m, size_t i)
+{
+    return o->printed ? o->level[i].gram : m[i].gram_level;
+}
+
+double tacit__radius_dimension(const tacit__radius_options *o, size_t i)
+{
+    return (double)o->frame[i].blocks * (double)o->frame[i].width;
+}
+
+void tacit__radius_ridge(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+                         double lambda, tacit__confidence *out)
+{
+    out->add = lambda + o->shift_scale * 2 * level(o, m, i);
+    out->floor = lambda;
+}
+
+double tacit__radius_noise(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+                           double lambda)
+{
+    double u = level(o, m, i), shift = fmax(1, o->shift_scale) * 2 * u;
+    return sqrt(lambda + shift + u) * o->parameter_norm[i] +
+           m[i].response_level / sqrt(lambda + shift - u);
+}
+
+double tacit__radius_hoeffding(const tacit__radius_options *o, size_t i, double lambda,
+                               double sigma)
+{
+    double d = (double)o->frame[i].width, blocks = (double)o->frame[i].blocks;
+    return sigma * sqrt(2 * log(3 * (double)o->horizon * blocks / o->failure) +
+                        d * log1p((double)o->episodes / (d * lambda)));
+}

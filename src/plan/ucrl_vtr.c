@@ -1,0 +1,58 @@
+/* UCRL-VTR [LGLP21, Thm. 7]. Printed, divided by H (U in units of H^2, lambda = H^2 is 1):
+ *     3 (W + 1) sqrt(1 + U) + sqrt(2 [log(3 H / p) + (d/2) log(1 + K H)])
+ * else the radius of radius.h with sigma = 1: targets in [0, 1] or [-1, 1] have sub-Gaussian width at most 1.
+ *
+ * UCRL-VTR+ [LGLP21, Thm. 9; the inequality is that of Zhou, Gu, Szepesvari 2021, Thm. 2]. Weighted steps in units of d: features of
+ * norm sqrt(d), so that raw numbers are d times ours, lambda = 1 is 1/d, and a raw radius is sqrt(d) times ours. For
+ * |eta| <= b and variance at most s^2, with l = log(24 k^2 H / p),
+ *     |sum x eta|_{(G + lambda I)^-1} <= 8 s sqrt(d log(1 + k / (d lambda)) l) + 4 b l.
+ * Weighted: s = 1 for the true weights and sqrt(d) for whatever weights, b = sqrt(d), twice that if centred. Squares: s = b = 1
+ * in units of unit^2, b = 2 if centred. Printed: 3 (W + 1) sqrt(lambda + U) for the noise's part. */
+#include "plan/ucrl_vtr.h"
+
+#include <math.h>
+
+void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__moments *m,
+                                tacit__confidence *out)
+{
+    double lambda = o->lambda > 0 ? o->lambda : 1, radius;
+    tacit__radius_ridge(o, m, 0, lambda, out);
+    if (o->printed) {
+        double h = (double)o->horizon, k = (double)o->episodes, d = tacit__radius_dimension(o, 0);
+        radius = 3 * (o->parameter_norm[0] + 1) * sqrt(lambda + o->level[0].gram) +
+                 sqrt(2 * (log(3 * h / o->failure) + d / 2 * log1p(k * h)));
+    } else {
+        radius = tacit__radius_noise(o, m, 0, lambda) + tacit__radius_hoeffding(o, 0, lambda, 1);
+    }
+    out->radius = o->bonus_scale * radius;
+    out->crude = 0;
+}
+
+/* The noise's part, printed or proven. */
+static double noise_part(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+                         double lambda)
+{
+    return o->printed ? 3 * (o->parameter_norm[i] + 1) * sqrt(lambda + o->level[i].gram)
+                      : tacit__radius_noise(o, m, i, lambda);
+}
+
+void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit__moments *m,
+                                     tacit__confidence *out)
+{
+    double d = o->printed ? tacit__radius_dimension(o, 0) : (double)o->frame[0].width;
+    double blocks = o->printed ? 1 : (double)o->frame[0].blocks;
+    double h = (double)o->horizon, k = (double)(m[0].users > 0 ? m[0].users : 1);
+    double most = (double)o->episodes, b = o->centred[0] ? 2 : 1;
+    double l = log(24 * k * k * h * blocks / o->failure);
+    double first = o->lambda > 0 ? o->lambda : 1 / d;
+    double second = o->printed ? 1 / (h * h * h * h) : o->lambda > 0 ? o->lambda : 1;
+    double width = log1p(most / (d * first)) * l;
+    double noise = noise_part(o, m, 0, first);
+    tacit__radius_ridge(o, m, 0, first, &out[0]);
+    tacit__radius_ridge(o, m, 1, second, &out[1]);
+    out[0].radius = o->bonus_scale * (noise + 8 * sqrt(width) + 4 * b * l);
+    out[0].crude = o->bonus_scale * (noise + 8 * sqrt(d * width) + 4 * b * l);
+    out[1].radius = o->bonus_scale * (noise_part(o, m, 1, second) +
+                                      8 * sqrt(d * log1p(most / (d * second)) * l) + 4 * b * l);
+    out[1].crude = 0;
+}

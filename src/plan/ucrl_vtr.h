@@ -1,0 +1,9 @@
+/* UCRL-VTR and UCRL-VTR+ [LGLP21, Alg. 1 and 3]: how sure their regressions are. The planning itself is optimist.c. */
+#ifndef TACIT_PLAN_UCRL_VTR_H
+#define TACIT_PLAN_UCRL_VTR_H
+
+#include "plan/radius.h"
+
+tacit__confidence_fn tacit__ucrl_vtr_confidence, tacit__ucrl_vtr_plus_confidence;
+
+#endif
