@@ -104,8 +104,10 @@ tacit_status tacit__db_next(tacit__db *db, sqlite3_stmt *statement, bool *more, 
 
 void tacit__db_close(tacit__db *db)
 {
-    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
+    for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++) {
         (void)sqlite3_finalize(db->statements[i]);
+        db->statements[i] = NULL;
+    }
     (void)sqlite3_close(db->handle);
     db->handle = NULL;
 }

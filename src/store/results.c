@@ -235,6 +235,7 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
 {
     static const char *const tails[] = {"-wal", "-shm", "-journal", ""};
     tacit_status status = TACIT_OK;
+    store->prepared = false;
     tacit__db_close(&store->db);
     for (size_t i = 0; i < sizeof tails / sizeof *tails && status == TACIT_OK; i++) {
         char path[TACIT__DB_PATH + 16];

@@ -147,8 +147,9 @@ tacit_status tacit__store_write_part(tacit__store *store, size_t number, size_t 
     return status;
 }
 
+/* One line: declared, or, when all are, given its scale. */
 static tacit_status read_release(const tacit__store *store, sqlite3_stmt *row, tacit_law law,
-                                 tacit_plan *plan, tacit_error *err)
+                                 bool declared, tacit_plan *plan, tacit_error *err)
 {
     const tacit_release release = {.name = text_at(row, 0),
                                    .reason = (const char *)sqlite3_column_text(row, 1),
@@ -159,16 +160,16 @@ static tacit_status read_release(const tacit__store *store, sqlite3_stmt *row, t
                                    .column_l1 = real_at(row, 6),
                                    .column_l2 = real_at(row, 7),
                                    .weight = real_at(row, 8)};
-    tacit_status status = tacit_plan_declare(plan, &release, err);
-    if (status == TACIT_OK)
-        status = tacit_plan_set_scale(plan, release.name, law, real_at(row, 9), err);
+    tacit_status status = declared
+                              ? tacit_plan_set_scale(plan, release.name, law, real_at(row, 9), err)
+                              : tacit_plan_declare(plan, &release, err);
     return status == TACIT_OK || status == TACIT_NO_MEMORY
                ? status
                : fail_damaged(store, "a release plan does not add up", err);
 }
 
-static tacit_status read_plan(tacit__store *store, size_t number, tacit_law law, tacit_plan *plan,
-                              tacit_error *err)
+static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law, bool declared,
+                               tacit_plan *plan, tacit_error *err)
 {
     sqlite3_stmt *row;
     bool more = false;
@@ -183,7 +184,7 @@ static tacit_status read_plan(tacit__store *store, size_t number, tacit_law law,
     do {
         status = tacit__db_next(&store->db, row, &more, err);
         if (status == TACIT_OK && more)
-            status = read_release(store, row, law, plan, err);
+            status = read_release(store, row, law, declared, plan, err);
     } while (status == TACIT_OK && more);
     (void)sqlite3_reset(row);
     return status;
@@ -215,7 +216,9 @@ tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *re
     status = tacit_plan_create(&fresh);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = read_plan(store, number, (tacit_law)law, fresh, err);
+    status = read_lines(store, number, (tacit_law)law, false, fresh, err);
+    if (status == TACIT_OK)
+        status = read_lines(store, number, (tacit_law)law, true, fresh, err);
     if (status == TACIT_OK)
         *plan = fresh;
     else
