@@ -15,7 +15,10 @@ if(cli_main)
   if(cli_rest)
     add_library(tacit_cli_objects STATIC ${cli_rest})
     target_include_directories(tacit_cli_objects PRIVATE "${PROJECT_SOURCE_DIR}/src")
-    target_link_libraries(tacit_cli_objects PRIVATE tacit_flags tacit_static PkgConfig::JANSSON)
+    target_link_libraries(tacit_cli_objects PRIVATE tacit_flags tacit_static PkgConfig::JANSSON
+                                                    ${CMAKE_DL_LIBS})
+    file(RELATIVE_PATH module "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}/tacit/tacit-mpi.so")
+    target_compile_definitions(tacit_cli_objects PRIVATE TACIT_MPI_MODULE="${module}")
     target_link_libraries(tacit_cli INTERFACE tacit_cli_objects)
   endif()
 

@@ -27,11 +27,25 @@ endif()
 # tests/cli/*.test: command, stdout, stderr, exit status.
 if(TARGET tacit_command)
   file(GLOB cli_cases CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.test")
+  # Memory checkers have much to say about MPI itself.
+  find_program(TACIT_MPIRUN mpirun)
+  if(NOT TARGET tacit_mpi OR NOT TACIT_MPIRUN OR TACIT_SANITIZE)
+    list(FILTER cli_cases EXCLUDE REGEX "_mpi\\.test$")
+  endif()
   foreach(cases IN LISTS cli_cases)
     get_filename_component(name "${cases}" NAME_WE)
     add_test(NAME cli.${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh"
                                       "${PROJECT_BINARY_DIR}" "${cases}")
     set_tests_properties(cli.${name} PROPERTIES LABELS "quick;cli" TIMEOUT 300)
+    if(name MATCHES "_mpi$") # as root, and with more processes than processors; takes its time
+      set_tests_properties(
+        cli.${name}
+        PROPERTIES
+          LABELS "default;cli"
+          ENVIRONMENT
+          "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1"
+      )
+    endif()
   endforeach()
   add_test(NAME cli.runner_catches COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh" --self-test)
   set_tests_properties(cli.runner_catches PROPERTIES LABELS "quick;cli" TIMEOUT 60)

@@ -127,6 +127,29 @@ typedef struct tacit_lab_progress {
     size_t n_running;
 } tacit_lab_progress;
 
+/* How the processes of one run talk to each other: messages of bytes between processes that are numbered from 0. All of
+ * them run the same experiment; process 0 hands out the jobs and keeps the results. Only the thread that called
+ * tacit_lab_run uses the transport. */
+typedef struct tacit_transport {
+    void *context;
+    unsigned rank, size; /* this process, and how many there are */
+    /* May wait until the other side has received. */
+    tacit_status (*send)(void *context, unsigned to, const void *bytes, size_t size);
+    /* The next message that has arrived, from whomever, without waiting: *size is 0 if there is none, and at most
+     * `room` otherwise. Messages from one process arrive in their order. */
+    tacit_status (*receive)(void *context, unsigned *from, void *bytes, size_t room, size_t *size);
+} tacit_transport;
+
+/* Where a transport comes from: the module tacit-mpi.so, to be opened with dlopen, has one symbol, `tacit_mpi`, of this
+ * type. `close` after all is done; `failed`: others are not waited for, but taken down. */
+typedef struct tacit_transport_module {
+    tacit_status (*open)(tacit_transport *out, tacit_error *err);
+    void (*close)(tacit_transport *transport, bool failed);
+} tacit_transport_module;
+
+/* This process cannot call tacit_lab_run, because of `err`: the others are told, and do not wait for it. */
+TACIT_API void tacit_lab_absent(const tacit_transport *transport, const tacit_error *err);
+
 /* What to do with results that are there already. */
 typedef enum tacit_lab_mode {
     TACIT_LAB_NEW,    /* nothing may be there */
@@ -140,6 +163,9 @@ typedef struct tacit_lab_options {
      * costs the jobs that were being played and nothing else. NULL: results live in memory only. */
     const char *directory;
     tacit_lab_mode mode;
+    /* NULL: this process is alone. Else n_threads must be the same in all (0: one), and only process 0 uses the
+     * directory. */
+    const tacit_transport *transport;
     /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False stops the
      * run. NULL: none. */
     bool (*progress)(void *context, const tacit_lab_progress *progress);
@@ -149,7 +175,8 @@ typedef struct tacit_lab_options {
 typedef struct tacit_results tacit_results;
 
 /* Plays every job. `options` NULL: all defaults. The first thing that goes wrong stops everything and is the error. A
- * run that was stopped gives the jobs that were finished. */
+ * run that was stopped gives the jobs that were finished. Of several processes, process 0 gets all results, and the others
+ * NULL; one that is not heard of any more is an error at the end, when all others are done. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *experiment,
                                                     const tacit_lab_options *options,
                                                     tacit_results **out, tacit_error *err);

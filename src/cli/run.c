@@ -12,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/ranks.h"
 #include "cli/summary.h"
 #include "cli/words.h"
 
@@ -190,6 +191,12 @@ static int explain_failure(const wish *w, tacit_status status, const tacit_error
         if (!w->yes && strstr(err->message, " jobs: ") != NULL)
             return cli_wrong("%s; --yes plays them all the same", err->message);
         return cli_failed(status, err);
+    case TACIT_SYSTEM:
+        if (strstr(err->message, "not been heard of") != NULL)
+            (void)cli_wrong("%s; --resume plays what is missing", err->message);
+        else
+            (void)cli_failed(status, err);
+        return CLI_SYSTEM;
     default:
         return cli_failed(status, err);
     }
@@ -239,29 +246,61 @@ static int tell_stop(const cli_output *output, const tacit_results *results)
     return 128 + caught;
 }
 
-static int play(const wish *w, const tacit_experiment *experiment, const cli_output *output)
+/* All processes but the first play, and leave talking and writing to it. */
+static bool is_silent(const cli_ranks *ranks)
+{
+    return ranks->several && ranks->transport.rank > 0;
+}
+
+static int play(const wish *w, const tacit_experiment *experiment, const cli_output *output,
+                const cli_ranks *ranks)
 {
     tacit_error err = {0};
     tacit_results *results = NULL;
     cli_progress progress;
-    cli_progress_open(&progress, w->quiet, tacit_experiment_describe(experiment));
+    cli_progress_open(&progress, w->quiet || is_silent(ranks),
+                      tacit_experiment_describe(experiment));
     const tacit_lab_options lab = {.n_threads = (unsigned)w->jobs,
                                    .directory = output->path,
                                    .mode = w->resume  ? TACIT_LAB_RESUME
                                            : w->force ? TACIT_LAB_REPLACE
                                                       : TACIT_LAB_NEW,
+                                   .transport = ranks->several ? &ranks->transport : NULL,
                                    .progress = report,
                                    .context = &progress};
     tacit_status status = tacit_lab_run(experiment, &lab, &results, &err);
     cli_progress_close(&progress);
     int code;
-    if (status != TACIT_OK)
+    if (is_silent(ranks))
+        code = CLI_DONE; /* what went wrong has been told to the first */
+    else if (status != TACIT_OK)
         code = explain_failure(w, status, &err);
     else if (!tacit_results_complete(results))
         code = tell_stop(output, results);
     else
         code = tell(w, output, results);
     tacit_results_destroy(results);
+    return code;
+}
+
+static int play_into(const wish *w, const tacit_experiment *experiment, const cli_ranks *ranks)
+{
+    char *standard = default_directory(w->file);
+    cli_output output = {0};
+    int code = CLI_DONE;
+    if (standard == NULL)
+        code = cli_failed(TACIT_NO_MEMORY, NULL);
+    else if (!is_silent(ranks))
+        code = cli_output_open(&output, w->directory != NULL ? w->directory : standard);
+    if (code == CLI_DONE) {
+        code = play(w, experiment, &output, ranks);
+        if (code != CLI_DONE)
+            cli_output_undo(&output); /* as far as they are empty */
+    } else if (ranks->several) {
+        tacit_lab_absent(&ranks->transport, NULL);
+    }
+    free(standard);
+    cli_output_close(&output);
     return code;
 }
 
@@ -275,25 +314,23 @@ int cli_run(int argc, char **argv)
         (void)fputs(help, stdout);
         return CLI_DONE;
     }
+    cli_ranks ranks;
+    code = cli_ranks_open(&ranks);
+    if (code != CLI_DONE)
+        return code;
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
-    if (status != TACIT_OK)
-        return explain_failure(&w, status, &err);
     catch_signals();
-    char *standard = default_directory(w.file);
-    cli_output output = {0};
-    if (standard == NULL)
-        code = cli_failed(TACIT_NO_MEMORY, NULL);
-    else
-        code = cli_output_open(&output, w.directory != NULL ? w.directory : standard);
-    if (code == CLI_DONE) {
-        code = play(&w, experiment, &output);
-        if (code != CLI_DONE)
-            cli_output_undo(&output); /* as far as they are empty */
+    if (status == TACIT_OK) {
+        code = play_into(&w, experiment, &ranks);
+    } else {
+        tacit_lab_absent(&ranks.transport, &err);
+        code = is_silent(&ranks) ? CLI_DONE : explain_failure(&w, status, &err);
     }
-    free(standard);
-    cli_output_close(&output);
+    /* The system failed: another process may be dead, and would be waited for in vain. */
+    (void)fflush(stdout);
+    cli_ranks_close(&ranks, code == CLI_SYSTEM);
     tacit_experiment_destroy(experiment);
     return code;
 }

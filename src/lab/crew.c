@@ -42,13 +42,14 @@ tacit_status tacit__crew_create(tacit_results *results, size_t n_threads, size_t
     crew->threads = tacit__alloc(n_threads, sizeof *crew->threads);
     crew->jobs = tacit__alloc(results->n_jobs, sizeof *crew->jobs);
     crew->finished = tacit__alloc(results->n_jobs, sizeof *crew->finished);
+    crew->lasted = tacit__alloc(results->n_jobs, sizeof *crew->lasted);
     crew->paces = tacit__alloc(results->n_pairs, sizeof *crew->paces);
     crew->earlier = tacit__alloc(results->n_pairs, sizeof *crew->earlier);
     crew->seen = tacit__alloc(crew->n_seats, sizeof *crew->seen);
     crew->running = tacit__alloc(crew->n_seats, sizeof *crew->running);
     if (crew->seats == NULL || crew->threads == NULL || crew->jobs == NULL ||
-        crew->finished == NULL || crew->paces == NULL || crew->earlier == NULL ||
-        crew->seen == NULL || crew->running == NULL) {
+        crew->finished == NULL || crew->lasted == NULL || crew->paces == NULL ||
+        crew->earlier == NULL || crew->seen == NULL || crew->running == NULL) {
         tacit__crew_destroy(crew);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
@@ -69,6 +70,7 @@ void tacit__crew_destroy(tacit__crew *crew)
     tacit__free(crew->threads);
     tacit__free(crew->jobs);
     tacit__free(crew->finished);
+    tacit__free(crew->lasted);
     tacit__free(crew->paces);
     tacit__free(crew->earlier);
     tacit__free(crew->seen);
@@ -131,6 +133,7 @@ static size_t wait_for_job(tacit__crew *crew)
 void tacit__crew_finish(tacit__crew *crew, size_t job, double seconds)
 {
     (void)pthread_mutex_lock(&crew->lock);
+    crew->lasted[crew->n_finished] = seconds;
     crew->finished[crew->n_finished++] = (uint32_t)job;
     tacit__pace *pace = &crew->paces[job % crew->results->n_pairs];
     pace->seconds += seconds;

@@ -38,6 +38,7 @@ typedef struct tacit__crew {
     size_t n_jobs, n_taken;
     bool closed;        /* no job will be added */
     uint32_t *finished; /* [results->n_jobs], in the order in which they were */
+    double *lasted;     /* [results->n_jobs], how long they took by the clock */
     size_t n_finished;
     size_t n_earlier;   /* jobs that were found finished; not in the list */
     uint32_t *earlier;  /* [results->n_pairs], how many of them for each pair */

@@ -1,5 +1,5 @@
 /* Running an experiment: worlds, a rehearsal, a crew, and a watcher, which is the thread that called: it reports
- * progress, and passes on the wish to stop. */
+ * progress, passes on the wish to stop, and talks to other processes if there are any. */
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,8 +9,10 @@
 #include "lab/crew.h"
 #include "lab/experiment.h"
 #include "lab/keep.h"
+#include "lab/ranks.h"
 
-enum { MAX_THREADS = 1024, TICK_MS = 100 };
+/* Milliseconds: between two reports, and, where others wait for an answer, between two looks. */
+enum { MAX_THREADS = 1024, TICK_MS = 100, SHORT_TICK_MS = 5 };
 
 static size_t processors(void)
 {
@@ -23,104 +25,141 @@ static size_t processors(void)
 
 static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
 {
-    size_t n = options->n_threads > 0 ? options->n_threads : processors();
+    size_t n = options->n_threads;
+    if (n == 0)
+        n = options->transport != NULL ? 1 : processors();
     n = n < MAX_THREADS ? n : MAX_THREADS;
     return n < n_jobs ? n : n_jobs;
 }
 
-/* Waits for a change, but not for long. */
-static void wait_a_tick(tacit__crew *crew)
+/* What is to be taken down again. */
+typedef struct run {
+    const tacit_lab_options *options;
+    bool first; /* of several processes, or alone */
+    tacit_results *results;
+    tacit__crew *crew;
+    tacit__keeper *keeper;
+    tacit__ranks *ranks;
+} run;
+
+/* Waits for a change, but not for long. Returns whether threads are at work. */
+static bool wait_a_tick(const run *r)
 {
+    tacit__crew *crew = r->crew;
     struct timespec until = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TICK_MS * 1000000L;
+    until.tv_nsec += (r->ranks != NULL ? SHORT_TICK_MS : TICK_MS) * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
-    (void)pthread_cond_timedwait(&crew->changed, &crew->lock, &until);
+    (void)pthread_mutex_lock(&crew->lock);
+    if (crew->at_work > 0 || r->ranks != NULL)
+        (void)pthread_cond_timedwait(&crew->changed, &crew->lock, &until);
+    bool at_work = crew->at_work > 0;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return at_work;
 }
 
-static void watch(tacit__crew *crew, const tacit_lab_options *options, double start)
+static void report(const run *r, double start)
 {
-    for (bool at_work = true; at_work;) {
-        tacit_lab_progress p;
-        (void)pthread_mutex_lock(&crew->lock);
-        if (crew->at_work > 0)
-            wait_a_tick(crew);
-        at_work = crew->at_work > 0;
-        (void)pthread_mutex_unlock(&crew->lock);
-        if (options->progress == NULL)
-            continue;
-        tacit__crew_measure(crew, start, &p);
-        if (!options->progress(options->context, &p))
-            tacit__crew_stop(crew);
+    tacit_lab_progress p;
+    if (r->options->progress == NULL)
+        return;
+    tacit__crew_measure(r->crew, start, &p);
+    if (!r->options->progress(r->options->context, &p))
+        tacit__crew_stop(r->crew);
+}
+
+static void watch(const run *r)
+{
+    const double start = tacit__clock();
+    double next = start;
+    for (bool busy = true; busy;) {
+        busy = wait_a_tick(r);
+        if (r->ranks != NULL)
+            busy = tacit__ranks_poll(r->ranks) || busy;
+        if (!busy || tacit__clock() >= next) {
+            report(r, start);
+            next = tacit__clock() + (r->ranks != NULL ? 1e-3 * TICK_MS : 0);
+        }
     }
 }
 
-static tacit_status play_all(tacit__crew *crew, const tacit_lab_options *options, tacit_error *err)
+static tacit_status play_all(const run *r, tacit_error *err)
 {
-    for (uint32_t job = 0; job < crew->results->n_jobs; job++)
-        if (!crew->results->jobs[job].done)
+    tacit__crew *crew = r->crew;
+    for (uint32_t job = 0; r->first && job < r->results->n_jobs; job++)
+        if (!r->results->jobs[job].done)
             tacit__crew_add(crew, job);
-    tacit__crew_close(crew);
-    double start = tacit__clock();
+    if (r->first)
+        tacit__crew_close(crew);
     tacit_status status = tacit__crew_start(crew, err);
     if (status != TACIT_OK)
         return status;
-    watch(crew, options, start);
+    watch(r);
     tacit__crew_join(crew);
     if (crew->failure.status != TACIT_OK)
         return tacit__fail(err, crew->failure.status, "%s", crew->failure.message);
     return TACIT_OK;
 }
 
-/* What is to be taken down again. */
-typedef struct run {
-    tacit_results *results;
-    tacit__crew *crew;
-    tacit__keeper *keeper;
-} run;
-
-static tacit_status prepare(run *r, const tacit_experiment *experiment,
-                            const tacit_lab_options *options, tacit_error *err)
+static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_error *err)
 {
+    const tacit_lab_options *options = r->options;
     tacit_status status = tacit__results_create(experiment, &r->results, err);
     if (status == TACIT_OK)
-        status = tacit__crew_create(r->results, choose_threads(options, r->results->n_jobs), 1,
-                                    &r->crew, err);
+        status = tacit__crew_create(
+            r->results, choose_threads(options, r->results->n_jobs),
+            options->transport != NULL && r->first ? options->transport->size : 1, &r->crew, err);
     if (status == TACIT_OK)
         status = tacit__stages_create(r->results, &r->crew->stop, &r->crew->stages, err);
-    if (status == TACIT_OK && options->directory != NULL)
+    if (status == TACIT_OK && r->first && options->directory != NULL)
         status = tacit__keeper_open(r->crew, options->directory, options->mode, &r->keeper, err);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK && r->first)
         status = tacit__rehearse(r->crew->stages, r->results, err);
+    if (status == TACIT_OK && options->transport != NULL)
+        status = tacit__ranks_create(r->crew, options->transport, &r->ranks, err);
     if (status == TACIT_OK && r->keeper != NULL)
         status = tacit__keeper_start(r->keeper, err);
     return status;
+}
+
+static void take_down(run *r, const tacit_experiment *experiment)
+{
+    tacit__keeper_destroy(r->keeper);
+    tacit__ranks_destroy(r->ranks);
+    if (r->crew != NULL)
+        tacit__stages_destroy(r->crew->stages, experiment->facts.n_worlds);
+    tacit__crew_destroy(r->crew);
 }
 
 tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_options *options,
                            tacit_results **out, tacit_error *err)
 {
     static const tacit_lab_options defaults;
+    tacit_error local = {.message = ""};
     if (experiment == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (options == NULL)
-        options = &defaults;
-    run r = {NULL, NULL, NULL};
-    tacit_status status = prepare(&r, experiment, options, err);
+    if (err == NULL)
+        err = &local;
+    run r = {.options = options != NULL ? options : &defaults};
+    r.first = r.options->transport == NULL || r.options->transport->rank == 0;
+    tacit_status status = prepare(&r, experiment, err);
     if (status == TACIT_OK) {
-        status = play_all(r.crew, options, err);
+        status = play_all(&r, err);
         /* What was found is kept, also when something went wrong; the first failure is told. */
         tacit_status kept = tacit__keeper_finish(r.keeper, status == TACIT_OK ? err : NULL);
         status = status == TACIT_OK ? kept : status;
+        if (status == TACIT_OK && r.ranks != NULL)
+            status = tacit__ranks_check(r.ranks, err);
+    } else {
+        tacit_lab_absent(r.options->transport, err);
     }
-    tacit__keeper_destroy(r.keeper);
-    if (r.crew != NULL)
-        tacit__stages_destroy(r.crew->stages, experiment->facts.n_worlds);
-    tacit__crew_destroy(r.crew);
+    take_down(&r, experiment);
+    if (status != TACIT_OK || !r.first) {
+        tacit_results_destroy(r.results);
+        r.results = NULL;
+    }
     if (status == TACIT_OK)
         *out = r.results;
-    else
-        tacit_results_destroy(r.results);
     return status;
 }
