@@ -1,11 +1,14 @@
 /* Clamp the mass of the positive part into the allowed interval, then project on the simplex of that mass.
  *
- * With m0 = sum max(y_i, 0) and mass = clamp(m0, visits - slack, visits + slack): if mass = m0 the positive part
- * is the answer; else x_i = max(y_i - theta, 0) with theta such that the sum is right: by repeatedly dropping what
+ * With m0 = sum max(y_i, 0) and mass = clamp(m0, visits - slack, visits + slack) the answer is
+ * x_i = max(y_i - theta, 0) with theta such that the sum is right (0 if mass = m0): by repeatedly dropping what
  * lies below the mean excess of the rest, which settles after a few passes, or from the sorted values should it not.
  * The argmin of the paper is not unique; this one is also the Euclidean projection on the
  * feasible polytope, hence continuous: rounding cannot flip it. docs/why/projection.md has the proof of
- * optimality. O(n log n) at worst, O(n) as a rule. */
+ * optimality. O(n log n) at worst, O(n) as a rule.
+ *
+ * Rows are short and the number of passes is hard to foretell, so a planner gives eight at once, interleaved: the
+ * loops over rows are vectors, and all wait for the slowest. Each row is added up in order, alone or not. */
 #include "plan/project.h"
 
 #include <math.h>
@@ -13,8 +16,11 @@
 #include <stdlib.h>
 
 #include "base/cpu.h"
+#if TACIT__HAVE_AVX2
+#include <immintrin.h>
+#endif
 
-enum { PASSES = 16, SHORT_ROW = 8, LANES = 4 };
+enum { PASSES = 16, ROWS = TACIT__PROJECT_ROWS };
 
 static int descending(const void *a, const void *b)
 {
@@ -24,11 +30,12 @@ static int descending(const void *a, const void *b)
 
 /* theta with sum max(y_i - theta, 0) = mass > 0, from the sorted values: the largest j with
  * d_j > (d_1 + .. + d_j - mass) / j. */
-static double threshold_by_sorting(const double *y, size_t n, double mass, double *sorted)
+static double threshold_by_sorting(const double *y, size_t n, size_t stride, double mass,
+                                   double *sorted)
 {
     double sum = 0, theta = 0;
     for (size_t i = 0; i < n; i++)
-        sorted[i] = y[i];
+        sorted[i] = y[i * stride];
     qsort(sorted, n, sizeof *sorted, descending);
     for (size_t j = 0; j < n; j++) {
         sum += sorted[j];
@@ -40,69 +47,193 @@ static double threshold_by_sorting(const double *y, size_t n, double mass, doubl
     return theta;
 }
 
-/* The same: from a theta that is not too large, which `count` values exceed; it only grows, and each pass drops at
- * least one value or none. NaN if it does not settle. */
-TACIT__INLINE double settle(const double *y, size_t n, double mass, double theta, double count)
+/* Sum and number of the values above theta, for each row. `rows` is a constant where this is called. */
+TACIT__INLINE void add_above(const double *restrict y, size_t n, size_t rows, const double *theta,
+                             double *restrict sums, double *restrict counts)
 {
-    for (int pass = 0; pass < PASSES; pass++) {
-        double sums[LANES] = {0}, aboves[LANES] = {0}; /* so that additions overlap */
-        size_t i = 0;
-        for (; i + LANES <= n; i += LANES)
-            for (size_t lane = 0; lane < LANES; lane++) {
-                sums[lane] += y[i + lane] > theta ? y[i + lane] : 0;
-                aboves[lane] += y[i + lane] > theta ? 1 : 0;
-            }
-        for (; i < n; i++) {
-            sums[0] += y[i] > theta ? y[i] : 0;
-            aboves[0] += y[i] > theta ? 1 : 0;
+    double sum[ROWS] = {0}, count[ROWS] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < rows; r++) {
+            double value = y[i * rows + r];
+            sum[r] += value > theta[r] ? value : 0;
+            count[r] += value > theta[r] ? 1 : 0;
         }
-        double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        double above = (aboves[0] + aboves[1]) + (aboves[2] + aboves[3]);
-        if (above == count)
-            return theta;
-        theta = (sum - mass) / above;
-        count = above;
+    for (size_t r = 0; r < rows; r++) {
+        sums[r] = sum[r];
+        counts[r] = count[r];
     }
-    return (double)NAN;
 }
 
-static double threshold(const double *y, size_t n, double mass, double positive, double n_positive,
-                        double *sorted)
+/* A theta that is not too large, and how many values exceed it. If there is less mass than the positive values have,
+ * theta is positive, and they are all that matters; with none at all everything is dropped. */
+TACIT__INLINE void start(double visits, double slack, double positive, double n_positive,
+                         double *mass, double *theta, double *count)
 {
-    /* less mass than the positive values have: theta is positive, and they are all that matters */
-    bool less = mass < positive;
-    double theta = less ? (positive - mass) / n_positive : -HUGE_VAL, count = less ? n_positive : 0;
-    if (n <= SHORT_ROW) { /* a fixed length, so that the loops unroll */
-        double row[SHORT_ROW];
-        for (size_t i = 0; i < SHORT_ROW; i++)
-            row[i] = i < n ? y[i] : -HUGE_VAL;
-        theta = settle(row, SHORT_ROW, mass, theta, count);
-    } else {
-        theta = settle(y, n, mass, theta, count);
+    double up = visits + slack > 0 ? visits + slack : 0;
+    double low = visits - slack < up ? visits - slack : up;
+    double clamped = positive < low ? low : positive;
+    clamped = clamped > up ? up : clamped;
+    bool less = clamped <= positive;
+    double excess = (positive - clamped) / (n_positive > 0 ? n_positive : 1);
+    *mass = clamped;
+    *theta = !(clamped > 0) ? HUGE_VAL : less ? excess : -HUGE_VAL;
+    *count = clamped > 0 && less ? n_positive : 0;
+}
+
+/* theta of the rows in which it is not `count` values that exceed it. */
+TACIT__INLINE void sort_unsettled(const double *y, size_t n, size_t rows, const double *mass,
+                                  const double *count, double *sorted, double *theta)
+{
+    double sum[ROWS], above[ROWS];
+    add_above(y, n, rows, theta, sum, above);
+    for (size_t r = 0; r < rows; r++)
+        if (above[r] != count[r])
+            theta[r] = threshold_by_sorting(y + r, n, rows, mass[r], sorted);
+}
+
+/* theta only grows; each pass drops at least one value or none. */
+TACIT__INLINE void project(double *restrict y, size_t n, size_t rows, const double *visits,
+                           double slack, double shift, double *sorted, double *totals)
+{
+    double mass[ROWS], theta[ROWS] = {0}, count[ROWS], sum[ROWS], above[ROWS];
+    add_above(y, n, rows, theta, sum, above);
+    for (size_t r = 0; r < rows; r++)
+        start(visits[r], slack, sum[r], above[r], &mass[r], &theta[r], &count[r]);
+    double left = 1; /* rows that have not settled */
+    for (int pass = 0; pass < PASSES && left > 0; pass++) {
+        add_above(y, n, rows, theta, sum, above);
+        left = 0;
+        for (size_t r = 0; r < rows; r++) {
+            bool settled = above[r] == count[r];
+            double next = (sum[r] - mass[r]) / above[r];
+            theta[r] = settled ? theta[r] : next;
+            count[r] = above[r];
+            left += settled ? 0 : 1;
+        }
     }
-    return isnan(theta) ? threshold_by_sorting(y, n, mass, sorted) : theta;
+    if (left > 0)
+        sort_unsettled(y, n, rows, mass, count, sorted, theta);
+    for (size_t r = 0; r < rows; r++)
+        totals[r] = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < rows; r++) {
+            double value = y[i * rows + r];
+            y[i * rows + r] = (value > theta[r] ? value - theta[r] : 0) + shift;
+            totals[r] += y[i * rows + r];
+        }
 }
 
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
                            double *x)
 {
-    double up = visits + slack > 0 ? visits + slack : 0;
-    double low = visits - slack < up ? visits - slack : up;
-    double positive = 0, n_positive = 0;
-    for (size_t i = 0; i < n; i++) {
-        positive += y[i] > 0 ? y[i] : 0;
-        n_positive += y[i] > 0 ? 1 : 0;
+    for (size_t i = 0; i < n; i++)
+        x[i] = y[i];
+    double total;
+    project(x, n, 1, &visits, slack, 0, sorted, &total);
+}
+
+#if TACIT__HAVE_AVX2
+enum { HALVES = ROWS / 4 };
+
+/* `yes` where the mask is set. */
+TACIT__AVX2 TACIT__INLINE __m256d pick(__m256d mask, __m256d yes, __m256d no)
+{
+    return _mm256_blendv_pd(no, yes, mask);
+}
+
+TACIT__AVX2 TACIT__INLINE void add_above_avx2(const double *y, size_t n, const __m256d *theta,
+                                              __m256d *sum, __m256d *count)
+{
+    const __m256d one = _mm256_set1_pd(1);
+    for (int k = 0; k < HALVES; k++)
+        sum[k] = count[k] = _mm256_setzero_pd();
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < HALVES; k++) {
+            __m256d value = _mm256_loadu_pd(y + i * ROWS + 4 * k);
+            __m256d above = _mm256_cmp_pd(value, theta[k], _CMP_GT_OQ);
+            sum[k] = _mm256_add_pd(sum[k], _mm256_and_pd(value, above));
+            count[k] = _mm256_add_pd(count[k], _mm256_and_pd(one, above));
+        }
+}
+
+/* `start` on four rows. */
+TACIT__AVX2 TACIT__INLINE void start_avx2(__m256d visits, __m256d slack, __m256d positive,
+                                          __m256d n_positive, __m256d *mass, __m256d *theta,
+                                          __m256d *count)
+{
+    const __m256d zero = _mm256_setzero_pd(), infinity = _mm256_set1_pd(HUGE_VAL);
+    __m256d up = _mm256_max_pd(_mm256_add_pd(visits, slack), zero);
+    __m256d low = _mm256_min_pd(_mm256_sub_pd(visits, slack), up);
+    __m256d clamped = _mm256_min_pd(_mm256_max_pd(low, positive), up);
+    __m256d less = _mm256_cmp_pd(clamped, positive, _CMP_LE_OQ);
+    __m256d some = _mm256_cmp_pd(clamped, zero, _CMP_GT_OQ);
+    __m256d divisor = _mm256_max_pd(n_positive, _mm256_set1_pd(1));
+    __m256d excess = _mm256_div_pd(_mm256_sub_pd(positive, clamped), divisor);
+    *mass = clamped;
+    *theta = pick(some, pick(less, excess, _mm256_sub_pd(zero, infinity)), infinity);
+    *count = _mm256_and_pd(n_positive, _mm256_and_pd(some, less));
+}
+
+/* `project` step for step and with the same roundings. */
+TACIT__AVX2 static void project_rows_avx2(double *y, size_t n, const double *visits, double slack,
+                                          double shift, double *sorted, double *totals)
+{
+    __m256d mass[HALVES], theta[HALVES], count[HALVES], sum[HALVES], above[HALVES];
+    for (int k = 0; k < HALVES; k++)
+        theta[k] = _mm256_setzero_pd();
+    add_above_avx2(y, n, theta, sum, above);
+    for (int k = 0; k < HALVES; k++)
+        start_avx2(_mm256_loadu_pd(visits + 4 * k), _mm256_set1_pd(slack), sum[k], above[k],
+                   &mass[k], &theta[k], &count[k]);
+    int left = 1;
+    for (int pass = 0; pass < PASSES && left != 0; pass++) {
+        add_above_avx2(y, n, theta, sum, above);
+        left = 0;
+        for (int k = 0; k < HALVES; k++) {
+            __m256d moved = _mm256_cmp_pd(above[k], count[k], _CMP_NEQ_OQ);
+            __m256d next = _mm256_div_pd(_mm256_sub_pd(sum[k], mass[k]), above[k]);
+            theta[k] = pick(moved, next, theta[k]);
+            count[k] = above[k];
+            left |= _mm256_movemask_pd(moved);
+        }
     }
-    double mass = positive < low ? low : positive;
-    mass = mass > up ? up : mass;
-    double theta = 0;
-    if (mass <= 0) {
-        for (size_t i = 0; i < n; i++)
-            x[i] = 0;
+    if (left != 0) {
+        double masses[ROWS], thetas[ROWS], counts[ROWS];
+        for (int k = 0; k < HALVES; k++) {
+            _mm256_storeu_pd(masses + 4 * k, mass[k]);
+            _mm256_storeu_pd(thetas + 4 * k, theta[k]);
+            _mm256_storeu_pd(counts + 4 * k, count[k]);
+        }
+        sort_unsettled(y, n, ROWS, masses, counts, sorted, thetas);
+        for (int k = 0; k < HALVES; k++)
+            theta[k] = _mm256_loadu_pd(thetas + 4 * k);
+    }
+    for (int k = 0; k < HALVES; k++)
+        sum[k] = _mm256_setzero_pd();
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < HALVES; k++) {
+            double *at = y + i * ROWS + 4 * k;
+            __m256d value = _mm256_loadu_pd(at);
+            __m256d kept = _mm256_cmp_pd(value, theta[k], _CMP_GT_OQ);
+            value = _mm256_and_pd(_mm256_sub_pd(value, theta[k]), kept);
+            value = _mm256_add_pd(value, _mm256_set1_pd(shift));
+            _mm256_storeu_pd(at, value);
+            sum[k] = _mm256_add_pd(sum[k], value);
+        }
+    for (int k = 0; k < HALVES; k++)
+        _mm256_storeu_pd(totals + 4 * k, sum[k]);
+}
+#endif
+
+void tacit__project_rows(double *y, size_t n, const double visits[TACIT__PROJECT_ROWS],
+                         double slack, double shift, double *sorted,
+                         double totals[TACIT__PROJECT_ROWS])
+{
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        project_rows_avx2(y, n, visits, slack, shift, sorted, totals);
         return;
     }
-    if (mass != positive)
-        theta = threshold(y, n, mass, positive, n_positive, sorted);
-    for (size_t i = 0; i < n; i++)
-        x[i] = y[i] > theta ? y[i] - theta : 0;
+#endif
+    project(y, n, ROWS, visits, slack, shift, sorted, totals);
 }

@@ -1,4 +1,4 @@
-/* Post-processing of one row of noisy counts into a valid one [QW23, (4)-(6)], exactly and without an LP. */
+/* Post-processing of rows of noisy counts into valid ones [QW23, (4)-(6)], exactly and without an LP. */
 #ifndef TACIT_PLAN_PROJECT_H
 #define TACIT_PLAN_PROJECT_H
 
@@ -8,5 +8,13 @@
  * does that (visits + slack < 0), x = 0. `sorted` is scratch of n. x may be y. */
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
                            double *x);
+
+enum { TACIT__PROJECT_ROWS = 8 };
+
+/* The same, bit for bit, for eight rows of length n at once and in place: value i of row r is y[i * 8 + r]. Then
+ * `shift` is added to all values, and each row is added up, in order. */
+void tacit__project_rows(double *y, size_t n, const double visits[TACIT__PROJECT_ROWS],
+                         double slack, double shift, double *sorted,
+                         double totals[TACIT__PROJECT_ROWS]);
 
 #endif

@@ -36,7 +36,7 @@ struct tacit__ucbvi {
     double *visits, *reward;        /* [row]: Nt, rt */
     double *spread;                 /* [row]: what multiplies sqrt(Var) */
     double *seen;                   /* [row]: exact visits when the row was last computed, or NaN */
-    double *line, *sorted;          /* [S] scratch */
+    double *line, *sorted;          /* [8 S], [S] scratch */
     double *lower;                  /* [H + 1][S], certificate: the lower values */
     double *extra, *extra_mean;     /* [S], [pair]: second moment that some bonuses add */
     const tacit__sparse_row *lists; /* of the last release, when it is sparse */
@@ -90,7 +90,7 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
         if ((*arrays[i] = tacit__alloc(p->rows, sizeof(double))) == NULL)
             status = TACIT_NO_MEMORY;
     if (status == TACIT_OK) {
-        p->line = tacit__alloc(n_states, sizeof(double));
+        p->line = tacit__alloc(n_states, TACIT__PROJECT_ROWS * sizeof(double));
         p->sorted = tacit__alloc(n_states, sizeof(double));
         p->lower = tacit__alloc((space.horizon + 1) * n_states, sizeof(double));
         p->extra = tacit__alloc(n_states, sizeof(double));
@@ -138,6 +138,32 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
     for (size_t next = 0; next < n_states; next++)
         transitions[next * pairs] = p->line[next] * inverse;
     keep_reward(p, c, row, total);
+}
+
+/* The same for eight rows from `first` on. Where there are fewer, the first is repeated. */
+static void estimate_eight(tacit__ucbvi *p, const tacit__counts *c, size_t first)
+{
+    enum { ROWS = TACIT__PROJECT_ROWS };
+    const size_t n_states = p->in.space.n_states, pairs = p->in.pairs;
+    const size_t rows = p->rows - first < ROWS ? p->rows - first : ROWS;
+    const double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states;
+    double visits[ROWS] = {0}, totals[ROWS], inverse[ROWS], *to[ROWS];
+    for (size_t r = 0; r < ROWS; r++) {
+        const size_t row = first + (r < rows ? r : 0);
+        const double *y = c->moves + row * n_states;
+        visits[r] = c->visits[row];
+        to[r] = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
+        for (size_t next = 0; next < n_states; next++)
+            p->line[next * ROWS + r] = y[next];
+    }
+    tacit__project_rows(p->line, n_states, visits, p->visits_error, shift, p->sorted, totals);
+    for (size_t r = 0; r < rows; r++) {
+        inverse[r] = 1 / totals[r];
+        keep_reward(p, c, first + r, totals[r]);
+    }
+    for (size_t next = 0; next < n_states; next++)
+        for (size_t r = 0; r < rows; r++)
+            to[r][next * pairs] = p->line[next * ROWS + r] * inverse[r];
 }
 
 /* fixed, slope and spread are linear in 1/sqrt(n) and 1/n; these are the coefficients, for one release. */
@@ -314,9 +340,11 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
     p->visits_error = scale * c->visits_error;
     p->moves_error = scale * c->moves_error;
     p->rewards_error = scale * c->rewards_error;
-    for (size_t row = 0; row < p->rows; row++) {
+    for (size_t row = 0; !exact && row < p->rows; row += TACIT__PROJECT_ROWS)
+        estimate_eight(p, c, row);
+    for (size_t row = 0; exact && row < p->rows; row++) {
         double visits = c->visits[row];
-        if (exact && visits == p->seen[row])
+        if (visits == p->seen[row])
             continue; /* exact counts: a row changes only when it is visited */
         p->seen[row] = visits;
         if (c->moves != NULL)
