@@ -153,8 +153,8 @@ int main(void)
     tacit_world *large = make_world("random-tabular", size, 3);
     row ucbvi = {"ucbvi", "ucbvi", "no", none, 1000},
         dp = {"dp-ucbvi joint", "dp-ucbvi", "no", joint, 1000};
-    double planning = run(large, &ucbvi, 20);
-    print(large, &dp, 10, planning);
+    double planning = run(large, &ucbvi, 40);
+    print(large, &dp, 40, planning);
     tacit_world_destroy(large);
     return 0;
 }
