@@ -65,6 +65,7 @@ typedef struct tacit_agent_request {
      * each state and action (and next state). */
     const tacit_mixture *mixture;
     const tacit_linear *linear;
+    const tacit_bandit *bandit; /* horizon 1; n_states is 0 where contexts are not numbered */
     const double *rewards; /* expected rewards [horizon, or 1 if stationary][states][actions] */
     const char *file;      /* for messages; NULL: none */
     int line;              /* of the agent; 0: unknown */
@@ -92,7 +93,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit
                                                        tacit_error *err);
 
 /* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with these features
- * of each action [actions][dimension]. */
+ * of each action [actions][dimension] (of the context alone, [dimension], in bandit worlds with disjoint actions). */
 typedef struct tacit_situation {
     size_t step;
     uint32_t state;
@@ -107,7 +108,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
                                                       double *probability, tacit_error *err);
 
 /* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not numbered,
- * features[horizon + 1][actions][dimension] instead of states. What does not fit is refused and changes nothing. */
+ * features[horizon + 1][actions][dimension] instead of states. In bandit worlds there is one step, what would follow it
+ * is not looked at, and features are as in tacit_situation. What does not fit is refused and changes nothing. */
 typedef struct tacit_trajectory {
     const uint32_t *states, *actions;
     const double *rewards;

@@ -38,6 +38,25 @@ typedef struct tacit_linear {
     void *context;
 } tacit_linear;
 
+/* One-step worlds: a user comes with a context, an action is chosen, a reward in [0, 1] follows. Each pair of a context
+ * and an action has `dimension` features.
+ *
+ * Contexts are numbered (tacit_world_facts.n_states of them, with their features in `points`), or every user brings
+ * features of their own (points NULL, n_states 0; tacit_situation.features, tacit_trajectory.features). */
+typedef struct tacit_bandit {
+    size_t dimension;
+    size_t context_dimension; /* the first so many features are the context's; 0: not told apart */
+    double bound;             /* no vector of features is longer */
+    /* The features are the context's alone, [dimension] instead of [actions][dimension]: learners give every action
+     * parameters of its own. */
+    bool disjoint;
+    bool complementary; /* two actions whose rewards always sum to 1: one reward tells the other */
+    /* |theta| <= parameter_norm in E[reward] - 1/2 = features . theta, or the RKHS norm of that difference; 0: not known */
+    double parameter_norm;
+    const double *points;  /* [states][actions][dimension], or [states][dimension] if disjoint */
+    const double *weights; /* how likely each numbered context is; NULL: unknown, or no such law */
+} tacit_bandit;
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,9 @@
  * policy is an array [horizon][states]. Rewards are in [0, 1]; a world whose rewards were declared in other
  * units keeps the declared bounds, and tacit_world_original_value leads back.
  *
+ * In bandit worlds an episode is one step, contexts may be feature vectors instead of numbered states, and users come as
+ * rounds (below) instead of walks.
+ *
  * A world does not change after its creation and may be shared by threads; a walk belongs to one. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
@@ -61,21 +64,28 @@ typedef struct tacit_world_request {
 } tacit_world_request;
 
 typedef enum tacit_world_family {
-    TACIT_WORLD_TABULAR /* finitely many states and actions, with a known model */
+    TACIT_WORLD_TABULAR, /* finitely many states and actions, with a known model */
+    TACIT_WORLD_BANDIT   /* one step: a context, an action, a reward */
 } tacit_world_family;
 
 /* What is public about a world. */
 typedef struct tacit_world_facts {
     const tacit_world_kind *kind;
     tacit_world_family family;
-    size_t n_states, n_actions, horizon;
+    size_t n_states, n_actions, horizon; /* n_states is 0 where contexts are not numbered */
     bool stationary; /* the same transitions and rewards at every step: learners may pool */
     double reward_low, reward_high; /* in original units; they are mapped to 0 and 1 */
-    double optimal_value;           /* of the best policy, with rewards in [0, 1] */
-    const double *rewards; /* expected, in [0, 1]: [horizon, or 1 if stationary][states][actions] */
+    double optimal_value;           /* of the best policy, with rewards in [0, 1]; NaN: not known */
+    /* Expected, in [0, 1]: [horizon, or 1 if stationary][states][actions]; NULL in bandit worlds, where it is what is to
+     * be learned. */
+    const double *rewards;
     /* Known structure; NULL: none beyond the numbers of states and actions. */
     const tacit_mixture *mixture;
     const tacit_linear *linear;
+    const tacit_bandit *bandit;
+    uint64_t people;    /* there are no more users than these; 0: no limit */
+    bool labelled;      /* every user has one right action, with reward 1; the others have 0 */
+    const char *remark; /* what must be known about this world, e.g. what is not private; or "" */
 } tacit_world_facts;
 
 /* Unknown keys, wrong types, values out of range, and everything that can be wrong with the files give
@@ -140,6 +150,37 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play(tacit_walk *walk, uint64_t
 TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play_mixed(tacit_walk *walk, uint64_t episode,
                                                             const double *mixed, uint32_t *states,
                                                             uint32_t *actions, double *rewards);
+
+/* --- Rounds: users of a bandit world ------------------------------------------------------------ */
+
+typedef struct tacit_rounds tacit_rounds;
+
+/* Who comes. What a learner may know: the number of the context or, where these are not numbered, features. What it may
+ * not: `means`, the expected reward of every action, in [0, 1], for the judge; NULL where only a logged action's reward
+ * is known. All live until the next round begins. */
+typedef struct tacit_visitor {
+    uint32_t state;
+    const double *features;
+    const double *means;
+    uint32_t logged_action; /* if means is NULL: what was done, and how likely that was */
+    double propensity;
+} tacit_visitor;
+
+/* Chance comes from the root and the number of the round alone, as with walks. The world must outlive the rounds; the
+ * root need not. Worlds of another family are UNSUPPORTED. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_rounds_create(const tacit_world *world,
+                                                          tacit_noise *root, tacit_rounds **out,
+                                                          tacit_error *err);
+TACIT_API void tacit_rounds_destroy(tacit_rounds *rounds);
+
+/* Round `round` (below 2^62, in any order); EXHAUSTED after the last of the world's people. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_rounds_begin(tacit_rounds *rounds, uint64_t round,
+                                                         tacit_visitor *visitor);
+/* A number in [0, 1) for the choice of a random policy in this round; a stream of its own. */
+TACIT_API double tacit_rounds_chance(tacit_rounds *rounds);
+/* What the action earns, in [0, 1]; UNSUPPORTED if the log has another action. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_rounds_reward(tacit_rounds *rounds, uint32_t action,
+                                                          double *reward);
 
 #ifdef __cplusplus
 }

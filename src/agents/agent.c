@@ -14,7 +14,8 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-static const tacit__family *const families[] = {&tacit__family_tabular, &tacit__family_mixture};
+static const tacit__family *const families[] = {&tacit__family_tabular, &tacit__family_mixture,
+                                                &tacit__family_lin_ucb};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 struct tacit_agent {
@@ -105,7 +106,8 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit_agen
 {
     const tacit_guarantee *g = &r->guarantee;
     size_t line = (size_t)r->line;
-    bool numbered = r->linear == NULL || r->linear->row != NULL;
+    bool numbered =
+        r->bandit != NULL ? r->bandit->points != NULL : r->linear == NULL || r->linear->row != NULL;
     if ((r->n_states == 0 && numbered) || r->n_actions == 0 || r->horizon == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "states, actions and horizon must be at least 1");

@@ -29,6 +29,6 @@ typedef struct tacit__family {
     const char *(*remark)(const void *agent);   /* "": nothing to say */
 } tacit__family;
 
-extern const tacit__family tacit__family_tabular, tacit__family_mixture;
+extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lin_ucb;
 
 #endif

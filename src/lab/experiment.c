@@ -137,6 +137,7 @@ tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t w
                                          .episodes = experiment->facts.episodes,
                                          .mixture = space->mixture,
                                          .linear = space->linear,
+                                         .bandit = space->bandit,
                                          .rewards = space->rewards,
                                          .file = experiment->facts.file,
                                          .line = entry->line};

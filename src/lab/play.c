@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
+#include "lab/rounds.h"
 #include "lab/seed.h"
 #include "lab/yardstick.h"
 
@@ -190,7 +191,9 @@ tacit_status tacit__play(const tacit__stage *stage, size_t agent, uint64_t run, 
     double start = thread_seconds();
     *job = (tacit_job){.curve = curve};
     tacit_status status;
-    if (entry->yardstick) {
+    if (tacit_world_describe(stage->world)->family == TACIT_WORLD_BANDIT) {
+        status = tacit__rounds_play(stage, agent, run, seat, curve, job, err);
+    } else if (entry->yardstick) {
         status = measure(stage, entry, curve, job, err);
     } else {
         player p = {0};

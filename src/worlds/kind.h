@@ -5,6 +5,7 @@
 #include <tacit/world.h>
 
 #include "base/settings.h"
+#include "worlds/bandit.h"
 #include "worlds/mdp.h"
 
 /* What a kind makes: the process, and what is publicly known about its structure. */
@@ -12,7 +13,8 @@ typedef struct tacit__model {
     tacit__mdp *mdp;
     tacit_mixture mixture; /* dimension 0: none */
     tacit_linear linear;
-    void *features; /* what the callbacks read; freed with the world */
+    void *features;        /* what the callbacks read; freed with the world */
+    tacit__bandit *bandit; /* instead of all that, for bandit worlds */
 } tacit__model;
 
 typedef struct tacit__kind {
@@ -24,7 +26,8 @@ typedef struct tacit__kind {
 } tacit__kind;
 
 extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, tacit__kind_grid,
-    tacit__kind_deep_sea, tacit__kind_table, tacit__kind_random_mixture, tacit__kind_lock;
+    tacit__kind_deep_sea, tacit__kind_table, tacit__kind_random_mixture, tacit__kind_lock,
+    tacit__kind_kernel_bandit, tacit__kind_linear_bandit, tacit__kind_logged_bandit;
 
 /* The rows every finite kind declares alike. */
 #define TACIT__HORIZON_PARAMETER(fallback)                                                         \
@@ -38,5 +41,10 @@ extern const tacit__kind tacit__kind_riverswim, tacit__kind_random_tabular, taci
 
 /* The process of a world; NULL if its family has none. */
 const tacit__mdp *tacit__world_mdp(const tacit_world *world);
+const tacit__bandit *tacit__world_bandit(const tacit_world *world);
+
+/* OK if a text value is one of a list, "shared, disjoint"; a failure that says so if not. */
+TACIT_MUST_USE tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin,
+                                          const char *name, const char *list, tacit_error *err);
 
 #endif

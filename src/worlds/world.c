@@ -9,7 +9,7 @@
 #include "worlds/kind.h"
 #include "worlds/walk.h"
 
-enum { MAX_PARAMETERS = 16 };
+enum { MAX_PARAMETERS = 20 };
 
 struct tacit_world {
     tacit_world_facts facts;
@@ -19,6 +19,7 @@ struct tacit_world {
 static const tacit__kind *const kinds[] = {
     &tacit__kind_riverswim, &tacit__kind_random_tabular, &tacit__kind_grid, &tacit__kind_deep_sea,
     &tacit__kind_table,     &tacit__kind_random_mixture, &tacit__kind_lock,
+    &tacit__kind_linear_bandit,
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -70,9 +71,32 @@ static bool is_whole(const tacit_world_request *request)
 }
 
 /* What follows from the process. */
+static tacit_status complete_bandit(tacit_world *world, const tacit__kind *kind)
+{
+    const tacit__bandit *b = world->model.bandit;
+    world->facts = (tacit_world_facts){
+        .kind = &kind->face,
+        .family = kind->family,
+        .n_states = b->n_contexts,
+        .n_actions = b->n_actions,
+        .horizon = 1,
+        .stationary = true,
+        .reward_low = b->reward_low,
+        .reward_high = b->reward_high,
+        .optimal_value = b->optimal,
+        .bandit = &b->face,
+        .people = b->people,
+        .labelled = b->labelled,
+        .remark = b->remark,
+    };
+    return TACIT_OK;
+}
+
 static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_error *err)
 {
     const tacit__mdp *mdp = world->model.mdp;
+    if (world->model.bandit != NULL)
+        return complete_bandit(world, kind);
     double *scratch = tacit__alloc(2 * mdp->n_states, sizeof *scratch);
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -89,6 +113,7 @@ static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_
         .rewards = mdp->reward,
         .mixture = world->model.mixture.dimension > 0 ? &world->model.mixture : NULL,
         .linear = world->model.linear.dimension > 0 ? &world->model.linear : NULL,
+        .remark = "",
     };
     tacit__free(scratch);
     return TACIT_OK;
@@ -129,6 +154,9 @@ void tacit_world_destroy(tacit_world *world)
         return;
     tacit__mdp_destroy(world->model.mdp);
     tacit__free(world->model.features);
+    if (world->model.bandit != NULL)
+        world->model.bandit->destroy(world->model.bandit->self);
+    tacit__free(world->model.bandit);
     tacit__free(world);
 }
 
@@ -142,8 +170,29 @@ const tacit__mdp *tacit__world_mdp(const tacit_world *world)
     return world->model.mdp;
 }
 
+const tacit__bandit *tacit__world_bandit(const tacit_world *world)
+{
+    return world->model.bandit;
+}
+
+tacit_status tacit__choose(const tacit__value *value, const tacit__origin *origin, const char *name,
+                           const char *list, tacit_error *err)
+{
+    size_t n = strlen(value->text);
+    for (const char *at = list; at != NULL && n > 0; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (strncmp(at, value->text, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return TACIT_OK;
+    }
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)value->line,
+                          "%s: %s is '%.40s', expected one of: %s", origin->kind, name, value->text,
+                          list);
+}
+
 size_t tacit_world_unreachable(const tacit_world *world, const uint32_t **states)
 {
+    if (world->model.mdp == NULL)
+        return 0;
     if (states != NULL)
         *states = world->model.mdp->unreachable;
     return world->model.mdp->n_unreachable;
@@ -156,18 +205,27 @@ double tacit_world_original_value(const tacit_world *world, double value)
            (facts->reward_high - facts->reward_low) * value;
 }
 
+static tacit_status no_process(tacit_error *err)
+{
+    return tacit__fail(err, TACIT_UNSUPPORTED,
+                       "this is a bandit world: users come in rounds, and each round is judged by "
+                       "itself");
+}
+
 tacit_status tacit_world_solve(const tacit_world *world, uint32_t *policy, double *values,
                                tacit_error *err)
 {
     if (world == NULL || policy == NULL || values == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (world->model.mdp == NULL)
+        return no_process(err);
     (void)tacit__mdp_solve(world->model.mdp, policy, values, NULL);
     return TACIT_OK;
 }
 
 size_t tacit_world_scratch(const tacit_world *world)
 {
-    return 2 * world->model.mdp->n_states;
+    return world->model.mdp != NULL ? 2 * world->model.mdp->n_states : 1;
 }
 
 tacit_status tacit_world_evaluate(const tacit_world *world, const uint32_t *policy, double *scratch,
@@ -175,6 +233,8 @@ tacit_status tacit_world_evaluate(const tacit_world *world, const uint32_t *poli
 {
     if (world == NULL || policy == NULL || scratch == NULL || value == NULL)
         return TACIT_BAD_ARGUMENT;
+    if (world->model.mdp == NULL)
+        return TACIT_UNSUPPORTED;
     size_t n = world->model.mdp->horizon * world->model.mdp->n_states;
     bool in_range = true;
     for (size_t i = 0; i < n; i++)
@@ -190,6 +250,8 @@ tacit_status tacit_world_evaluate_mixed(const tacit_world *world, const double *
 {
     if (world == NULL || mixed == NULL || scratch == NULL || value == NULL)
         return TACIT_BAD_ARGUMENT;
+    if (world->model.mdp == NULL)
+        return TACIT_UNSUPPORTED;
     *value = tacit__mdp_evaluate_mixed(world->model.mdp, mixed, scratch);
     return TACIT_OK;
 }
@@ -199,5 +261,7 @@ tacit_status tacit_walk_create(const tacit_world *world, tacit_noise *root, taci
 {
     if (world == NULL || root == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (world->model.mdp == NULL)
+        return no_process(err);
     return tacit__walk_create(world->model.mdp, root, out, err);
 }

@@ -1,0 +1,325 @@
+/* lin-ucb: sums of x x^T and x y (curate/regression.c), and optimism on them (plan/lin_ucb.c).
+ *
+ * Actions. `shared`: each action has features, one parameter for all. `disjoint`: the features are the context's, each
+ * action has its own parameter, so its own sums. `opposite`: two actions whose rewards always sum to 1 (is this person's
+ * answer A or B?): x for the first, -x for the second, one parameter, so every reward teaches about both.
+ *
+ * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical defaults were chosen on
+ * linear-bandit worlds and synthetic people; privacy depends on none of them.
+ *
+ * Published calibrations. Joint [SS18]: binary tree, released after every user, noise of standard deviation
+ * 4 sqrt(m) (L^2 + B^2) ln(4 / delta) / epsilon, m = 1 + ceil(log2 T), on the entries of the symmetric matrix of [x y]
+ * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2 ln(1.25 / delta)) / epsilon on
+ * every entry of the upper triangle and of x y. */
+#include <math.h>
+#include <string.h>
+
+#include "agents/family.h"
+#include "agents/reading.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/regression.h"
+#include "plan/lin_ucb.h"
+
+enum {
+    BONUS_SCALE,
+    FAILURE,
+    REGULARIZER,
+    ARMS,
+    GROWTH,
+    SHIFT,
+    REPAIR,
+    RESPONSE_WEIGHT,
+    N_PARAMETERS
+};
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "0.1", 0, 1e6,
+                     "multiplies the width of the confidence sets; 1 is the theorem"},
+    [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.1", 1e-12, 0.5,
+                 "probability that the bounds fail"},
+    [REGULARIZER] = {"regularizer", TACIT_PARAMETER_REAL, "1", 1e-9, 1e9, "lambda"},
+    [ARMS] = {"arms", TACIT_PARAMETER_TEXT, "auto", 0, 0,
+              "shared, disjoint, opposite (two actions, rewards sum to 1), or auto (as the world "
+              "allows)"},
+    [GROWTH] = {"growth", TACIT_PARAMETER_REAL, "", 1, 100,
+                "private: news when users have grown by this factor; 1: after every user"},
+    [SHIFT] = {"shift", TACIT_PARAMETER_REAL, "", 0, 100,
+               "private: how far the Gram matrix is repaired, in norms of its noise; 2 is the "
+               "theorem"},
+    [REPAIR] = {"repair", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "private: shift adds that to all eigenvalues, raise lifts those that are lower"},
+    [RESPONSE_WEIGHT] = {"response_weight", TACIT_PARAMETER_REAL, "", 0.01, 100,
+                         "private: weight of x y against x x^T in the noise"},
+};
+
+static const tacit_agent_kind kinds[] = {
+    {"lin-ucb", "optimism with linear rewards; shared or disjoint actions, any contexts",
+     "Abbasi-Yadkori, Pal, Szepesvari 2011; joint: Shariff, Sheffet 2018; local: Zheng, Cai, "
+     "Huang, "
+     "Li, Wang 2020",
+     TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters, N_PARAMETERS},
+};
+
+typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
+
+typedef struct lin_ucb_agent {
+    arms arms;
+    size_t d, n_actions, n_states, per_user; /* per_user: numbers in a user's features */
+    const double *points;
+    double scale; /* 1 / bound */
+    tacit__regression *curator;
+    tacit__lin_ucb *planner;
+    double *features, *scores; /* scratch: [actions][d], [actions] */
+    uint64_t version;
+    const char *remark;
+} lin_ucb_agent;
+
+static bool is_theory(const tacit__reading *r)
+{
+    return r->values[BONUS_SCALE].real >= 1;
+}
+
+static double given_or(const tacit__reading *r, size_t parameter, double otherwise)
+{
+    return r->values[parameter].given ? r->values[parameter].real : otherwise;
+}
+
+/* --- Settings ---------------------------------------------------------------------------------- */
+
+static tacit_status read_arms(const tacit__reading *r, arms *out, tacit_error *err)
+{
+    static const char *const names[] = {"shared", "disjoint", "opposite", "auto", NULL};
+    const tacit_bandit *b = r->request->bandit;
+    int choice = tacit__reading_choose(r, ARMS, names, err);
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    if (choice == 3)
+        choice = !b->disjoint ? SHARED : b->complementary ? OPPOSITE : DISJOINT;
+    if ((choice == SHARED) == b->disjoint || (choice == OPPOSITE && !b->complementary))
+        return tacit__fail_at(
+            err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[ARMS].line,
+            "arms: %s does not fit: %s", names[choice],
+            !b->disjoint       ? "every action of this world has features, so they are shared"
+            : choice == SHARED ? "the features of this world are the context's; actions are "
+                                 "disjoint or, if there are two with rewards that sum to 1, "
+                                 "opposite"
+                               : "opposite needs two actions with rewards that sum to 1");
+    *out = (arms)choice;
+    return TACIT_OK;
+}
+
+/* The published noise, in the coordinates of the curator. */
+static double published_scale(const tacit_agent_request *q)
+{
+    double epsilon = q->guarantee.epsilon, delta = q->guarantee.delta;
+    if (q->guarantee.model == TACIT_MODEL_LOCAL)
+        return 4 * sqrt(2 * log(1.25 / delta)) / epsilon;
+    double m = 1 + ceil(log2((double)q->episodes));
+    return M_SQRT2 * 4 * sqrt(m) * 2 * log(4 / delta) / epsilon;
+}
+
+static tacit_status read_curator(const tacit__reading *r, arms layout,
+                                 tacit__regression_options *out, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    bool published =
+        q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
+    bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
+    double growth = published ? 1 : local ? 1.02 : 1.2;
+    *out = (tacit__regression_options){
+        .dimension = q->bandit->dimension,
+        .blocks = layout == DISJOINT ? q->n_actions : 1,
+        .users = q->episodes,
+        .guarantee = q->guarantee,
+        .growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : given_or(r, GROWTH, growth),
+        .response_weight = given_or(r, RESPONSE_WEIGHT, published && !local ? M_SQRT2 : 1),
+        .published_scale = published ? published_scale(q) : 0,
+        .triangle = published && local,
+    };
+    return tacit__reading_mechanism(r, &out->mechanism, err);
+}
+
+static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, tacit_error *err)
+{
+    static const char *const repairs[] = {"shift", "raise", NULL};
+    const tacit_agent_request *q = r->request;
+    int repair = is_theory(r) ? 0 : 1;
+    if (r->values[REPAIR].given && (repair = tacit__reading_choose(r, REPAIR, repairs, err)) < 0)
+        return TACIT_BAD_ARGUMENT;
+    double norm = q->bandit->parameter_norm;
+    tacit__lin_ucb_options o = {
+        .dimension = agent->d,
+        .blocks = agent->arms == DISJOINT ? agent->n_actions : 1,
+        .n_actions = agent->n_actions,
+        .users = q->episodes,
+        .bonus_scale = r->values[BONUS_SCALE].real,
+        .regularizer = r->values[REGULARIZER].real,
+        .failure = r->values[FAILURE].real,
+        .parameter_norm = norm > 0 ? 2 * norm * q->bandit->bound : 1,
+        .shift = given_or(r, SHIFT, is_theory(r) ? 2 : 0.5),
+        .raise = repair == 1,
+    };
+    if (!is_theory(r))
+        agent->remark =
+            "bonus_scale below 1: the regret theorem does not apply; privacy does not depend on it";
+    else if (norm <= 0)
+        agent->remark = "the norm of the parameter is not known in this world; 1 is assumed";
+    tacit_status status = tacit__lin_ucb_create(&o, &agent->planner);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+}
+
+/* --- The agent --------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    lin_ucb_agent *agent = self;
+    if (agent == NULL)
+        return;
+    tacit__regression_destroy(agent->curator);
+    tacit__lin_ucb_destroy(agent->planner);
+    tacit__free(agent->features);
+    tacit__free(agent->scores);
+    tacit__free(agent);
+}
+
+static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_noise *noise,
+                          tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    tacit__regression_options curator;
+    tacit_status status = read_arms(r, &agent->arms, err);
+    if (status == TACIT_OK)
+        status = read_curator(r, agent->arms, &curator, err);
+    if (status != TACIT_OK)
+        return status;
+    agent->d = q->bandit->dimension;
+    agent->n_actions = q->n_actions;
+    agent->n_states = q->n_states;
+    agent->per_user = agent->d * (q->bandit->disjoint ? 1 : q->n_actions);
+    agent->points = q->bandit->points;
+    agent->scale = 1 / q->bandit->bound;
+    agent->remark = "";
+    agent->features = tacit__alloc(agent->n_actions * agent->d, sizeof *agent->features);
+    agent->scores = tacit__alloc(agent->n_actions, sizeof *agent->scores);
+    if (agent->features == NULL || agent->scores == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_error reason = {0};
+    status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
+    return make_planner(agent, r, err);
+}
+
+static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
+                           void **out, tacit_error *err)
+{
+    tacit__reading r;
+    if (request->bandit == NULL)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+                              "lin-ucb is for bandit worlds: linear-bandit, kernel-bandit, "
+                              "logged-bandit");
+    if (request->calibration == TACIT_CALIBRATION_FIGURE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+                              "lin-ucb has the calibrations tight and published");
+    tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
+    if (status != TACIT_OK)
+        return status;
+    lin_ucb_agent *agent = tacit__alloc(1, sizeof *agent);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = build(agent, &r, noise, err);
+    if (status != TACIT_OK) {
+        destroy(agent);
+        return status;
+    }
+    *out = agent;
+    return TACIT_OK;
+}
+
+static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    (void)err;
+    tacit__moments moments = tacit__regression_release(agent->curator);
+    agent->version += tacit__lin_ucb_look(agent->planner, &moments);
+    *out = (tacit_billboard){.version = agent->version};
+    return TACIT_OK;
+}
+
+/* The user's features, at most 1 long, as the planner wants them; NULL: there are none. */
+static const double *scaled(lin_ucb_agent *agent, const double *features, uint32_t state)
+{
+    if (features == NULL && agent->points == NULL)
+        return NULL;
+    const double *from = features != NULL ? features : agent->points + state * agent->per_user;
+    if (agent->arms != OPPOSITE && agent->scale == 1)
+        return from;
+    for (size_t i = 0; i < agent->per_user; i++)
+        agent->features[i] = agent->scale * from[i];
+    if (agent->arms == OPPOSITE)
+        for (size_t i = 0; i < agent->d; i++)
+            agent->features[agent->d + i] = -agent->features[i];
+    return agent->features;
+}
+
+static tacit_status act(void *self, const tacit_situation *situation, double chance,
+                        uint32_t *action, double *probability, tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    const double *x = scaled(agent, situation->features, situation->state);
+    if (x == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the user has no features");
+    *action = tacit__lin_ucb_act(agent->planner, x, chance, probability, agent->scores);
+    return TACIT_OK;
+}
+
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    bool numbered = user->features == NULL;
+    if ((numbered && (user->states == NULL || user->states[0] >= agent->n_states)) ||
+        user->actions[0] >= agent->n_actions || !(user->rewards[0] >= 0 && user->rewards[0] <= 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "the context or the action does not exist, or the reward is not in "
+                           "[0, 1]");
+    uint32_t action = user->actions[0];
+    const double *x = scaled(agent, user->features, numbered ? user->states[0] : 0);
+    return tacit__regression_add(
+        agent->curator, x + (agent->arms == DISJOINT ? 0 : action * agent->d),
+        agent->arms == DISJOINT ? action : 0, 2 * user->rewards[0] - 1, err);
+}
+
+static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
+{
+    return tacit__regression_save(((const lin_ucb_agent *)self)->curator, bytes, size, err);
+}
+
+static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit__regression_load(((lin_ucb_agent *)self)->curator, bytes, size, err);
+}
+
+static tacit_ledger *ledger(const void *self)
+{
+    return tacit__regression_ledger(((const lin_ucb_agent *)self)->curator);
+}
+
+static const char *remark(const void *self)
+{
+    return ((const lin_ucb_agent *)self)->remark;
+}
+
+const tacit__family tacit__family_lin_ucb = {
+    .kinds = kinds,
+    .n_kinds = sizeof kinds / sizeof *kinds,
+    .create = create,
+    .destroy = destroy,
+    .plan = plan,
+    .learn = learn,
+    .act = act,
+    .save = save,
+    .load = load,
+    .ledger = ledger,
+    .remark = remark,
+};

@@ -1,0 +1,456 @@
+/* Sums for linear bandits. See curate/regression.h.
+ *
+ * A user's contribution is the vector (x x^T packed, s x y), |x| <= 1, |y| <= 1, in the block of the action taken. How far
+ * a replaced user moves it [D: kernel.md 7.3]: in one block, with rho = |x . x'| and rewards of opposite sign,
+ *
+ *     2 - 2 rho^2 + 2 s^2 (1 + rho) <= 2 + 2 s^2 + s^4 / 2     (rho = s^2 / 2 <= 1),   4 s^2 if s^2 >= 2;
+ *
+ * in two blocks 2 + 2 s^2, which is less. Shorter x only shrink it: the left side is the squared distance of
+ * two points of the convex hull of the extreme ones. To this comes what rounding to the lattice can add.
+ *
+ * Joint privacy. The sums are released at moments fixed beforehand, when there are `growth` times as many users as at
+ * the last one (1: after every user). Each user is put on the lattice and added to the batch, exactly, in doubles that are
+ * multiples of the lattice step; a batch is one step of a running sum. One user is in one batch, so the batch moves as far
+ * as the user does, and a sum over 25 batches needs half the noise of one over 30000 users.
+ *
+ * Local privacy. Every user's vector passes the door by itself, noise in all blocks: which one was theirs is private
+ * too. `growth` then only says how often the sums are looked at. */
+#include "curate/regression.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/symmetric.h"
+#include "noise/stream.h"
+#include "sums/lattice.h"
+
+static const char name[] = "moments";
+
+struct tacit__regression {
+    tacit__regression_options o;
+    size_t packed, block, size; /* numbers in a Gram matrix, in a block, in all blocks */
+    tacit_ledger *ledger;
+    tacit_sum *sum;               /* NULL without privacy */
+    double scale, step, per_step; /* of the noise; of the lattice, and its inverse */
+    uint64_t users, version;
+    size_t n_updates, next; /* releases there will be, and have been */
+    uint64_t *update_at;    /* users after which they come */
+    double *x;              /* one user, or the batch */
+    double *shown;          /* the last release, as it came */
+    double *gram, *response;
+    double gram_stddev, response_stddev;
+    double *last; /* exact: the last user's x */
+    size_t last_block;
+    bool broken; /* a charge was refused */
+};
+
+double tacit__regression_sensitivity(double s)
+{
+    double s2 = s * s;
+    return s2 <= 2 ? sqrt(2 + 2 * s2 + s2 * s2 / 2) : 2 * s;
+}
+
+size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at)
+{
+    size_t n = 0;
+    if (growth <= 1) { /* after every user; no list is needed */
+        return (size_t)users;
+    }
+    /* From about sqrt(users) on: what comes before is too little to learn from. */
+    for (double t = ceil(sqrt((double)users)); t < (double)users + 0.5;
+         t = ceil(fmax(t + 1, growth * t))) {
+        if (at != NULL)
+            at[n] = (uint64_t)t;
+        n++;
+    }
+    return n;
+}
+
+static bool is_private(const tacit__regression *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+static bool is_local(const tacit__regression *c)
+{
+    return c->o.guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+/* The largest batch. */
+static double most_in_batch(const tacit__regression *c)
+{
+    uint64_t most = 1;
+    for (size_t i = 0; c->update_at != NULL && i < c->n_updates; i++) {
+        uint64_t n = c->update_at[i] - (i > 0 ? c->update_at[i - 1] : 0);
+        most = n > most ? n : most;
+    }
+    return (double)most;
+}
+
+/* The sum, and the step of its lattice, which its sensitivity depends on in turn. */
+static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_error *err)
+{
+    const double s = c->o.response_weight;
+    double differing = sqrt((double)(c->o.blocks > 1 ? 2 * c->block : c->block));
+    double delta = tacit__regression_sensitivity(s);
+    tacit_sum_spec spec = {
+        .mechanism = c->o.mechanism,
+        .law = TACIT_LAW_GAUSSIAN,
+        .dimension = c->size,
+        .users =
+            is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
+        .bound = {.l2 = (is_local(c) ? 1 : most_in_batch(c)) * sqrt(1 + s * s) * (1 + 1e-6)},
+        .sensitivity_l2 = delta,
+        .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
+    for (int i = 0; i < 4; i++) {
+        tacit__lattice lattice;
+        tacit_status status = tacit__lattice_choose(&spec, c->size, &lattice, err);
+        if (status != TACIT_OK)
+            return status;
+        c->step = ldexp(1, -lattice.bits);
+        double needed = delta + 1.125 * differing * c->step; /* half a step each, both users */
+        if (needed <= spec.sensitivity_l2) {
+            *out = spec;
+            c->per_step = 1 / c->step;
+            return TACIT_OK;
+        }
+        spec.sensitivity_l2 = needed * (1 + 1e-3 * i);
+    }
+    return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %zu features",
+                       c->o.dimension);
+}
+
+static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit_plan *plan = NULL;
+    tacit_sum_spec spec;
+    tacit_release line;
+    tacit_status status = describe(c, &spec, err);
+    if (status == TACIT_OK)
+        status = tacit_sum_declare(&spec, name, &line, err);
+    if (status == TACIT_OK && (status = tacit_plan_create(&plan)) != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    if (status == TACIT_OK)
+        status = tacit_plan_declare(plan, &line, err);
+    if (status == TACIT_OK)
+        status = c->o.published_scale > 0 ? tacit_plan_set_scale(plan, name, TACIT_LAW_GAUSSIAN,
+                                                                 c->o.published_scale, err)
+                                          : tacit_plan_calibrate(plan, c->o.guarantee, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &c->ledger, err);
+    if (status == TACIT_OK) {
+        c->scale = tacit_plan_scale(plan, 0);
+        status = tacit_sum_create(&spec, c->ledger, name, &c->sum, err);
+    }
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
+                                      tacit__regression **out, tacit_error *err)
+{
+    tacit__regression *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    c->o = *options;
+    c->packed = tacit__packed_size(c->o.dimension);
+    c->block = c->packed + c->o.dimension;
+    if (__builtin_mul_overflow(c->o.blocks, c->block, &c->size))
+        c->size = SIZE_MAX;
+    /* What the last user would teach nobody uses. */
+    c->o.users = c->o.users > 0 ? c->o.users - 1 : 0;
+    c->n_updates = tacit__regression_schedule(c->o.users, c->o.growth, NULL);
+    if (is_private(c) && c->o.growth > 1)
+        c->update_at = tacit__alloc(c->n_updates, sizeof *c->update_at);
+    c->x = tacit__alloc(c->size, sizeof *c->x);
+    c->shown = is_private(c) ? tacit__alloc(c->size, sizeof *c->shown) : NULL;
+    c->gram = tacit__alloc(c->o.blocks * c->packed, sizeof *c->gram);
+    c->response = tacit__alloc(c->o.blocks * c->o.dimension, sizeof *c->response);
+    c->last = tacit__alloc(c->o.dimension, sizeof *c->last);
+    bool made = c->x != NULL && c->gram != NULL && c->response != NULL && c->last != NULL;
+    if (is_private(c))
+        made = made && c->shown != NULL && (c->o.growth <= 1 || c->update_at != NULL);
+    tacit_status status = TACIT_OK;
+    if (!made)
+        status = tacit__fail(err, TACIT_NO_MEMORY,
+                             "sums for %zu features and %zu blocks do not fit into memory",
+                             c->o.dimension, c->o.blocks);
+    if (status == TACIT_OK && c->update_at != NULL)
+        (void)tacit__regression_schedule(c->o.users, c->o.growth, c->update_at);
+    if (status == TACIT_OK && is_private(c))
+        status = open_sum(c, noise, err);
+    if (status != TACIT_OK) {
+        tacit__regression_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__regression_destroy(tacit__regression *c)
+{
+    if (c == NULL)
+        return;
+    tacit_sum_destroy(c->sum);
+    tacit_ledger_destroy(c->ledger);
+    tacit__free(c->update_at);
+    tacit__free_secret(c->x, c->size * sizeof *c->x);
+    tacit__free(c->shown);
+    tacit__free(c->gram);
+    tacit__free(c->response);
+    tacit__free_secret(c->last, c->o.dimension * sizeof *c->last);
+    tacit__free(c);
+}
+
+tacit_ledger *tacit__regression_ledger(const tacit__regression *c)
+{
+    return c->ledger;
+}
+
+tacit__moments tacit__regression_release(const tacit__regression *c)
+{
+    return (tacit__moments){.users = c->users,
+                            .version = c->version,
+                            .gram = c->gram,
+                            .response = c->response,
+                            .gram_stddev = c->gram_stddev,
+                            .response_stddev = c->response_stddev,
+                            .last = !is_private(c) && c->users > 0 ? c->last : NULL,
+                            .last_block = c->last_block};
+}
+
+/* The user's x, checked and, where rounding made it longer than 1, shortened. */
+static tacit_status take(tacit__regression *c, const double *x, size_t block, double y,
+                         tacit_error *err)
+{
+    double square = 0;
+    for (size_t i = 0; i < c->o.dimension; i++)
+        square += x[i] * x[i];
+    if (!(square <= 1 + 1e-9) || block >= c->o.blocks || !(y >= -1 && y <= 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "features are longer than their bound, or no numbers, or the action or "
+                           "the reward is out of range");
+    double factor = square > 1 ? (1 - 1e-15) / sqrt(square) : 1;
+    for (size_t i = 0; i < c->o.dimension; i++)
+        c->last[i] = factor * x[i];
+    c->last_block = block;
+    return TACIT_OK;
+}
+
+static double to_lattice(const tacit__regression *c, double value)
+{
+    return rint(value * c->per_step) * c->step;
+}
+
+/* Adds the user to x: the batch, or zeros. */
+static void contribute(tacit__regression *c, double y)
+{
+    const size_t d = c->o.dimension;
+    const double *x = c->last, root = c->o.triangle ? 1 : M_SQRT2;
+    double *out = c->x + c->last_block * c->block;
+    for (size_t j = 0; j < d; j++) {
+        double other = root * x[j];
+        for (size_t i = 0; i < j; i++, out++)
+            *out += to_lattice(c, other * x[i]);
+        *out += to_lattice(c, x[j] * x[j]);
+        out++;
+    }
+    for (size_t i = 0; i < d; i++, out++)
+        *out += to_lattice(c, c->o.response_weight * y * x[i]);
+}
+
+/* From the release to what planners see. */
+static tacit_status show(tacit__regression *c, tacit_error *err)
+{
+    const size_t d = c->o.dimension;
+    tacit_status status = tacit_sum_release(c->sum, c->shown, err);
+    double stddev = 0;
+    if (status == TACIT_OK)
+        status = tacit_sum_stddev(c->sum, tacit_sum_step(c->sum), &stddev);
+    if (status != TACIT_OK)
+        return status;
+    for (size_t b = 0; b < c->o.blocks; b++) {
+        const double *from = c->shown + b * c->block;
+        double *gram = c->gram + b * c->packed, *response = c->response + b * d;
+        for (size_t j = 0, n = 0; j < d; j++)
+            for (size_t i = 0; i <= j; i++, n++)
+                gram[n] = c->o.triangle && i < j ? M_SQRT2 * from[n] : from[n];
+        for (size_t i = 0; i < d; i++)
+            response[i] = from[c->packed + i] / c->o.response_weight;
+    }
+    c->gram_stddev = c->o.triangle ? M_SQRT2 * stddev : stddev;
+    c->response_stddev = stddev / c->o.response_weight;
+    c->version++;
+    c->next++;
+    return TACIT_OK;
+}
+
+static tacit_status pass(tacit__regression *c, double y, tacit_error *err)
+{
+    bool due =
+        c->update_at == NULL || (c->next < c->n_updates && c->users + 1 == c->update_at[c->next]);
+    contribute(c, y);
+    if (!is_local(c) && !due)
+        return TACIT_OK;
+    tacit_status status = tacit_sum_add(c->sum, c->x, err);
+    memset(c->x, 0, c->size * sizeof *c->x);
+    if (status == TACIT_OK && due)
+        status = show(c, err);
+    c->broken = status != TACIT_OK;
+    return status;
+}
+
+static void add_exactly(tacit__regression *c, double y)
+{
+    const size_t d = c->o.dimension;
+    double *gram = c->gram + c->last_block * c->packed, *response = c->response + c->last_block * d;
+    tacit__packed_outer(d, 1, c->last, c->x);
+    for (size_t i = 0; i < c->packed; i++)
+        gram[i] += c->x[i];
+    for (size_t i = 0; i < d; i++)
+        response[i] += y * c->last[i];
+    c->version++;
+}
+
+tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t block, double y,
+                                   tacit_error *err)
+{
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the sums are closed");
+    if (c->users > c->o.users)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
+                           (unsigned long long)c->o.users + 1);
+    tacit_status status = take(c, x, block, y, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->users < c->o.users) {
+        if (is_private(c))
+            status = pass(c, y, err);
+        else
+            add_exactly(c, y);
+    }
+    if (status == TACIT_OK)
+        c->users++;
+    return status;
+}
+
+/* --- Saving: header, batch, what is shown, the sum's own state, checksum -------------------------- */
+
+#define MAGIC 0x7461636974726567U /* "tacitreg" */
+
+typedef struct header {
+    uint64_t magic, size, users, version, next, last_block;
+    double gram_stddev, response_stddev;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+} header;
+
+static void fingerprint(const tacit__regression *c, uint8_t out[TACIT__KEY_BYTES])
+{
+    const tacit__regression_options *o = &c->o;
+    const double numbers[] = {o->guarantee.epsilon, o->guarantee.delta, o->growth,
+                              o->response_weight, o->published_scale};
+    const uint64_t sizes[] = {
+        o->dimension,           o->blocks,  o->users, (uint64_t)o->guarantee.model,
+        (uint64_t)o->mechanism, o->triangle};
+    const tacit__bytes parts[] = {{numbers, sizeof numbers}, {sizes, sizeof sizes}};
+    tacit__digest(parts, 2, out);
+}
+
+/* The arrays that are saved, in order. */
+static size_t arrays(const tacit__regression *c, double *array[4], size_t length[4])
+{
+    array[0] = c->x, length[0] = c->size;
+    array[1] = c->gram, length[1] = c->o.blocks * c->packed;
+    array[2] = c->response, length[2] = c->o.blocks * c->o.dimension;
+    array[3] = c->last, length[3] = c->o.dimension;
+    return 4;
+}
+
+tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, size_t *size,
+                                    tacit_error *err)
+{
+    double *array[4];
+    size_t length[4], n = arrays(c, array, length), sum = 0, needed = sizeof(header);
+    for (size_t i = 0; i < n; i++)
+        needed += length[i] * sizeof(double);
+    tacit_status status = c->sum != NULL ? tacit_sum_save(c->sum, NULL, &sum, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    needed += sum + TACIT__KEY_BYTES;
+    if (bytes == NULL) {
+        *size = needed;
+        return TACIT_OK;
+    }
+    if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
+                           needed, *size);
+    header h = {.magic = MAGIC,
+                .size = needed,
+                .users = c->users,
+                .version = c->version,
+                .next = c->next,
+                .last_block = c->last_block,
+                .gram_stddev = c->gram_stddev,
+                .response_stddev = c->response_stddev};
+    fingerprint(c, h.fingerprint);
+    uint8_t *at = bytes;
+    memcpy(at, &h, sizeof h);
+    at += sizeof h;
+    for (size_t i = 0; i < n; at += length[i] * sizeof(double), i++)
+        memcpy(at, array[i], length[i] * sizeof(double));
+    if (c->sum != NULL && (status = tacit_sum_save(c->sum, at, &sum, err)) != TACIT_OK)
+        return status;
+    at += sum;
+    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, at);
+    *size = needed;
+    return TACIT_OK;
+}
+
+tacit_status tacit__regression_load(tacit__regression *c, const void *bytes, size_t size,
+                                    tacit_error *err)
+{
+    double *array[4];
+    size_t length[4], n = arrays(c, array, length), needed;
+    tacit_status status = tacit__regression_save(c, NULL, &needed, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->users > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    header h;
+    uint8_t digest[TACIT__KEY_BYTES];
+    if (size < sizeof h + sizeof digest)
+        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for saved sums", size);
+    memcpy(&h, bytes, sizeof h);
+    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
+    if (h.magic != MAGIC || h.size != size ||
+        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "these are no saved sums, or damaged ones: the checksum does not match");
+    fingerprint(c, digest);
+    if (size != needed || memcmp(digest, h.fingerprint, sizeof digest) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "the saved sums belong to another learner");
+    if (h.users > c->o.users + 1 || h.next > c->n_updates || h.last_block >= c->o.blocks)
+        return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
+    const uint8_t *at = (const uint8_t *)bytes + sizeof h, *arrays_at = at;
+    for (size_t i = 0; i < n; i++)
+        at += length[i] * sizeof(double);
+    if (c->sum != NULL) {
+        size_t left = size - TACIT__KEY_BYTES - (size_t)(at - (const uint8_t *)bytes);
+        status = tacit_sum_load(c->sum, at, left, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    for (size_t i = 0; i < n; arrays_at += length[i] * sizeof(double), i++)
+        memcpy(array[i], arrays_at, length[i] * sizeof(double));
+    c->users = h.users;
+    c->version = h.version;
+    c->next = (size_t)h.next;
+    c->last_block = (size_t)h.last_block;
+    c->gram_stddev = h.gram_stddev;
+    c->response_stddev = h.response_stddev;
+    return TACIT_OK;
+}

@@ -1,0 +1,50 @@
+/* The curator of linear bandits: sums of x x^T and x y, released after every user, or after batches that grow. */
+#ifndef TACIT_CURATE_REGRESSION_H
+#define TACIT_CURATE_REGRESSION_H
+
+#include <tacit/ledger.h>
+#include <tacit/sum.h>
+
+#include "base/bandit.h"
+
+typedef struct tacit__regression_options {
+    size_t dimension, blocks;
+    uint64_t users; /* that will come; the last one's data are not needed */
+    tacit_guarantee guarantee;
+    tacit_sum_mechanism mechanism; /* joint: tree or blt */
+    double growth; /* joint: a release when there are so many times more users; 1: after each */
+    double response_weight; /* s: the vector is (x x^T, s x y) */
+    double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
+    bool triangle; /* off-diagonal entries once instead of isometrically: what [ZCHLW20] print */
+} tacit__regression_options;
+
+typedef struct tacit__regression tacit__regression;
+
+TACIT_MUST_USE tacit_status tacit__regression_create(const tacit__regression_options *options,
+                                                     tacit_noise *noise, tacit__regression **out,
+                                                     tacit_error *err);
+void tacit__regression_destroy(tacit__regression *curator);
+
+/* What may be known now. */
+tacit__moments tacit__regression_release(const tacit__regression *curator);
+
+/* One user: features x[dimension] of the action taken, |x| <= 1, its block, and y in [-1, 1]. What does not fit is refused
+ * and changes nothing. */
+TACIT_MUST_USE tacit_status tacit__regression_add(tacit__regression *curator, const double *x,
+                                                  size_t block, double y, tacit_error *err);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__regression_ledger(const tacit__regression *curator);
+
+/* How far one user moves (x x^T, s x y), |x| <= 1, |y| <= 1. */
+double tacit__regression_sensitivity(double response_weight);
+
+/* Releases there will be, and the number of users after the i-th of them. */
+size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at);
+
+TACIT_MUST_USE tacit_status tacit__regression_save(const tacit__regression *curator, void *bytes,
+                                                   size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_load(tacit__regression *curator, const void *bytes,
+                                                   size_t size, tacit_error *err);
+
+#endif

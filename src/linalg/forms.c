@@ -1,0 +1,111 @@
+/* See forms.h. Vectors are taken in groups whose coordinates lie side by side, so that a group is solved with wide
+ * instructions, its running row in registers. Plain C and AVX2 add in the same order and give the same bits. */
+#include "linalg/forms.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+
+enum { WIDE = 16, NARROW = 8 };
+
+size_t tacit__forms_scratch(size_t d)
+{
+    return WIDE * d;
+}
+
+/* `used` of `width` vectors; z is [d][width]. */
+TACIT__INLINE void group(size_t d, size_t width, size_t used, const double *restrict factor,
+                         const double *restrict pivots, const double *restrict t,
+                         const double *restrict vectors, double *restrict z, double *restrict inner,
+                         double *restrict square)
+{
+    double sum[WIDE] = {0}, squares[WIDE] = {0};
+    for (size_t k = 0; k < width; k++)
+        for (size_t i = 0; i < d; i++)
+            z[i * width + k] = k < used ? vectors[k * d + i] : 0;
+    for (size_t i = 0; i < d; i++) {
+        double row[WIDE];
+        for (size_t k = 0; k < width; k++)
+            row[k] = z[i * width + k];
+        for (size_t j = 0; j < i; j++) {
+            double l = factor[j * d + i];
+            for (size_t k = 0; k < width; k++)
+                row[k] -= l * z[j * width + k];
+        }
+        for (size_t k = 0; k < width; k++) {
+            row[k] *= pivots[i];
+            z[i * width + k] = row[k];
+            sum[k] += row[k] * t[i];
+            squares[k] += row[k] * row[k];
+        }
+    }
+    for (size_t k = 0; k < used; k++) {
+        inner[k] = sum[k];
+        square[k] = squares[k];
+    }
+}
+
+TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double *pivots,
+                         const double *t, const double *vectors, double *z, double *inner,
+                         double *square)
+{
+    while (n > 0) {
+        size_t width = n > NARROW ? WIDE : NARROW, used = n < width ? n : width;
+        if (width == WIDE)
+            group(d, WIDE, used, factor, pivots, t, vectors, z, inner, square);
+        else
+            group(d, NARROW, used, factor, pivots, t, vectors, z, inner, square);
+        vectors += used * d;
+        inner += used;
+        square += used;
+        n -= used;
+    }
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const double *factor, const double *pivots,
+                                   const double *t, const double *vectors, double *z, double *inner,
+                                   double *square)
+{
+    forms(d, n, factor, pivots, t, vectors, z, inner, square);
+}
+#endif
+
+void tacit__forms(size_t d, size_t n, const double *factor, const double *pivots, const double *t,
+                  const double *vectors, double *scratch, double *inner, double *square)
+{
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        forms_avx2(d, n, factor, pivots, t, vectors, scratch, inner, square);
+        return;
+    }
+#endif
+    forms(d, n, factor, pivots, t, vectors, scratch, inner, square);
+}
+
+/* Givens rotations, column by column [Golub, Van Loan 2013, 6.5.4]. */
+void tacit__cholesky_add(size_t d, double *factor, double *pivots, double *x)
+{
+    for (size_t j = 0; j < d; j++) {
+        double *column = factor + j * d, old = column[j];
+        double length = sqrt(old * old + x[j] * x[j]), inverse = 1 / length;
+        double c = old * inverse, s = x[j] * inverse;
+        column[j] = length;
+        pivots[j] = inverse;
+        for (size_t i = j + 1; i < d; i++) {
+            double l = column[i];
+            column[i] = c * l + s * x[i];
+            x[i] = c * x[i] - s * l;
+        }
+    }
+}
+
+void tacit__solve_lower_pivots(size_t d, const double *factor, const double *pivots, double *b)
+{
+    for (size_t j = 0; j < d; j++) {
+        const double *column = factor + j * d;
+        double x = b[j] *= pivots[j];
+        for (size_t i = j + 1; i < d; i++)
+            b[i] -= x * column[i];
+    }
+}

@@ -1,0 +1,234 @@
+/* LinUCB. See plan/lin_ucb.h.
+ *
+ * Exact sums [APS11, th. 2]: H = lambda I + V, theta = H^-1 u, play the largest x . theta + omega beta |x|_{H^-1} with
+ *     beta = R sqrt(2 ln(2 / p) + ln det H - d ln lambda) + S sqrt(lambda),     R = 1 for rewards in [-1, 1].
+ *
+ * Noisy sums [SS18; kernel.md 7.4]: st is the standard deviation of the noise in every packed coordinate, and
+ *     Y = st (sqrt(2 d) + sqrt(2 ln(4 T / p)))
+ * bounds its operator norm; H = V + N + (lambda + shift Y) I. With shift 2 the noise and what was added have a spectrum in
+ * [lambda + Y, lambda + 3 Y] = [low, high], and
+ *     beta = R sqrt(2 ln(2 / p) + (ln det H - d ln low)^+) + S sqrt(high) + gamma,
+ *     gamma = sr (sqrt(d) + sqrt(2 ln(4 T / p))) / sqrt(low),      sr: of the response's noise.
+ * A smaller shift is a choice of practice: H is then repaired by raising eigenvalues to lambda + shift Y where it is
+ * not positive definite, which like everything here is computed from releases.
+ *
+ * The factor of H is kept, never its inverse: with z = L^-1 x and t = L^-1 u, x . theta = z . t and |x|_{H^-1} = |z|.
+ * Exact sums are followed by rank-one updates, d^2 for a user; noisy ones are factorized anew. */
+#include "plan/lin_ucb.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/forms.h"
+#include "linalg/symmetric.h"
+
+typedef struct block {
+    double *factor, *pivots, *t;
+    double log_det, beta;
+} block;
+
+struct tacit__lin_ucb {
+    tacit__lin_ucb_options o;
+    block *blocks;
+    uint64_t version;
+    bool started;
+    double *x, *floor, *forms;
+    double *inner, *square;
+};
+
+tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit__lin_ucb **out)
+{
+    tacit__lin_ucb *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    const size_t d = options->dimension;
+    p->o = *options;
+    p->blocks = tacit__alloc(p->o.blocks, sizeof *p->blocks);
+    p->x = tacit__alloc(d, sizeof *p->x);
+    p->floor = tacit__alloc(tacit__floor_scratch(d), sizeof *p->floor);
+    p->forms = tacit__alloc(tacit__forms_scratch(d), sizeof *p->forms);
+    p->inner = tacit__alloc(p->o.n_actions, sizeof *p->inner);
+    p->square = tacit__alloc(p->o.n_actions, sizeof *p->square);
+    bool made = p->blocks != NULL && p->x != NULL && p->floor != NULL && p->forms != NULL &&
+                p->inner != NULL && p->square != NULL;
+    for (size_t i = 0; made && i < p->o.blocks; i++) {
+        block *b = &p->blocks[i];
+        b->factor = tacit__alloc(d * d, sizeof *b->factor);
+        b->pivots = tacit__alloc(d, sizeof *b->pivots);
+        b->t = tacit__alloc(d, sizeof *b->t);
+        made = b->factor != NULL && b->pivots != NULL && b->t != NULL;
+    }
+    if (!made) {
+        tacit__lin_ucb_destroy(p);
+        return TACIT_NO_MEMORY;
+    }
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__lin_ucb_destroy(tacit__lin_ucb *p)
+{
+    if (p == NULL)
+        return;
+    for (size_t i = 0; p->blocks != NULL && i < p->o.blocks; i++) {
+        tacit__free(p->blocks[i].factor);
+        tacit__free(p->blocks[i].pivots);
+        tacit__free(p->blocks[i].t);
+    }
+    tacit__free(p->blocks);
+    tacit__free(p->x);
+    tacit__free(p->floor);
+    tacit__free(p->forms);
+    tacit__free(p->inner);
+    tacit__free(p->square);
+    tacit__free(p);
+}
+
+/* What the noise makes of the confidence set. */
+typedef struct spread {
+    double added;     /* to the diagonal */
+    double low, high; /* spectrum of noise and what was added */
+    double gamma;
+} spread;
+
+static spread spread_of(const tacit__lin_ucb *p, const tacit__moments *m)
+{
+    const tacit__lin_ucb_options *o = &p->o;
+    double lambda = o->regularizer, d = (double)o->dimension;
+    if (m->gram_stddev <= 0)
+        return (spread){lambda, lambda, lambda, 0};
+    double tail = sqrt(2 * log(4 * (double)o->users / o->failure));
+    double norm = o->printed_norm > 0 ? o->printed_norm : m->gram_stddev * (sqrt(2 * d) + tail);
+    spread s = {.added = lambda + o->shift * norm,
+                .low = fmax(lambda + (o->shift - 1) * norm, (lambda + o->shift * norm) / 2),
+                .high = lambda + (o->shift + 1) * norm};
+    s.gamma = m->response_stddev * (sqrt(d) + tail) / sqrt(s.low);
+    return s;
+}
+
+static void set_beta(const tacit__lin_ucb *p, block *b, const spread *s)
+{
+    double d = (double)p->o.dimension;
+    double grown = fmax(0, b->log_det - d * log(s->low));
+    b->beta =
+        sqrt(2 * log(2 / p->o.failure) + grown) + p->o.parameter_norm * sqrt(s->high) + s->gamma;
+}
+
+static void set_pivots(const tacit__lin_ucb *p, block *b)
+{
+    const size_t d = p->o.dimension;
+    for (size_t j = 0; j < d; j++)
+        b->pivots[j] = 1 / b->factor[j * d + j];
+    b->log_det = tacit__log_determinant(d, b->factor);
+}
+
+static void factorize(tacit__lin_ucb *p, const tacit__moments *m, size_t i, const spread *s)
+{
+    const size_t d = p->o.dimension;
+    block *b = &p->blocks[i];
+    const double *gram = m->gram + i * tacit__packed_size(d);
+    bool noisy = m->gram_stddev > 0, raise = noisy && p->o.raise;
+    tacit__packed_expand(d, gram, raise ? 0 : s->added, b->factor);
+    if (raise || !tacit__cholesky(d, b->factor)) {
+        tacit__packed_expand(d, gram, raise ? 0 : s->added, b->factor);
+        (void)tacit__eigen_floor(d, b->factor, s->added, p->floor);
+        /* A floor above 0 leaves nothing to fail; should rounding, the diagonal alone will do. */
+        if (!tacit__cholesky(d, b->factor)) {
+            memset(b->factor, 0, d * d * sizeof *b->factor);
+            for (size_t j = 0; j < d; j++)
+                b->factor[j * d + j] = sqrt(s->high + (double)m->users);
+        }
+    }
+    set_pivots(p, b);
+    memcpy(b->t, m->response + i * d, d * sizeof *b->t);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    set_beta(p, b, s);
+}
+
+/* One more user in an exact sum. */
+static void follow(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
+{
+    const size_t d = p->o.dimension;
+    block *b = &p->blocks[m->last_block];
+    double q = 0;
+    memcpy(p->x, m->last, d * sizeof *p->x);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, p->x);
+    for (size_t i = 0; i < d; i++)
+        q += p->x[i] * p->x[i];
+    b->log_det += log1p(q);
+    memcpy(p->x, m->last, d * sizeof *p->x);
+    tacit__cholesky_add(d, b->factor, b->pivots, p->x);
+    memcpy(b->t, m->response + m->last_block * d, d * sizeof *b->t);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, b->t);
+    set_beta(p, b, s);
+}
+
+bool tacit__lin_ucb_look(tacit__lin_ucb *p, const tacit__moments *m)
+{
+    if (p->started && m->version == p->version)
+        return false;
+    spread s = spread_of(p, m);
+    if (p->started && m->last != NULL && m->version == p->version + 1) {
+        follow(p, m, &s);
+    } else {
+        for (size_t i = 0; i < p->o.blocks; i++)
+            factorize(p, m, i, &s);
+    }
+    p->started = true;
+    p->version = m->version;
+    return true;
+}
+
+/* z . t and |z|^2 of one vector. */
+static void form(const tacit__lin_ucb *p, const block *b, const double *x, double *inner,
+                 double *square)
+{
+    const size_t d = p->o.dimension;
+    double sum = 0, squares = 0;
+    memcpy(p->x, x, d * sizeof *p->x);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, p->x);
+    for (size_t i = 0; i < d; i++) {
+        sum += p->x[i] * b->t[i];
+        squares += p->x[i] * p->x[i];
+    }
+    *inner = sum;
+    *square = squares;
+}
+
+uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, double chance,
+                            double *probability, double *scores)
+{
+    const size_t d = p->o.dimension, n = p->o.n_actions;
+    if (p->o.blocks == 1) {
+        const block *b = &p->blocks[0];
+        tacit__forms(d, n, b->factor, b->pivots, b->t, features, p->forms, p->inner, p->square);
+    }
+    double best = -HUGE_VAL;
+    uint32_t ties = 0;
+    for (size_t a = 0; a < n; a++) {
+        const block *b = &p->blocks[p->o.blocks == 1 ? 0 : a];
+        if (p->o.blocks > 1)
+            form(p, b, features, &p->inner[a], &p->square[a]);
+        scores[a] = p->inner[a] + p->o.bonus_scale * b->beta * sqrt(p->square[a]);
+        if (scores[a] > best) {
+            best = scores[a];
+            ties = 0;
+        }
+        ties += scores[a] == best;
+    }
+    uint32_t wanted = (uint32_t)(chance * ties), action = 0;
+    for (uint32_t a = 0; a < n; a++)
+        if (scores[a] == best && wanted-- == 0)
+            action = a;
+    *probability = 1 / (double)ties;
+    return action;
+}
+
+void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, double *beta)
+{
+    const block *b = &p->blocks[i];
+    memcpy(theta, b->t, p->o.dimension * sizeof *theta);
+    tacit__solve_upper(p->o.dimension, b->factor, theta);
+    *beta = b->beta;
+}

@@ -1,0 +1,58 @@
+/* What a bandit world is made of: who comes, what each action would earn, and how chance decides. */
+#ifndef TACIT_WORLDS_BANDIT_H
+#define TACIT_WORLDS_BANDIT_H
+
+#include <tacit/world.h>
+
+#include "base/settings.h"
+
+enum { TACIT__REMARK = 400 };
+
+typedef struct tacit__bandit {
+    tacit_bandit face;
+    size_t n_contexts; /* 0: not numbered */
+    size_t n_actions;
+    uint64_t
+        people;    /* 0: no limit. Otherwise `begin` gets the number of a person, not of a round */
+    bool shuffled; /* people come in an order of their own in each run */
+    bool labelled;
+    double reward_low, reward_high, optimal; /* optimal: with rewards in [0, 1], or NaN */
+    char remark[TACIT__REMARK];
+    size_t n_words; /* of chance that a context takes */
+    /* Who comes: fills the visitor; `features` and `means` are room for what is not stored anyway. */
+    void (*begin)(const void *self, uint64_t number, const uint64_t *words, double *features,
+                  double *means, tacit_visitor *out);
+    /* The reward in [0, 1] of an action that has one. */
+    double (*reward)(const void *self, const tacit_visitor *visitor, uint32_t action,
+                     uint64_t word);
+    void (*destroy)(void *self); /* accepts NULL */
+    void *self;
+} tacit__bandit;
+
+/* Randomness of a reward around its mean, both in [0, 1]. */
+typedef struct tacit__reward_law {
+    bool bernoulli;
+    double half_width; /* of a uniform law, otherwise */
+} tacit__reward_law;
+
+/* "bernoulli", or the half-width in original units, which is what *half_width becomes. */
+TACIT_MUST_USE tacit_status tacit__reward_law_read(const tacit__value *value,
+                                                   const tacit__origin *origin, bool *bernoulli,
+                                                   double *half_width, tacit_error *err);
+double tacit__reward_draw(tacit__reward_law law, double mean, uint64_t word);
+
+/* In [0, 1). */
+static inline double tacit__unit(uint64_t word)
+{
+    return (double)(word >> 11) * 0x1p-53;
+}
+
+/* Words one after the other from a site, for worlds that are drawn at random. */
+typedef struct tacit__draws tacit__draws;
+TACIT_MUST_USE tacit_status tacit__draws_create(uint64_t seed, const char *name,
+                                                tacit__draws **out);
+void tacit__draws_destroy(tacit__draws *draws);
+uint64_t tacit__draws_word(tacit__draws *draws);
+double tacit__draws_normal(tacit__draws *draws);
+
+#endif

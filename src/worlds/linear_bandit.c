@@ -1,0 +1,228 @@
+/* linear-bandit: mean rewards 1/2 + x . theta / 2 with features x of length at most 1 and a hidden unit vector theta (one
+ * for all actions, or one for each).
+ *
+ * Features are uniform on a cube of diameter 2 around the origin, so no vector is longer than 1. `contexts: n` makes them
+ * once and numbers them; `contexts: 0` draws new ones for every user. `phases: L` makes the order adversarial: during each
+ * block of L rounds all features lie near one axis (the other coordinates are divided by ten), another one in the next
+ * block, so that nothing about the next block can be learned in this one. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/alias.h"
+#include "worlds/kind.h"
+
+enum { DIMENSION, ACTIONS, ARMS, CONTEXTS, PHASES, NOISE, SEED, N_PARAMETERS };
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [DIMENSION] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 10000, "features"},
+    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "10", 1, 10000, "number of actions"},
+    [ARMS] = {"arms", TACIT_PARAMETER_TEXT, "shared", 0, 0,
+              "shared: each action has features; disjoint: each has parameters"},
+    [CONTEXTS] = {"contexts", TACIT_PARAMETER_INTEGER, "1000", 0, 1000000,
+                  "different contexts, numbered; 0: every user is new"},
+    [PHASES] = {"phases", TACIT_PARAMETER_INTEGER, "0", 0, 1000000000,
+                "adversarial order: rounds that features stay near one axis; 0: random order"},
+    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "bernoulli", 0, 0,
+               "rewards are 0 or 1, or the mean plus a uniform law of this half-width"},
+    [SEED] = TACIT__SEED_PARAMETER("of features and parameters; all runs play in the same world"),
+};
+
+typedef struct field {
+    size_t d, n_actions, n_contexts, rows, phases; /* rows: vectors of features for a user */
+    bool disjoint;
+    tacit__reward_law law;
+    double *theta;  /* [1 or actions][d] */
+    double *points; /* [contexts][rows][d], or NULL */
+    double *means;  /* [contexts][actions], or NULL */
+} field;
+
+static void destroy(void *self)
+{
+    field *f = self;
+    if (f == NULL)
+        return;
+    tacit__free(f->theta);
+    tacit__free(f->points);
+    tacit__free(f->means);
+    tacit__free(f);
+}
+
+static void means_of(const field *f, const double *features, double *means)
+{
+    for (size_t a = 0; a < f->n_actions; a++) {
+        const double *x = features + (f->disjoint ? 0 : a * f->d);
+        const double *theta = f->theta + (f->disjoint ? a * f->d : 0);
+        double sum = 0;
+        for (size_t i = 0; i < f->d; i++)
+            sum += x[i] * theta[i];
+        means[a] = fmin(1, fmax(0, 0.5 + 0.5 * sum)); /* outside by rounding only */
+    }
+}
+
+/* The features of one context, of the axis `axis` or of none (d). */
+static void fill(const field *f, const uint64_t *words, size_t axis, double *features)
+{
+    double side = 1 / sqrt((double)f->d);
+    for (size_t i = 0; i < f->rows * f->d; i++) {
+        double u = 2 * tacit__unit(words[i]) - 1;
+        features[i] = side * (axis < f->d && i % f->d != axis ? 0.1 * u : u);
+    }
+}
+
+static void begin(const void *self, uint64_t number, const uint64_t *words, double *features,
+                  double *means, tacit_visitor *out)
+{
+    const field *f = self;
+    size_t axis = f->phases > 0 ? (size_t)(number / f->phases % f->d) : f->d;
+    if (f->points == NULL) {
+        fill(f, words, axis, features);
+        means_of(f, features, means);
+        out->features = features;
+        out->means = means;
+        return;
+    }
+    /* With phases, context i belongs to axis i mod d. */
+    uint64_t n = f->n_contexts, first = 0, stride = 1;
+    if (axis < f->d) {
+        first = axis;
+        stride = f->d;
+        n = (n - axis + f->d - 1) / f->d;
+    }
+    out->state = (uint32_t)(first + stride * (uint64_t)(((tacit__u128)words[0] * n) >> 64));
+    out->means = f->means + out->state * f->n_actions;
+}
+
+static double reward(const void *self, const tacit_visitor *visitor, uint32_t action, uint64_t word)
+{
+    return tacit__reward_draw(((const field *)self)->law, visitor->means[action], word);
+}
+
+static tacit_status fill_table(field *f, tacit__draws *draws)
+{
+    size_t per_user = f->rows * f->d, all;
+    uint64_t *words = tacit__alloc(per_user, sizeof *words);
+    if (__builtin_mul_overflow(f->n_contexts, per_user, &all))
+        all = SIZE_MAX;
+    f->points = tacit__alloc(all, sizeof *f->points);
+    f->means = tacit__alloc(f->n_contexts * f->n_actions, sizeof *f->means);
+    bool made = words != NULL && f->points != NULL && f->means != NULL;
+    for (size_t c = 0; made && c < f->n_contexts; c++) {
+        for (size_t i = 0; i < per_user; i++)
+            words[i] = tacit__draws_word(draws);
+        fill(f, words, f->phases > 0 ? c % f->d : f->d, f->points + c * per_user);
+        means_of(f, f->points + c * per_user, f->means + c * f->n_actions);
+    }
+    tacit__free(words);
+    return made ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+static tacit_status fill_field(field *f, uint64_t seed)
+{
+    size_t n_theta = f->disjoint ? f->n_actions : 1;
+    tacit__draws *draws = NULL;
+    tacit_status status = tacit__draws_create(seed, "linear bandit", &draws);
+    f->theta = tacit__alloc(n_theta * f->d, sizeof *f->theta);
+    if (status == TACIT_OK && f->theta == NULL)
+        status = TACIT_NO_MEMORY;
+    for (size_t a = 0; status == TACIT_OK && a < n_theta; a++) {
+        double *theta = f->theta + a * f->d, square = 0;
+        for (size_t i = 0; i < f->d; i++) {
+            theta[i] = tacit__draws_normal(draws);
+            square += theta[i] * theta[i];
+        }
+        for (size_t i = 0; i < f->d; i++)
+            theta[i] /= sqrt(square);
+    }
+    if (status == TACIT_OK && f->n_contexts > 0)
+        status = fill_table(f, draws);
+    tacit__draws_destroy(draws);
+    return status;
+}
+
+/* Mean over the contexts, which are equally likely; NaN if it is not known. */
+static double optimal(const field *f)
+{
+    if (f->means == NULL)
+        return (double)NAN;
+    double sum = 0;
+    for (size_t c = 0; c < f->n_contexts; c++) {
+        double best = 0;
+        for (size_t a = 0; a < f->n_actions; a++)
+            best = fmax(best, f->means[c * f->n_actions + a]);
+        sum += best;
+    }
+    return sum / (double)f->n_contexts;
+}
+
+static tacit_status read(const tacit__value *v, const tacit__origin *origin, field *f,
+                         tacit_error *err)
+{
+    double half;
+    f->d = (size_t)v[DIMENSION].integer;
+    f->n_actions = (size_t)v[ACTIONS].integer;
+    f->n_contexts = (size_t)v[CONTEXTS].integer;
+    f->phases = (size_t)v[PHASES].integer;
+    tacit_status status = tacit__choose(&v[ARMS], origin, "arms", "shared, disjoint", err);
+    if (status != TACIT_OK)
+        return status;
+    f->disjoint = v[ARMS].text[0] == 'd';
+    f->rows = f->disjoint ? 1 : f->n_actions;
+    status = tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err);
+    if (status != TACIT_OK)
+        return status;
+    /* Means lie in [0, 1] before the noise; what the noise adds is mapped back. */
+    f->law.half_width = half / (1 + 2 * half);
+    if (f->phases > 0 && f->n_contexts > 0 && f->n_contexts < f->d)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[CONTEXTS].line,
+                              "phases need at least as many contexts as features, %zu, or 0", f->d);
+    return TACIT_OK;
+}
+
+static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
+                           tacit_error *err)
+{
+    field *f = tacit__alloc(1, sizeof *f);
+    tacit__bandit *b = tacit__alloc(1, sizeof *b);
+    tacit_status status = f != NULL && b != NULL ? read(v, origin, f, err) : TACIT_NO_MEMORY;
+    if (status == TACIT_OK)
+        status = fill_field(f, (uint64_t)v[SEED].integer);
+    if (status != TACIT_OK) {
+        destroy(f);
+        tacit__free(b);
+        return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+    }
+    double half = f->law.half_width / (1 - 2 * f->law.half_width), shrink = 1 / (1 + 2 * half);
+    for (size_t i = 0; f->means != NULL && i < f->n_contexts * f->n_actions; i++)
+        f->means[i] = 0.5 + shrink * (f->means[i] - 0.5);
+    for (size_t i = 0; i < (f->disjoint ? f->n_actions : 1) * f->d; i++)
+        f->theta[i] *= shrink;
+    *b = (tacit__bandit){.face = {.dimension = f->d,
+                                  .bound = 1,
+                                  .disjoint = f->disjoint,
+                                  .parameter_norm = 0.5 * shrink,
+                                  .points = f->points},
+                         .n_contexts = f->n_contexts,
+                         .n_actions = f->n_actions,
+                         .reward_low = -half,
+                         .reward_high = 1 + half,
+                         .optimal = f->phases > 0 ? (double)NAN : optimal(f),
+                         .n_words = f->points != NULL ? 1 : f->rows * f->d,
+                         .begin = begin,
+                         .reward = reward,
+                         .destroy = destroy,
+                         .self = f};
+    out->bandit = b;
+    return TACIT_OK;
+}
+
+const tacit__kind tacit__kind_linear_bandit = {
+    .face = {.name = "linear-bandit",
+             .help = "mean rewards are linear in features; shared or disjoint actions, contexts "
+                     "random or adversarial",
+             .source = "the setting of Abbasi-Yadkori, Pal and Szepesvari 2011",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_BANDIT,
+    .create = create,
+};
