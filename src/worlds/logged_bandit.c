@@ -1,0 +1,186 @@
+/* logged-bandit: people of a CSV file, each once, in an order of their own in every run.
+ *
+ * With a label, actions are its classes and the right one earns 1; since every action's reward is known, regret is exact:
+ * the number of wrong answers. With a logged action, its propensity and its reward, only that action's reward is known; the
+ * lab replays and divides by propensities (lab/rounds.c). Learners see no more than in any bandit: the context, and the
+ * reward of the action that was taken. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/kind.h"
+#include "worlds/people.h"
+
+enum {
+    DATA,
+    CONTEXT,
+    LABEL,
+    ACTION,
+    PROPENSITY,
+    REWARD,
+    MISSING,
+    ORDER,
+    INTERCEPT,
+    UNIT,
+    N_PARAMETERS
+};
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [DATA] = {"file", TACIT_PARAMETER_FILE, NULL, 0, 0,
+              "a CSV file with a header, one person in a line"},
+    [CONTEXT] = {"context", TACIT_PARAMETER_TEXT, NULL, 0, 0,
+                 "columns: 'age 17..90, sex {Male | Female}'; what is not declared is looked up, "
+                 "which is not private"},
+    [LABEL] = {"label", TACIT_PARAMETER_TEXT, "", 0, 0,
+               "the column with the right answer: 'income {<=50K | >50K}'"},
+    [ACTION] = {"action", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "instead of a label: the column with what was done: 'dose {low | high}'"},
+    [PROPENSITY] = {"propensity", TACIT_PARAMETER_TEXT, "", 0, 0,
+                    "how likely that was: a column, or a number"},
+    [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0, "and what came of it: 'outcome 0..1'"},
+    [MISSING] = {"missing", TACIT_PARAMETER_TEXT, "?", 0, 0,
+                 "what stands for a missing value, as an empty field always does"},
+    [ORDER] = {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
+               "of the people: random (another in each run), or file"},
+    [INTERCEPT] = {"intercept", TACIT_PARAMETER_FLAG, "yes", 0, 0, "a feature that is always 1"},
+    [UNIT] = {"unit", TACIT_PARAMETER_FLAG, "yes", 0, 0,
+              "scale each person's features to length 1; no: all people's by one factor"},
+};
+
+typedef struct crowd {
+    tacit__people *people;
+} crowd;
+
+static void destroy(void *self)
+{
+    crowd *c = self;
+    if (c != NULL)
+        tacit__people_destroy(c->people);
+    tacit__free(c);
+}
+
+static void begin(const void *self, uint64_t number, const uint64_t *words, double *features,
+                  double *means, tacit_visitor *out)
+{
+    const tacit__people *p = ((const crowd *)self)->people;
+    (void)words, (void)features;
+    out->features = p->features + number * p->dimension;
+    if (p->reward != NULL) {
+        out->logged_action = p->answer[number];
+        out->propensity = p->propensity[number];
+        means[0] = p->reward[number]; /* kept for `reward` only */
+        return;
+    }
+    for (size_t a = 0; a < p->n_actions; a++)
+        means[a] = a == p->answer[number];
+    out->means = means;
+}
+
+static double reward(const void *self, const tacit_visitor *visitor, uint32_t action, uint64_t word)
+{
+    const tacit__people *p = ((const crowd *)self)->people;
+    (void)word;
+    if (p->reward == NULL)
+        return visitor->means[action];
+    size_t person = (size_t)(visitor->features - p->features) / p->dimension;
+    return p->reward[person];
+}
+
+static tacit_status check(const tacit__value *v, const tacit__origin *origin, tacit_error *err)
+{
+    bool label = v[LABEL].text[0] != '\0', action = v[ACTION].text[0] != '\0',
+         propensity = v[PROPENSITY].text[0] != '\0', earned = v[REWARD].text[0] != '\0';
+    if (label ? action || propensity || earned : !(action && propensity && earned))
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
+                              "logged-bandit needs either a label, or action, propensity and "
+                              "reward");
+    return tacit__choose(&v[ORDER], origin, "order", "random, file", err);
+}
+
+static tacit__declaration declare(const tacit__value *v, const tacit__origin *origin,
+                                  size_t parameter)
+{
+    return (tacit__declaration){origin->file, parameters[parameter].name, v[parameter].text,
+                                (size_t)v[parameter].line};
+}
+
+static tacit_status read(const tacit__value *v, const tacit__origin *origin, tacit__people **out,
+                         tacit_error *err)
+{
+    tacit__file file;
+    tacit_status status = tacit__file_read(&v[DATA], origin, &file, err);
+    if (status == TACIT_OK) {
+        const tacit__people_source source = {.text = {file.text, file.size},
+                                             .name = file.path,
+                                             .missing = v[MISSING].text,
+                                             .intercept = v[INTERCEPT].flag,
+                                             .unit = v[UNIT].flag,
+                                             .context = declare(v, origin, CONTEXT),
+                                             .label = declare(v, origin, LABEL),
+                                             .action = declare(v, origin, ACTION),
+                                             .propensity = declare(v, origin, PROPENSITY),
+                                             .reward = declare(v, origin, REWARD)};
+        status = tacit__people_read(&source, out, err);
+    }
+    tacit__file_close(&file);
+    return status;
+}
+
+static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
+                           tacit_error *err)
+{
+    tacit_status status = check(v, origin, err);
+    if (status != TACIT_OK)
+        return status;
+    crowd *c = tacit__alloc(1, sizeof *c);
+    tacit__bandit *b = tacit__alloc(1, sizeof *b);
+    status = c != NULL && b != NULL ? read(v, origin, &c->people, err)
+                                    : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status != TACIT_OK) {
+        destroy(c);
+        tacit__free(b);
+        return status;
+    }
+    const tacit__people *p = c->people;
+    bool labelled = p->reward == NULL;
+    *b = (tacit__bandit){.face = {.dimension = p->dimension,
+                                  .bound = 1,
+                                  .disjoint = true,
+                                  .complementary = labelled && p->n_actions == 2},
+                         .n_actions = p->n_actions,
+                         .people = p->n,
+                         .shuffled = v[ORDER].text[0] == 'r',
+                         .labelled = labelled,
+                         .reward_low = p->reward_low,
+                         .reward_high = p->reward_high,
+                         .optimal = labelled ? 1 : (double)NAN,
+                         .begin = begin,
+                         .reward = reward,
+                         .destroy = destroy,
+                         .self = c};
+    size_t used = 0;
+    if (p->scanned[0] != '\0')
+        used =
+            (size_t)snprintf(b->remark, sizeof b->remark,
+                             "NOT PRIVATE: ranges or categories of %s were looked up in the data "
+                             "itself; declare them",
+                             p->scanned);
+    if (p->skipped > 0 && used < sizeof b->remark)
+        (void)snprintf(b->remark + used, sizeof b->remark - used,
+                       "%s%zu people without an answer, or with another, were left out",
+                       used > 0 ? "; " : "", p->skipped);
+    out->bandit = b;
+    return TACIT_OK;
+}
+
+const tacit__kind tacit__kind_logged_bandit = {
+    .face = {.name = "logged-bandit",
+             .help = "people of a CSV file: right answers to guess, or logged actions to replay",
+             .source = "a data set of yours; replay after Li, Chu, Langford and Wang 2011",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_BANDIT,
+    .create = create,
+};

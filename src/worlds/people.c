@@ -1,0 +1,482 @@
+/* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what was not declared;
+ * the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over the end of a line. */
+#include "worlds/people.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { MAX_FIELDS = 1024, MAX_PEOPLE = 1 << 28 };
+
+typedef struct reader {
+    const tacit__people_source *source;
+    tacit__span rest, line;
+    size_t number; /* of the line */
+    size_t n_fields, n_header;
+    tacit__span field[MAX_FIELDS];
+    tacit__columns_list context, label, reward; /* label: or action */
+    size_t propensity_field;
+    double propensity; /* if it is a number; 0: it is a column */
+    tacit__people *people;
+} reader;
+
+/* --- Lines --------------------------------------------------------------------------------------- */
+
+/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations as they stand. */
+static bool take_field(tacit__span *line, tacit__span *field)
+{
+    tacit__span t = tacit__span_trim(*line);
+    size_t blank = (size_t)(t.text - line->text), n;
+    if (t.size > 0 && t.text[0] == '"') {
+        for (n = 1; n < t.size; n++)
+            if (t.text[n] == '"') {
+                if (n + 1 < t.size && t.text[n + 1] == '"')
+                    n++;
+                else
+                    break;
+            }
+        if (n >= t.size)
+            return false;
+        *field = (tacit__span){t.text + 1, n - 1};
+        n += blank + 1;
+        while (n < line->size && (line->text[n] == ' ' || line->text[n] == '\t'))
+            n++;
+        if (n < line->size && line->text[n] != ',')
+            return false;
+    } else {
+        const char *comma = line->size > 0 ? memchr(line->text, ',', line->size) : NULL;
+        n = comma != NULL ? (size_t)(comma - line->text) : line->size;
+        *field = tacit__span_trim((tacit__span){line->text, n});
+    }
+    *line = (tacit__span){line->text + n, line->size - n};
+    return true;
+}
+
+static tacit_status split(reader *r, tacit_error *err)
+{
+    tacit__span line = r->line;
+    r->n_fields = 0;
+    for (;;) {
+        if (r->n_fields == MAX_FIELDS)
+            return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
+                                  "more than %d fields", (int)MAX_FIELDS);
+        if (!take_field(&line, &r->field[r->n_fields++]))
+            return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, r->number,
+                                  "field %zu: a quote is not closed, or text follows it",
+                                  r->n_fields);
+        if (line.size == 0)
+            return TACIT_OK;
+        line = (tacit__span){line.text + 1, line.size - 1}; /* the comma */
+    }
+}
+
+/* The next line that is not blank; *more is false after the last. */
+static tacit_status next(reader *r, bool *more, tacit_error *err)
+{
+    do {
+        *more = tacit__line_next(&r->rest, &r->line);
+        r->number += *more;
+    } while (*more && tacit__span_trim(r->line).size == 0);
+    if (!*more)
+        return TACIT_OK;
+    tacit_status status = split(r, err);
+    if (status == TACIT_OK && r->n_header > 0 && r->n_fields != r->n_header)
+        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, r->number,
+                              "%zu field%s, expected %zu as in the header", r->n_fields,
+                              r->n_fields == 1 ? "" : "s", r->n_header);
+    return status;
+}
+
+static tacit_status rewind_to_header(reader *r, tacit_error *err)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    bool more;
+    r->rest = r->source->text;
+    if (r->rest.size >= 3 && memcmp(r->rest.text, mark, 3) == 0)
+        r->rest = (tacit__span){r->rest.text + 3, r->rest.size - 3};
+    r->number = 0;
+    r->n_header = 0;
+    tacit_status status = next(r, &more, err);
+    if (status == TACIT_OK && !more)
+        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 0,
+                              "the file is empty, expected a header with names of columns");
+    r->n_header = r->n_fields;
+    return status;
+}
+
+static bool is_missing(const reader *r, tacit__span value)
+{
+    return value.size == 0 || tacit__span_is(value, r->source->missing);
+}
+
+/* --- Columns ------------------------------------------------------------------------------------- */
+
+/* The place of a column in the header, the line that is split now. */
+static tacit_status locate(const reader *r, const tacit__declaration *d, tacit__span name,
+                           size_t *field, tacit_error *err)
+{
+    char shown[TACIT__SHOWN], list[160] = "";
+    size_t found = 0, used = 0;
+    for (size_t i = 0; i < r->n_fields; i++)
+        if (r->field[i].size == name.size && memcmp(r->field[i].text, name.text, name.size) == 0) {
+            *field = i;
+            found++;
+        }
+    if (found == 1)
+        return TACIT_OK;
+    if (found > 1)
+        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1, "two columns are called '%s'",
+                              tacit__span_show(name, shown));
+    for (size_t i = 0; i < r->n_fields && used + 48 < sizeof list; i++) {
+        char one[TACIT__SHOWN];
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                                 tacit__span_show(r->field[i], one));
+    }
+    return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
+                          "%s: %.60s has no column '%s'; there are %s%s", d->key, r->source->name,
+                          tacit__span_show(name, shown), list,
+                          used + 48 >= sizeof list ? ", ..." : "");
+}
+
+static tacit_status one_column(reader *r, const tacit__declaration *d, tacit__columns_list *out,
+                               tacit_error *err)
+{
+    tacit_status status = tacit__columns_read(d, out, err);
+    if (status == TACIT_OK && out->n != 1)
+        status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
+                                "%s has %zu columns, expected one", d->key, out->n);
+    if (status == TACIT_OK)
+        status = locate(r, d, out->column[0].name, &out->column[0].field, err);
+    return status;
+}
+
+static tacit_status find_logged(reader *r, tacit_error *err)
+{
+    const tacit__people_source *s = r->source;
+    const tacit__declaration *p = &s->propensity;
+    tacit_status status = one_column(r, &s->reward, &r->reward, err);
+    if (status == TACIT_OK && r->reward.column[0].declared && !r->reward.column[0].numeric)
+        status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->reward.file, s->reward.line,
+                                "reward has categories, expected a range: 'reward 0..1'");
+    if (status != TACIT_OK)
+        return status;
+    if (tacit__read_real(p->text, strlen(p->text), &r->propensity)) {
+        if (!(r->propensity > 0 && r->propensity <= 1))
+            return tacit__fail_at(err, TACIT_BAD_ARGUMENT, p->file, p->line,
+                                  "propensity is %g, expected a number in (0, 1], or a column",
+                                  r->propensity);
+        return TACIT_OK;
+    }
+    r->propensity = 0;
+    return locate(r, p, (tacit__span){p->text, strlen(p->text)}, &r->propensity_field, err);
+}
+
+static tacit_status find_columns(reader *r, tacit_error *err)
+{
+    const tacit__people_source *s = r->source;
+    bool labelled = s->label.text[0] != '\0';
+    tacit_status status = tacit__columns_read(&s->context, &r->context, err);
+    for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
+        status =
+            locate(r, &s->context, r->context.column[i].name, &r->context.column[i].field, err);
+    if (status == TACIT_OK && r->context.n == 0 && !s->intercept)
+        status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->context.file, s->context.line,
+                                "context names no column and there is no intercept");
+    if (status == TACIT_OK)
+        status = one_column(r, labelled ? &s->label : &s->action, &r->label, err);
+    if (status == TACIT_OK && r->label.column[0].numeric)
+        status = tacit__fail_at(err, TACIT_BAD_ARGUMENT, s->label.file, s->label.line,
+                                "the actions are a range, expected categories: 'income {low | "
+                                "high}'");
+    if (status == TACIT_OK && !labelled)
+        status = find_logged(r, err);
+    return status;
+}
+
+/* --- The scan ------------------------------------------------------------------------------------ */
+
+/* A column that was not declared is taken to be numeric until a value is no number. */
+static tacit_status look(reader *r, tacit__column *c, tacit_error *err)
+{
+    tacit__span value = r->field[c->field];
+    double x;
+    if (is_missing(r, value)) {
+        c->missing = true;
+        return TACIT_OK;
+    }
+    if (tacit__column_find(c, value) == c->n_categories) {
+        tacit_status status = tacit__column_add(c, value);
+        if (status == TACIT_TOO_LARGE && c->numeric)
+            status = TACIT_OK;
+        if (status == TACIT_TOO_LARGE) {
+            char shown[TACIT__SHOWN];
+            return tacit__fail_at(err, status, r->source->name, r->number,
+                                  "column '%s' has more than %d different values; declare "
+                                  "categories, or leave it out",
+                                  tacit__span_show(c->name, shown), (int)TACIT__MAX_CATEGORIES);
+        }
+        if (status != TACIT_OK)
+            return tacit__fail_plain(err, status);
+    }
+    if (!tacit__read_real(value.text, value.size, &x)) {
+        c->numeric = false;
+        return c->n_categories < TACIT__MAX_CATEGORIES
+                   ? TACIT_OK
+                   : tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
+                                    "a column has too many different values; declare categories");
+    }
+    c->low = fmin(c->low, x);
+    c->high = fmax(c->high, x);
+    return TACIT_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const tacit__span *x = a, *y = b;
+    size_t n = x->size < y->size ? x->size : y->size;
+    int order = n > 0 ? memcmp(x->text, y->text, n) : 0;
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* What the scan has found becomes the column's declaration; its name is noted. */
+static void settle(reader *r, tacit__column *c)
+{
+    if (c->numeric && !(c->low < c->high)) { /* one value, or none */
+        c->low = isfinite(c->low) ? c->low - 1 : 0;
+        c->high = c->low + 2;
+    }
+    if (c->numeric)
+        c->n_categories = 0;
+    else if (c->n_categories > 1)
+        qsort(c->category, c->n_categories, sizeof *c->category, compare);
+    char *list = r->people->scanned, shown[TACIT__SHOWN];
+    size_t used = strlen(list);
+    (void)snprintf(list + used, sizeof r->people->scanned - used, "%s%s", used > 0 ? ", " : "",
+                   tacit__span_show(c->name, shown));
+}
+
+static void begin_scan(tacit__column *c, bool numeric)
+{
+    c->numeric = numeric;
+    c->low = HUGE_VAL;
+    c->high = -HUGE_VAL;
+}
+
+/* Counts people, and looks up what was not declared. */
+static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
+{
+    tacit__column *label = &r->label.column[0], *reward = &r->reward.column[0];
+    bool more, logged = r->reward.n > 0;
+    for (size_t i = 0; i < r->context.n; i++)
+        if (!r->context.column[i].declared)
+            begin_scan(&r->context.column[i], true);
+    if (!label->declared)
+        begin_scan(label, false);
+    if (logged && !reward->declared)
+        begin_scan(reward, true);
+    *n_lines = 0;
+    for (;;) {
+        tacit_status status = next(r, &more, err);
+        if (status != TACIT_OK)
+            return status;
+        if (!more)
+            break;
+        for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
+            if (!r->context.column[i].declared)
+                status = look(r, &r->context.column[i], err);
+        if (status == TACIT_OK && !label->declared)
+            status = look(r, label, err);
+        if (status == TACIT_OK && logged && !reward->declared)
+            status = look(r, reward, err);
+        if (status != TACIT_OK)
+            return status;
+        if (++*n_lines > MAX_PEOPLE)
+            return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
+                                  "more than %d people", (int)MAX_PEOPLE);
+    }
+    for (size_t i = 0; i < r->context.n; i++)
+        if (!r->context.column[i].declared)
+            settle(r, &r->context.column[i]);
+    if (!label->declared)
+        settle(r, label);
+    if (logged && !reward->declared)
+        settle(r, reward);
+    if (logged && !reward->numeric)
+        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1,
+                              "the reward has values that are no numbers");
+    return TACIT_OK;
+}
+
+/* --- Encoding ------------------------------------------------------------------------------------ */
+
+static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__span value,
+                               bool missing, tacit_error *err)
+{
+    char shown[TACIT__SHOWN], name[TACIT__SHOWN];
+    (void)tacit__span_show(c->name, name);
+    if (missing)
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+                              "%s is missing; if that may be, declare it as '%s %g..%g ?'", name,
+                              name, c->low, c->high);
+    return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+                          c->numeric ? "%s is '%s', expected a number"
+                                     : "%s is '%s', which is no declared category; declare it, or "
+                                       "'...' for all others",
+                          name, tacit__span_show(value, shown));
+}
+
+static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
+{
+    double square = 0, most = (double)r->source->intercept;
+    if (r->source->intercept)
+        x[0] = 1;
+    for (size_t i = 0; i < r->context.n; i++) {
+        const tacit__column *c = &r->context.column[i];
+        tacit__span value = r->field[c->field];
+        bool missing = is_missing(r, value);
+        if (!tacit__column_encode(c, value, missing, x + c->first))
+            return fail_value(r, c, value, missing, err);
+        most += 1; /* each column's features are at most 1 long */
+    }
+    for (size_t i = 0; i < r->people->dimension; i++)
+        square += x[i] * x[i];
+    double length = sqrt(r->source->unit ? square : most);
+    for (size_t i = 0; i < r->people->dimension && length > 0; i++)
+        x[i] /= length;
+    return TACIT_OK;
+}
+
+static tacit_status encode_logged(const reader *r, size_t person, tacit_error *err)
+{
+    const tacit__column *c = &r->reward.column[0];
+    tacit__span value = r->field[c->field];
+    double x, p = r->propensity;
+    if (!tacit__read_real(value.text, value.size, &x))
+        return fail_value(r, c, value, false, err);
+    if (p == 0) {
+        tacit__span text = r->field[r->propensity_field];
+        char shown[TACIT__SHOWN];
+        if (!tacit__read_real(text.text, text.size, &p) || !(p > 0 && p <= 1))
+            return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+                                  "the propensity is '%s', expected a number in (0, 1]",
+                                  tacit__span_show(text, shown));
+    }
+    r->people->propensity[person] = p;
+    r->people->reward[person] = (fmin(c->high, fmax(c->low, x)) - c->low) / (c->high - c->low);
+    return TACIT_OK;
+}
+
+static tacit_status encode_all(reader *r, tacit_error *err)
+{
+    tacit__people *p = r->people;
+    const tacit__column *label = &r->label.column[0];
+    bool more, logged = r->reward.n > 0;
+    for (;;) {
+        tacit_status status = next(r, &more, err);
+        if (status != TACIT_OK || !more)
+            return status;
+        tacit__span value = r->field[label->field];
+        size_t action = tacit__column_find(label, value);
+        if (is_missing(r, value) || (action == label->n_categories && label->others)) {
+            p->skipped++;
+            continue;
+        }
+        if (action == label->n_categories)
+            return fail_value(r, label, value, false, err);
+        status = encode_context(r, p->features + p->n * p->dimension, err);
+        if (status == TACIT_OK && logged)
+            status = encode_logged(r, p->n, err);
+        if (status != TACIT_OK)
+            return status;
+        p->answer[p->n++] = (uint32_t)action;
+    }
+}
+
+static tacit_status make_room(reader *r, size_t n_lines, tacit_error *err)
+{
+    tacit__people *p = r->people;
+    size_t all;
+    p->dimension = r->source->intercept;
+    for (size_t i = 0; i < r->context.n; i++) {
+        r->context.column[i].first = p->dimension;
+        p->dimension += tacit__column_width(&r->context.column[i]);
+    }
+    p->n_actions = r->label.column[0].n_categories;
+    if (n_lines == 0 || p->n_actions == 0 || p->dimension == 0)
+        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 0,
+                              "%zu people, %zu features and %zu actions; expected some of each",
+                              n_lines, p->dimension, p->n_actions);
+    if (__builtin_mul_overflow(n_lines, p->dimension, &all))
+        all = SIZE_MAX;
+    p->features = tacit__alloc(all, sizeof *p->features);
+    p->answer = tacit__alloc(n_lines, sizeof *p->answer);
+    if (r->reward.n > 0) {
+        p->propensity = tacit__alloc(n_lines, sizeof *p->propensity);
+        p->reward = tacit__alloc(n_lines, sizeof *p->reward);
+    }
+    if (p->features == NULL || p->answer == NULL ||
+        (r->reward.n > 0 && (p->propensity == NULL || p->reward == NULL)))
+        return tacit__fail(err, TACIT_NO_MEMORY,
+                           "%zu people with %zu features do not fit into "
+                           "memory",
+                           n_lines, p->dimension);
+    return TACIT_OK;
+}
+
+tacit_status tacit__people_read(const tacit__people_source *source, tacit__people **out,
+                                tacit_error *err)
+{
+    size_t n_lines = 0;
+    reader *r = tacit__alloc(1, sizeof *r);
+    tacit__people *p = tacit__alloc(1, sizeof *p);
+    tacit_status status = TACIT_OK;
+    if (r == NULL || p == NULL) {
+        tacit__free(r);
+        tacit__free(p);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    r->source = source;
+    r->people = p;
+    status = rewind_to_header(r, err);
+    if (status == TACIT_OK)
+        status = find_columns(r, err);
+    if (status == TACIT_OK)
+        status = scan(r, &n_lines, err);
+    if (status == TACIT_OK)
+        status = make_room(r, n_lines, err);
+    if (status == TACIT_OK)
+        status = rewind_to_header(r, err);
+    if (status == TACIT_OK)
+        status = encode_all(r, err);
+    if (status == TACIT_OK && p->n == 0)
+        status = tacit__fail_at(err, TACIT_SYNTAX, source->name, 0, "nobody has an answer");
+    p->reward_high = 1;
+    if (r->reward.n > 0) {
+        p->reward_low = r->reward.column[0].low;
+        p->reward_high = r->reward.column[0].high;
+    }
+    tacit__columns_free(&r->context);
+    tacit__columns_free(&r->label);
+    tacit__columns_free(&r->reward);
+    tacit__free(r);
+    if (status == TACIT_OK)
+        *out = p;
+    else
+        tacit__people_destroy(p);
+    return status;
+}
+
+void tacit__people_destroy(tacit__people *p)
+{
+    if (p == NULL)
+        return;
+    tacit__free_secret(p->features, p->n * p->dimension * sizeof *p->features);
+    tacit__free_secret(p->answer, p->n * sizeof *p->answer);
+    tacit__free(p->propensity);
+    tacit__free(p->reward);
+    tacit__free(p);
+}
