@@ -1,0 +1,141 @@
+/* Audits: attacks on the promise of an agent, through the code that serves people.
+ *
+ *     tacit_audit_agent(&request, NULL, &audit, &err);
+ *     puts(audit->words);                             "nothing was found: ..."
+ *     if (audit->verdict == TACIT_AUDIT_VIOLATED) ...
+ *
+ * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighbouring one with all releases
+ * frozen; what passes its door must come in the same order, with the same noise, and move no farther than the release
+ * plan says, and what it shows must be the same. Noise: what was added at the door must be distributed as declared.
+ * Attack: many runs in two worlds that differ in one user, the worst that a search found; the best score that an
+ * attacker could compute tells the worlds apart as well as it can, and how well it does so proves a lower bound on epsilon.
+ *
+ * The attacker sees all that passes the door after the user came, which is more than anybody is shown, knows all other users,
+ * and chose them. A violation is a proof, up to the stated error probability. The absence of one is evidence, never a
+ * proof.
+ *
+ * Noise comes from seeds, one for each trial: the code is that of production, and an audit with the same seed gives the
+ * same result, whatever the number of threads. (A source of system randomness that is broken is therefore not found.) */
+#ifndef TACIT_AUDIT_H
+#define TACIT_AUDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/agent.h>
+#include <tacit/plan.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Largest number of trials: what fits into memory. */
+#define TACIT_MAX_TRIALS UINT64_C(10000000)
+#define TACIT_MIN_TRIALS UINT64_C(16)
+
+typedef struct tacit_audit_progress {
+    uint64_t trials, n_trials; /* in each world; 0 of 0 while neighbours are searched */
+    double seconds;            /* since the trials began */
+} tacit_audit_progress;
+
+typedef struct tacit_audit_options {
+    uint64_t trials;    /* runs (joint) or reports (local) in each world; 0: chosen from the wanted power */
+    double confidence;  /* that a conviction is right, in (0, 1); 0: 0.99 */
+    uint64_t seed;      /* of the audit's chance */
+    unsigned n_threads; /* 0: one for each processor that this process may use */
+    /* Called some ten times a second by the calling thread; false stops the audit (STOPPED). NULL: none. */
+    bool (*progress)(void *context, const tacit_audit_progress *progress);
+    void *context;
+} tacit_audit_options;
+
+typedef enum tacit_audit_verdict {
+    TACIT_AUDIT_PASSED,   /* nothing was found */
+    TACIT_AUDIT_VIOLATED, /* the claim is not true */
+    TACIT_AUDIT_TOO_FEW,  /* nothing was found, and with so few trials nothing could have been */
+    TACIT_AUDIT_STOPPED   /* by `progress` */
+} tacit_audit_verdict;
+
+/* "passed", "violated", "too few trials", "stopped". */
+TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);
+
+/* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of the other. */
+typedef struct tacit_audit_proof {
+    const char *score;        /* what was computed from a run */
+    double threshold;         /* the event: the score is above it (or below, by_below) */
+    bool below;
+    uint64_t hits, alarms, n;
+    double epsilon; /* proved at the claim's delta; 0: nothing */
+    double mu;      /* proved, for Gaussian noise tested as mu-GDP; NaN for the other proof */
+} tacit_audit_proof;
+
+typedef struct tacit_audit {
+    tacit_guarantee claim;
+    tacit_law law;
+    tacit_audit_verdict verdict;
+    const char *words; /* the verdict and its reason */
+
+    /* Record and replay. Losses are epsilon (Laplace) or mu (Gaussian). */
+    uint64_t neighbours, refused;      /* tried; not taken by the curator, as is its right */
+    bool same_calls;                   /* what passes the door does not depend on a user's data */
+    bool same_view;                    /* what is shown depends on releases only */
+    bool declared_only;                /* everything that passed was declared */
+    double moved, declared;            /* loss of the worst pair; loss of the plan */
+    uint64_t position;                 /* of the planted user, counted from 1 */
+    double replay_epsilon;             /* of that pair at the claim's delta if the noise is as declared; 0: none */
+    const char *fault;                 /* what was found, or "" */
+
+    /* Noise. */
+    double draws;           /* examined */
+    double noise_size;      /* measured over declared; NaN: none examined */
+    const char *noise_fault; /* or "" */
+
+    /* Attack. */
+    uint64_t trials, selection;  /* in each world; how many of them chose the events */
+    double confidence;
+    tacit_audit_proof pure, gaussian; /* as (epsilon, delta); as mu-GDP (Gaussian noise only, else n is 0) */
+    double epsilon;              /* the largest that was proved; 0: none */
+    double ceiling;              /* the largest that so many trials can prove, whatever the mechanism */
+    double detectable;           /* noise too small by this factor is found with 90 % probability; infinite: none */
+} tacit_audit;
+
+/* Audits the agent that a request describes. Model none promises nothing and is UNSUPPORTED. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_audit_agent(const tacit_agent_request *request,
+                                                        const tacit_audit_options *options,
+                                                        tacit_audit **out, tacit_error *err);
+TACIT_API void tacit_audit_destroy(tacit_audit *audit);
+
+/* --- Is the audit any good? ---------------------------------------------------------------------- */
+
+/* One mechanism that is known to be sound, or broken on purpose. */
+typedef struct tacit_control {
+    const char *name, *what;
+    bool broken;
+    uint64_t audits, convicted; /* sound ones are audited many times, with different seeds */
+    uint64_t allowed;           /* sound: convictions that the stated rate allows */
+    bool right;                 /* broken and convicted, or sound and convicted no more often than allowed */
+    const char *caught_by;      /* broken: which parts found it, e.g. "replay, attack" */
+    const char *words;          /* of the last audit */
+} tacit_control;
+
+typedef struct tacit_self_test {
+    const tacit_control *controls;
+    size_t n;
+    bool right;        /* all are */
+    double confidence; /* of each audit: sound mechanisms are convicted at most this often, minus from 1 */
+    bool stopped;
+} tacit_self_test;
+
+/* Audits the controls. `options->trials` is for each audit; 0: few, enough for these. `audits`: of each sound control, 0: 20. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_audit_self_test(const tacit_audit_options *options,
+                                                            uint64_t audits,
+                                                            tacit_self_test **out,
+                                                            tacit_error *err);
+TACIT_API void tacit_self_test_destroy(tacit_self_test *test);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

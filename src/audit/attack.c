@@ -1,0 +1,326 @@
+/* See audit/attack.h.
+ *
+ * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under joint privacy
+ * a trial is a whole run; under local privacy it is one report, and one instance makes as many as it may. They
+ * are dealt out to threads in batches of fixed size and leave their scores in places of their own, so results do not depend on
+ * the number of threads.
+ *
+ * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold that
+ * promise most; the bound is then computed on the rest, which the choice has not seen, so that it needs no correction for
+ * the many events that were looked at. */
+#include "audit/attack.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/bounds.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+
+enum { JOINT_BATCH = 16, LOCAL_BATCH = 1024, REFERENCE = 1 << 16, THRESHOLDS = 256 };
+
+typedef struct battle {
+    const tacit__subject *subject;
+    const tacit__pair *pair;
+    const tacit__attack_options *o;
+    uint64_t batch, selection;
+    double *scores; /* [score][world][trial] */
+    tacit__residuals *checks; /* [batch that chooses] */
+    size_t n_checks;
+    tacit__reference reference;
+} battle;
+
+static double *score_at(const battle *b, int score, int world)
+{
+    return b->scores + ((size_t)score * 2 + (size_t)world) * b->o->trials;
+}
+
+uint64_t tacit__attack_selection(uint64_t trials)
+{
+    return (trials + 3) / 4;
+}
+
+static uint64_t seed_of(const battle *b, const char *role, int world, uint64_t number)
+{
+    uint8_t numbers[17], digest[TACIT__KEY_BYTES];
+    uint64_t seed = 0;
+    for (int i = 0; i < 8; i++) {
+        numbers[i] = (uint8_t)(b->o->seed >> (8 * i));
+        numbers[8 + i] = (uint8_t)(number >> (8 * i));
+    }
+    numbers[16] = (uint8_t)world;
+    const tacit__bytes parts[] = {{numbers, sizeof numbers}, {role, strlen(role)}};
+    tacit__digest(parts, 2, digest);
+    for (int i = 0; i < 8; i++)
+        seed |= (uint64_t)digest[i] << (8 * i);
+    return seed;
+}
+
+/* --- Trials -------------------------------------------------------------------------------------- */
+
+static tacit_status unexpected(tacit_error *err)
+{
+    return tacit__fail(err, TACIT_UNSUPPORTED,
+                       "the learner took a user in the search and refused the same user in a trial");
+}
+
+static void write_scores(const battle *b, const tacit__duel *d, int world, uint64_t trial)
+{
+    for (int s = 0; s < TACIT__SCORES; s++)
+        score_at(b, s, world)[trial] = world == 0 ? d->scores[s] : -d->scores[s];
+}
+
+static void equip(const battle *b, tacit__duel *d, tacit__residuals *check)
+{
+    d->check = check;
+    d->is = &b->reference;
+}
+
+static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64_t end,
+                              tacit__residuals *check, tacit_error *err)
+{
+    for (uint64_t t = first; t < end; t++) {
+        tacit__duel d;
+        bool refused;
+        tacit_status status =
+            tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
+        if (status != TACIT_OK)
+            return status;
+        equip(b, &d, check);
+        status = tacit__pair_run(b->pair, &d, world, &refused, err);
+        write_scores(b, &d, world, t);
+        tacit__duel_close(&d);
+        if (status == TACIT_OK && refused)
+            status = unexpected(err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* How many users' reports one instance makes: what the last of them sends may be of no consequence. */
+static uint64_t reports_each(const tacit__subject *s)
+{
+    return s->users > 1 ? s->users - 1 : 1;
+}
+
+/* A look at the billboard before every report costs much and changes no report of most learners; those whose reports
+ * depend on it say so by refusing. */
+static tacit_status run_local(const battle *b, int world, uint64_t first, uint64_t end,
+                              bool plan_always, tacit__residuals *check, tacit_error *err)
+{
+    uint64_t each = reports_each(b->subject);
+    tacit_status status = TACIT_OK;
+    for (uint64_t t = first; t < end && status == TACIT_OK;) {
+        tacit__duel d;
+        status = tacit__duel_open(&d, b->subject, seed_of(b, "reports", world, t), err);
+        if (status != TACIT_OK)
+            return status;
+        equip(b, &d, check);
+        uint64_t stop = end - t < each ? end : t + each;
+        for (uint64_t k = t; k < stop && status == TACIT_OK; k++) {
+            bool refused;
+            memset(d.scores, 0, sizeof d.scores);
+            status = tacit__duel_step(&d, plan_always || k == t, &b->pair->users[world],
+                                      &b->pair->users[1 - world], &refused, err);
+            if (status == TACIT_OK && refused && !plan_always) {
+                tacit__duel_close(&d);
+                return run_local(b, world, first, end, true, check, err);
+            }
+            if (status == TACIT_OK && refused)
+                status = unexpected(err);
+            write_scores(b, &d, world, k);
+        }
+        t = stop;
+        tacit__duel_close(&d);
+    }
+    return status;
+}
+
+static tacit_status run_batch(void *context, size_t job, tacit_error *err)
+{
+    const battle *b = context;
+    uint64_t first = job * b->batch, end = first + b->batch;
+    end = end < b->o->trials ? end : b->o->trials;
+    tacit__residuals *check = job < b->n_checks ? &b->checks[job] : NULL;
+    bool local = b->subject->claim.model == TACIT_MODEL_LOCAL;
+    for (int world = 0; world < 2; world++) {
+        tacit_status status = local ? run_local(b, world, first, end, false, check, err)
+                                    : run_joint(b, world, first, end, check, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+static bool tick(void *context, size_t done, double seconds)
+{
+    const battle *b = context;
+    uint64_t trials = done * b->batch;
+    return b->o->progress == NULL ||
+           b->o->progress(b->o->context, trials < b->o->trials ? trials : b->o->trials,
+                          b->o->trials, seconds);
+}
+
+/* The draws of a run with a seed of its own, to see whether others have the same. */
+static tacit_status make_reference(battle *b, tacit_error *err)
+{
+    tacit__duel d;
+    bool refused;
+    b->reference.draws = tacit__alloc(REFERENCE, sizeof *b->reference.draws);
+    if (b->reference.draws == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    b->reference.capacity = REFERENCE;
+    tacit_status status =
+        tacit__duel_open(&d, b->subject, seed_of(b, "reference", 0, 0), err);
+    if (status != TACIT_OK)
+        return status;
+    d.write = &b->reference;
+    status = tacit__pair_run(b->pair, &d, 0, &refused, err);
+    tacit__duel_close(&d);
+    return status;
+}
+
+/* --- Choosing and proving ------------------------------------------------------------------------ */
+
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* How many of n sorted values are above t. */
+static uint64_t above(const double *sorted, uint64_t n, double t)
+{
+    uint64_t low = 0, high = n;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (sorted[middle] > t)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return n - low;
+}
+
+typedef struct choice {
+    tacit__proof *epsilon, *mu;
+    double n, delta, error_epsilon, error_mu; /* of the runs that will prove */
+} choice;
+
+/* Takes the event if it promises more. `counts`: in the worlds, of m. */
+static void weigh(const choice *c, int score, int world, double threshold, const uint64_t counts[2],
+                  uint64_t m)
+{
+    double p = (double)counts[world] / (double)m,
+           q = ((double)counts[1 - world] + 1) / ((double)m + 1);
+    tacit__proof event = {.score = (tacit__score)score, .world = world, .threshold = threshold};
+    event.value = tacit__epsilon_guess(p, q, c->n, c->delta, c->error_epsilon);
+    if (event.value > c->epsilon->value)
+        *c->epsilon = event;
+    if (c->error_mu > 0) {
+        event.value = tacit__mu_guess(p, q, c->n, c->error_mu);
+        if (event.value > c->mu->value)
+            *c->mu = event;
+    }
+}
+
+/* Tries thresholds at the ranks of both worlds' scores, close together at the ends. */
+static void choose(const battle *b, const choice *c, double *scratch)
+{
+    uint64_t m = b->selection;
+    for (int s = 0; s < TACIT__SCORES; s++) {
+        double *sorted[2] = {scratch, scratch + m};
+        for (int w = 0; w < 2; w++) {
+            memcpy(sorted[w], score_at(b, s, w), m * sizeof *scratch);
+            qsort(sorted[w], m, sizeof *scratch, ascending);
+        }
+        for (int i = 0; i < THRESHOLDS; i++)
+            for (int w = 0; w < 2; w++) {
+                double x = (double)(i % (THRESHOLDS / 2)) / (THRESHOLDS / 2);
+                double tail = 0.5 * exp(-x * log((double)m)); /* from the middle to one of m */
+                double rank = i < THRESHOLDS / 2 ? tail : 1 - tail;
+                uint64_t place = (uint64_t)(rank * (double)m);
+                double t = sorted[w][place < m ? place : m - 1];
+                uint64_t up[2] = {above(sorted[0], m, t), above(sorted[1], m, t)};
+                weigh(c, s, 0, t, up, m);
+                /* the other side: at most t */
+                uint64_t down[2] = {m - up[0], m - up[1]};
+                weigh(c, s, 1, nextafter(t, HUGE_VAL), down, m);
+            }
+    }
+}
+
+static void count(const battle *b, tacit__proof *proof)
+{
+    uint64_t counts[2] = {0, 0};
+    proof->n = b->o->trials - b->selection;
+    for (int w = 0; w < 2; w++) {
+        const double *scores = score_at(b, proof->score, w);
+        for (uint64_t t = b->selection; t < b->o->trials; t++)
+            counts[w] += proof->world == 0 ? scores[t] > proof->threshold
+                                           : scores[t] < proof->threshold;
+    }
+    proof->hits = counts[proof->world];
+    proof->alarms = counts[1 - proof->world];
+}
+
+static tacit_status prove(const battle *b, tacit__attack *out, tacit_error *err)
+{
+    double *scratch = tacit__alloc(2 * (size_t)b->selection, sizeof *scratch);
+    if (scratch == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    out->epsilon.value = out->mu.value = -HUGE_VAL;
+    choice c = {.epsilon = &out->epsilon,
+                .mu = &out->mu,
+                .n = (double)b->selection,
+                .delta = b->o->delta,
+                .error_epsilon = b->o->error_epsilon,
+                .error_mu = b->o->error_mu};
+    choose(b, &c, scratch);
+    tacit__free(scratch);
+    count(b, &out->epsilon);
+    out->epsilon.value = tacit__epsilon_proved(out->epsilon.hits, out->epsilon.alarms,
+                                               out->epsilon.n, b->o->delta, b->o->error_epsilon);
+    if (b->o->error_mu > 0) {
+        count(b, &out->mu);
+        out->mu.value =
+            tacit__mu_proved(out->mu.hits, out->mu.alarms, out->mu.n, b->o->error_mu);
+    }
+    for (size_t i = 0; i < b->n_checks; i++)
+        tacit__residuals_merge(&out->residuals, &b->checks[i]);
+    return TACIT_OK;
+}
+
+tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair *pair,
+                               const tacit__attack_options *options, tacit__attack *out,
+                               tacit_error *err)
+{
+    battle b = {.subject = subject,
+                .pair = pair,
+                .o = options,
+                .batch = subject->claim.model == TACIT_MODEL_LOCAL ? LOCAL_BATCH : JOINT_BATCH,
+                .selection = tacit__attack_selection(options->trials)};
+    *out = (tacit__attack){.selection = b.selection};
+    size_t n_jobs = (size_t)((options->trials + b.batch - 1) / b.batch);
+    b.n_checks = (size_t)((b.selection + b.batch - 1) / b.batch);
+    b.scores = tacit__alloc(2 * TACIT__SCORES * (size_t)options->trials, sizeof *b.scores);
+    b.checks = tacit__alloc(b.n_checks, sizeof *b.checks);
+    tacit_status status = TACIT_OK;
+    if (b.scores == NULL || b.checks == NULL)
+        status = tacit__fail(err, TACIT_NO_MEMORY, "%llu trials do not fit into memory",
+                             (unsigned long long)options->trials);
+    if (status == TACIT_OK)
+        status = make_reference(&b, err);
+    if (status == TACIT_OK)
+        status = tacit__parallel(n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped,
+                                 err);
+    if (status == TACIT_OK && !out->stopped)
+        status = prove(&b, out, err);
+    tacit__free(b.scores);
+    tacit__free(b.checks);
+    tacit__free_secret(b.reference.draws, b.reference.capacity * sizeof *b.reference.draws);
+    return status;
+}

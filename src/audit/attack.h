@@ -1,0 +1,41 @@
+/* An attack: many runs in two neighbouring worlds, an event chosen on some of them, what the others prove about it. */
+#ifndef TACIT_AUDIT_ATTACK_H
+#define TACIT_AUDIT_ATTACK_H
+
+#include "audit/pair.h"
+
+/* What an event proved. */
+typedef struct tacit__proof {
+    tacit__score score;
+    int world;           /* in which the event is the likelier one */
+    double threshold;    /* world 0: the score is above it; world 1: below */
+    uint64_t hits, alarms, n; /* how often it was seen in that world, and in the other, of n runs in each */
+    double value;        /* the bound: epsilon or mu; -inf: nothing */
+} tacit__proof;
+
+typedef struct tacit__attack_options {
+    uint64_t trials; /* runs in each world; a quarter of them chooses the events */
+    uint64_t seed;
+    unsigned n_threads;
+    double delta;
+    double error_epsilon, error_mu; /* of the two proofs; error_mu 0: there is no second one */
+    bool (*progress)(void *context, uint64_t done, uint64_t all, double seconds);
+    void *context;
+} tacit__attack_options;
+
+typedef struct tacit__attack {
+    tacit__proof epsilon, mu;
+    uint64_t selection; /* runs in each world that chose the events */
+    tacit__residuals residuals;
+    bool stopped; /* by `progress`: nothing else here counts */
+} tacit__attack;
+
+TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,
+                                              const tacit__pair *pair,
+                                              const tacit__attack_options *options,
+                                              tacit__attack *out, tacit_error *err);
+
+/* Runs that choose, of so many. */
+uint64_t tacit__attack_selection(uint64_t trials);
+
+#endif

@@ -1,0 +1,313 @@
+/* The audit. See include/tacit/audit.h.
+ *
+ * Error probabilities: of 1 - confidence a quarter goes to the tests on noise; the rest to the proof of an epsilon, or, with
+ * Gaussian noise, in halves to that and to the proof of a mu. Record and replay errs never. So a sound agent is
+ * convicted with at most the stated probability.
+ *
+ * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far sharper: at delta
+ * = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves is that of a Gaussian mechanism
+ * with this mu; that the noise is Gaussian is what the second part examines, and what the sampler's own tests prove. */
+#include "audit/audit.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/attack.h"
+#include "audit/power.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Effort: users who come during the search; numbers drawn in trials that nobody asked for by number. Together about a
+ * minute on two processors. */
+#define SEARCH_EFFORT 20000
+#define TRIAL_EFFORT 3e8
+
+#define DEFAULT_CONFIDENCE 0.99
+#define TOL 1e-9 /* relative: scales and sums are rounded */
+
+typedef struct file {
+    tacit_audit face; /* first: what the caller holds */
+    char words[1000], fault[280], noise_fault[120];
+} file;
+
+const char *tacit_audit_verdict_name(tacit_audit_verdict verdict)
+{
+    static const char *const names[] = {"passed", "violated", "too few trials", "stopped"};
+    return names[verdict];
+}
+
+void tacit_audit_destroy(tacit_audit *audit)
+{
+    tacit__free(audit);
+}
+
+/* --- Words --------------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void add_words(file *f, const char *format, ...)
+{
+    size_t used = strlen(f->words);
+    va_list arguments;
+    if (used > 0 && used + 3 < sizeof f->words) {
+        memcpy(f->words + used, "; ", 3);
+        used += 2;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(f->words + used, sizeof f->words - used, format, arguments);
+    va_end(arguments);
+}
+
+static void judge_replay(file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->fault[0] != '\0')
+        add_words(f, "%s", f->fault);
+    if (a->moved > a->declared * (1 + TOL))
+        add_words(f,
+                  "a pair of users moves what is released by %s %.4g, and the plan declares %.4g",
+                  a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
+}
+
+static void judge_attack(file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->noise_fault[0] != '\0')
+        add_words(f, "%s (measured over declared: %.4g)", f->noise_fault, a->noise_size);
+    if (a->epsilon > a->claim.epsilon)
+        add_words(f,
+                  "the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
+                  a->epsilon, 100 * a->confidence, a->claim.epsilon);
+    if (a->replay_epsilon > a->claim.epsilon * (1 + TOL))
+        add_words(f,
+                  "with the noise that was declared, a pair of users is told apart at epsilon "
+                  "%.4g, and the claim is %g",
+                  a->replay_epsilon, a->claim.epsilon);
+}
+
+static void conclude(file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->words[0] != '\0') {
+        a->verdict = TACIT_AUDIT_VIOLATED;
+        return;
+    }
+    bool hopeless =
+        a->ceiling <= a->claim.epsilon && isinf(a->detectable); /* even without any noise */
+    a->verdict = hopeless ? TACIT_AUDIT_TOO_FEW : TACIT_AUDIT_PASSED;
+    if (hopeless)
+        add_words(f,
+                  "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
+                  "the mechanism does, and the claim is %g: only record and replay speaks here",
+                  (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
+    else if (isinf(a->detectable))
+        add_words(f,
+                  "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would "
+                  "find only noise that is more than 16 times too small: mostly record and replay "
+                  "speaks here. This is evidence, not proof",
+                  a->epsilon, a->claim.epsilon);
+    else
+        add_words(f,
+                  "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would "
+                  "find noise that is %.3g times too small. This is evidence, not proof",
+                  a->epsilon, a->claim.epsilon, a->detectable);
+}
+
+/* --- Parts --------------------------------------------------------------------------------------- */
+
+static void note_search(file *f, const tacit__search *s, const tacit__pair *pair)
+{
+    tacit_audit *a = &f->face;
+    a->neighbours = s->tried;
+    a->refused = s->refused;
+    a->same_calls = s->same_calls;
+    a->same_view = s->same_view;
+    a->declared_only = !s->undeclared;
+    a->moved = s->measured;
+    a->declared = s->declared;
+    a->position = (uint64_t)pair->position + 1;
+    (void)snprintf(f->fault, sizeof f->fault, "%s", s->fault);
+}
+
+static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double mu)
+{
+    return (tacit_audit_proof){.score = tacit__score_name(p->score),
+                               .threshold = p->threshold,
+                               .below = p->world == 1,
+                               .hits = p->hits,
+                               .alarms = p->alarms,
+                               .n = p->n,
+                               .epsilon = epsilon,
+                               .mu = mu};
+}
+
+static void note_attack(file *f, const tacit__attack *attack, double noise_error)
+{
+    tacit_audit *a = &f->face;
+    a->selection = attack->selection;
+    a->pure = proof_of(&attack->epsilon, fmax(attack->epsilon.value, 0), (double)NAN);
+    a->epsilon = a->pure.epsilon;
+    if (a->law == TACIT_LAW_GAUSSIAN) {
+        double mu = attack->mu.value, epsilon = 0;
+        if (mu > 0 && tacit_gdp_epsilon(mu, a->claim.delta, &epsilon) != TACIT_OK)
+            epsilon = 0;
+        a->gaussian = proof_of(&attack->mu, epsilon, fmax(mu, 0));
+        a->epsilon = fmax(a->epsilon, epsilon);
+    }
+    a->draws = attack->residuals.n;
+    a->noise_size = tacit__residuals_size(&attack->residuals);
+    tacit__residual_test test = tacit__residuals_judge(&attack->residuals, noise_error);
+    if (test < TACIT__RESIDUAL_TESTS)
+        (void)snprintf(f->noise_fault, sizeof f->noise_fault, "%s", tacit__residual_words(test));
+}
+
+static double numbers_per_trial(const tacit__subject *s)
+{
+    double numbers = 0;
+    for (size_t i = 0; i < tacit_plan_size(s->declared); i++)
+        numbers += (double)tacit_plan_release(s->declared, i)->dimension;
+    return 4 * numbers * (s->claim.model == TACIT_MODEL_LOCAL ? 1 : (double)s->users);
+}
+
+static bool pass_on(void *context, uint64_t done, uint64_t all, double seconds)
+{
+    const tacit_audit_options *o = context;
+    const tacit_audit_progress p = {.trials = done, .n_trials = all, .seconds = seconds};
+    return o->progress == NULL || o->progress(o->context, &p);
+}
+
+/* The pair's exact loss, what so many trials can find, and the trials themselves. */
+static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
+                                const tacit__pair *pair, file *f, tacit_error *err)
+{
+    tacit_audit *a = &f->face;
+    tacit_cost *costs = NULL;
+    tacit_composition exact;
+    bool gaussian = a->law == TACIT_LAW_GAUSSIAN;
+    double error = 1 - a->confidence;
+    tacit__prospect prospect = {.law = a->law,
+                                .claim = a->claim,
+                                .moved = a->moved,
+                                .error_epsilon = error * (gaussian ? 3.0 / 8 : 3.0 / 4),
+                                .error_mu = gaussian ? error * 3 / 8 : 0};
+    tacit_status status = tacit__pair_costs(s, pair, o->seed, &costs, &prospect.n_costs, err);
+    prospect.costs = costs;
+    if (status == TACIT_OK && prospect.n_costs > 0)
+        status = tacit_compose_at_delta(costs, prospect.n_costs, a->claim.delta, &exact, err);
+    if (status == TACIT_OK && prospect.n_costs > 0)
+        a->replay_epsilon = exact.epsilon.low;
+    if (status == TACIT_OK && gaussian)
+        status = tacit_gdp_mu(a->claim.epsilon, a->claim.delta, &prospect.claim_mu);
+    if (status == TACIT_OK) {
+        a->trials = o->trials > 0 ? o->trials
+                                  : tacit__power_choose(&prospect, numbers_per_trial(s),
+                                                        TRIAL_EFFORT);
+        a->ceiling = tacit__power_ceiling(a->trials - tacit__attack_selection(a->trials),
+                                          a->claim.delta, prospect.error_epsilon);
+        a->detectable = tacit__power_factor(&prospect, a->trials);
+        tacit__attack_options options = {.trials = a->trials,
+                                         .seed = o->seed,
+                                         .n_threads = o->n_threads,
+                                         .delta = a->claim.delta,
+                                         .error_epsilon = prospect.error_epsilon,
+                                         .error_mu = prospect.error_mu,
+                                         .progress = pass_on};
+        union {
+            const tacit_audit_options *in;
+            void *out;
+        } context = {.in = o};
+        options.context = context.out;
+        tacit__attack attack;
+        status = tacit__attack_run(s, pair, &options, &attack, err);
+        if (status == TACIT_OK && attack.stopped)
+            a->verdict = TACIT_AUDIT_STOPPED;
+        else if (status == TACIT_OK)
+            note_attack(f, &attack, error / 4);
+    }
+    tacit__free(costs);
+    return status;
+}
+
+static tacit_status check_options(const tacit_audit_options *o, tacit_error *err)
+{
+    if (o->trials > 0 && (o->trials < TACIT_MIN_TRIALS || o->trials > TACIT_MAX_TRIALS))
+        return tacit__fail(err, TACIT_BAD_COUNT, "trials is %llu, expected %llu to %llu",
+                           (unsigned long long)o->trials, (unsigned long long)TACIT_MIN_TRIALS,
+                           (unsigned long long)TACIT_MAX_TRIALS);
+    if (o->confidence != 0 && !(o->confidence > 0 && o->confidence < 1))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "confidence is %g, expected a number between 0 and 1", o->confidence);
+    return TACIT_OK;
+}
+
+tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_options *options,
+                                  tacit_audit **out, tacit_error *err)
+{
+    static const tacit_audit_options defaults;
+    const tacit_audit_options *o = options != NULL ? options : &defaults;
+    tacit_status status = check_options(o, err);
+    if (status != TACIT_OK)
+        return status;
+    file *f = tacit__alloc(1, sizeof *f);
+    if (f == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_audit *a = &f->face;
+    *a = (tacit_audit){.claim = s->claim,
+                       .law = tacit_plan_law(s->declared),
+                       .confidence = o->confidence > 0 ? o->confidence : DEFAULT_CONFIDENCE,
+                       .noise_size = (double)NAN,
+                       .detectable = HUGE_VAL,
+                       .words = f->words,
+                       .fault = f->fault,
+                       .noise_fault = f->noise_fault};
+    a->pure.score = a->gaussian.score = "";
+    a->pure.mu = (double)NAN;
+    tacit__pair pair = {0};
+    tacit__search search;
+    status = tacit__pair_create(s, &pair) == TACIT_OK ? TACIT_OK
+                                                      : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
+        status = tacit__pair_search(s, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    if (status == TACIT_OK) {
+        note_search(f, &search, &pair);
+        judge_replay(f);
+        /* two runs that do not even make the same calls have no likelihood ratio */
+        if (a->same_calls)
+            status = attack_pair(s, o, &pair, f, err);
+    }
+    if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED) {
+        judge_attack(f);
+        conclude(f);
+    }
+    tacit__pair_destroy(&pair);
+    if (status != TACIT_OK) {
+        tacit_audit_destroy(a);
+        return status;
+    }
+    *out = a;
+    return TACIT_OK;
+}
+
+tacit_status tacit_audit_agent(const tacit_agent_request *request,
+                               const tacit_audit_options *options, tacit_audit **out,
+                               tacit_error *err)
+{
+    if (request == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (request->guarantee.model == TACIT_MODEL_NONE)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "there is nothing to audit: model none promises nothing");
+    tacit_noise *noise = NULL;
+    tacit_agent *example = NULL;
+    tacit_status status = tacit_noise_create_simulated(options != NULL ? options->seed : 0, &noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(request, noise, &example, err);
+    tacit_noise_destroy(noise);
+    if (status != TACIT_OK)
+        return status;
+    const tacit__subject subject = tacit__subject_agent(request, example);
+    status = tacit__audit_subject(&subject, options, out, err);
+    tacit_agent_destroy(example);
+    return status;
+}

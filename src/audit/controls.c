@@ -1,0 +1,241 @@
+/* The self-test: the audit against mechanisms of which the answer is known.
+ *
+ * Broken ones, each in one way that real libraries have been broken in, must be convicted. Sound ones, at exactly the loss that
+ * they claim, may be convicted as often as the error probability allows and no more: with n audits at rate a, so often
+ * that more has a chance below 1e-4 under Bin(n, a). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/audit.h"
+#include "audit/bounds.h"
+#include "audit/counter.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#define CHANCE_OF_TOO_MANY 1e-4
+
+typedef enum tampering { UNTOUCHED, HALF, BARE } tampering;
+
+/* Either a counter or a learner. */
+typedef struct control {
+    const char *name, *what;
+    bool broken;
+    uint64_t trials; /* unless others are asked for */
+    bool is_agent;
+    tacit__counter counter;
+    tacit_agent_request request;
+    tampering tampering;
+} control;
+
+#define JOINT {TACIT_MODEL_JOINT, 1, 1e-5}
+#define JOINT_PURE {TACIT_MODEL_JOINT, 1, 0}
+#define LOCAL {TACIT_MODEL_LOCAL, 1, 1e-5}
+#define LOCAL_PURE {TACIT_MODEL_LOCAL, 1, 0}
+#define TINY_WORLD .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 8
+
+static const control controls[] = {
+    {.name = "half the noise",
+     .what = "a sum released with noise of half the scale",
+     .broken = true,
+     .trials = 8000,
+     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400, .half_noise = true}},
+    {.name = "half the noise, joint",
+     .what = "the same for a running sum with Gaussian noise",
+     .broken = true,
+     .trials = 4000,
+     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .half_noise = true}},
+    {.name = "half the noise, learner",
+     .what = "dp-ucbvi with half of its noise taken off",
+     .broken = true,
+     .trials = 4000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = JOINT, TINY_WORLD},
+     .tampering = HALF},
+    {.name = "one side",
+     .what = "a sensitivity that counts one user's vector, not the distance of two",
+     .broken = true,
+     .trials = 8000,
+     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400, .one_side = true}},
+    {.name = "no clip",
+     .what = "outliers that are neither clipped nor refused",
+     .broken = true,
+     .trials = 2000,
+     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .clip = true, .unclipped = true}},
+    {.name = "noise used again",
+     .what = "every step has the noise of the first",
+     .broken = true,
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_TREE, .guarantee = JOINT_PURE, .dimension = 2, .users = 8, .reused_noise = true}},
+    {.name = "bare coordinate",
+     .what = "one number of each release has no noise",
+     .broken = true,
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 3, .users = 8, .bare_coordinate = true}},
+    {.name = "bare coordinate, learner",
+     .what = "dp-ucbvi with one number of each release without noise",
+     .broken = true,
+     .trials = 1000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL_PURE, TINY_WORLD},
+     .tampering = BARE},
+    {.name = "overrun",
+     .what = "a sum for 2 users that goes on for 32",
+     .broken = true,
+     .trials = 4000,
+     .counter = {.mechanism = TACIT_SUM_TREE, .guarantee = JOINT, .dimension = 1, .users = 2, .overrun = true}},
+    {.name = "fixed seed",
+     .what = "noise that is the same in every run",
+     .broken = true,
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL, .dimension = 2, .users = 40, .fixed_seed = true}},
+    {.name = "sound, local, Laplace",
+     .what = "a report at exactly its epsilon",
+     .trials = 4000,
+     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400}},
+    {.name = "sound, local, Gaussian",
+     .what = "a report at exactly its mu",
+     .trials = 4000,
+     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL, .dimension = 2, .users = 400}},
+    {.name = "sound, joint, Laplace",
+     .what = "a running sum on a tree at exactly its epsilon",
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_TREE, .guarantee = JOINT_PURE, .dimension = 1, .users = 4}},
+    {.name = "sound, joint, Gaussian",
+     .what = "a running sum (blt) at its mu, with outliers clipped",
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .clip = true}},
+    {.name = "sound, learner",
+     .what = "dp-ucbvi as it is",
+     .trials = 400,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = JOINT, TINY_WORLD}},
+};
+enum { N_CONTROLS = sizeof controls / sizeof *controls };
+
+typedef struct record {
+    tacit_self_test face; /* first */
+    tacit_control rows[N_CONTROLS];
+    char words[N_CONTROLS][1000];
+} record;
+
+/* Which parts found it: bits 1 replay, 2 noise, 4 attack. */
+static unsigned parts_of(const tacit_audit *a)
+{
+    bool replay = a->fault[0] != '\0' || a->moved > a->declared * (1 + 1e-9);
+    return (replay ? 1U : 0) | (a->noise_fault[0] != '\0' ? 2U : 0) |
+           (a->epsilon > a->claim.epsilon ? 4U : 0);
+}
+
+static const char *const part_names[8] = {"",
+                                          "replay",
+                                          "noise",
+                                          "replay, noise",
+                                          "attack",
+                                          "replay, attack",
+                                          "noise, attack",
+                                          "replay, noise, attack"};
+
+/* Largest number of convictions in n audits that does not contradict a rate of `rate`. */
+static uint64_t allowed(uint64_t n, double rate)
+{
+    uint64_t c = 0;
+    while (c < n && tacit__proportion_low(c + 1, n, CHANCE_OF_TOO_MANY) <= rate)
+        c++;
+    return c;
+}
+
+static tacit_status audit_agent(const control *c, const tacit_audit_options *o, tacit_audit **out,
+                                tacit_error *err)
+{
+    tacit_noise *noise = NULL;
+    tacit_agent *example = NULL;
+    tacit_status status = tacit_noise_create_simulated(1, &noise);
+    if (status == TACIT_OK)
+        status = tacit_agent_create(&c->request, noise, &example, err);
+    tacit_noise_destroy(noise);
+    if (status != TACIT_OK)
+        return status;
+    tacit__subject subject = tacit__subject_agent(&c->request, example);
+    subject.tamper = c->tampering == HALF   ? tacit__tamper_half
+                     : c->tampering == BARE ? tacit__tamper_bare
+                                            : NULL;
+    status = tacit__audit_subject(&subject, o, out, err);
+    tacit_agent_destroy(example);
+    return status;
+}
+
+static tacit_status audit_counter(const control *c, const tacit_audit_options *o, tacit_audit **out,
+                                  tacit_error *err)
+{
+    tacit__counter counter = c->counter;
+    tacit__subject subject;
+    tacit_status status = tacit__counter_open(&counter, &subject, err);
+    if (status == TACIT_OK)
+        status = tacit__audit_subject(&subject, o, out, err);
+    tacit_plan_destroy(counter.plan);
+    return status;
+}
+
+static tacit_status run_control(const control *c, const tacit_audit_options *options,
+                                uint64_t audits, tacit_control *row, char words[1000],
+                                bool *stopped, tacit_error *err)
+{
+    tacit_audit_options o = *options;
+    *row = (tacit_control){.name = c->name,
+                           .what = c->what,
+                           .broken = c->broken,
+                           .audits = c->broken ? 1 : audits,
+                           .caught_by = "",
+                           .words = words};
+    if (o.trials == 0)
+        o.trials = c->trials;
+    for (uint64_t i = 0; i < row->audits && !*stopped; i++) {
+        tacit_audit *a = NULL;
+        o.seed = options->seed + i;
+        tacit_status status = c->is_agent ? audit_agent(c, &o, &a, err)
+                                          : audit_counter(c, &o, &a, err);
+        if (status != TACIT_OK)
+            return status;
+        *stopped = a->verdict == TACIT_AUDIT_STOPPED;
+        row->convicted += a->verdict == TACIT_AUDIT_VIOLATED;
+        row->caught_by = c->broken ? part_names[parts_of(a)] : "";
+        (void)snprintf(words, 1000, "%s", a->words);
+        row->allowed = c->broken ? 0 : allowed(row->audits, 1 - a->confidence);
+        tacit_audit_destroy(a);
+    }
+    row->right = c->broken ? row->convicted == row->audits : row->convicted <= row->allowed;
+    return TACIT_OK;
+}
+
+tacit_status tacit_audit_self_test(const tacit_audit_options *options, uint64_t audits,
+                                   tacit_self_test **out, tacit_error *err)
+{
+    static const tacit_audit_options defaults;
+    const tacit_audit_options *o = options != NULL ? options : &defaults;
+    if (out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    record *r = tacit__alloc(1, sizeof *r);
+    if (r == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    r->face = (tacit_self_test){
+        .controls = r->rows, .right = true, .confidence = o->confidence > 0 ? o->confidence : 0.99};
+    for (size_t i = 0; i < N_CONTROLS && !r->face.stopped; i++) {
+        tacit_status status =
+            run_control(&controls[i], o, audits > 0 ? audits : 20, &r->rows[i], r->words[i],
+                        &r->face.stopped, err);
+        if (status != TACIT_OK) {
+            tacit__free(r);
+            return status;
+        }
+        r->face.n = i + 1;
+        r->face.right = r->face.right && r->rows[i].right;
+    }
+    *out = &r->face;
+    return TACIT_OK;
+}
+
+void tacit_self_test_destroy(tacit_self_test *test)
+{
+    tacit__free(test);
+}

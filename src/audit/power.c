@@ -1,0 +1,78 @@
+/* See audit/power.h.
+ *
+ * Gaussian noise smaller by f makes a mu-GDP pair an (f mu)-GDP one, and the test at the middle of the two worlds is the
+ * best. Laplace: the event {loss > epsilon} maximises P(E) - e^epsilon Q(E) = delta(epsilon), the pair's privacy profile, and
+ * both probabilities follow from the profile's slope: Q(E) = -e^-epsilon delta'(epsilon), P(E) = delta - delta'. */
+#include "audit/power.h"
+
+#include <math.h>
+
+#include "audit/attack.h"
+#include "audit/bounds.h"
+#include "base/memory.h"
+
+static const double factors[] = {1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 16};
+enum { N_FACTORS = sizeof factors / sizeof *factors };
+
+/* delta(epsilon) of the pair with noise smaller by `factor`; NaN: not known. */
+static double profile(const tacit__prospect *p, double factor, double epsilon)
+{
+    tacit_composition out;
+    tacit_cost *costs = tacit__alloc(p->n_costs, sizeof *costs);
+    double delta = (double)NAN;
+    if (costs == NULL)
+        return delta;
+    for (size_t i = 0; i < p->n_costs; i++) {
+        costs[i] = p->costs[i];
+        costs[i].scale /= factor;
+    }
+    if (tacit_compose_at_epsilon(costs, p->n_costs, epsilon, &out, NULL) == TACIT_OK)
+        delta = (out.delta.low + out.delta.high) / 2;
+    tacit__free(costs);
+    return delta;
+}
+
+static double laplace_trials(const tacit__prospect *p, double factor)
+{
+    double epsilon = p->claim.epsilon, step = 1e-2 * epsilon;
+    if (factor * p->moved <= epsilon * (1 + 1e-9) || p->n_costs == 0)
+        return HUGE_VAL;
+    double here = profile(p, factor, epsilon), there = profile(p, factor, epsilon - step);
+    double slope = (here - there) / step;
+    double q = -exp(-epsilon) * slope, likely = here - slope;
+    if (!(here > 0 && q >= 0 && likely > 0))
+        return HUGE_VAL;
+    return tacit__trials_for_event(fmin(likely, 1), fmin(q, 1), epsilon, p->claim.delta,
+                                   p->error_epsilon);
+}
+
+double tacit__power_trials(const tacit__prospect *p, double factor)
+{
+    double n = p->law == TACIT_LAW_GAUSSIAN
+                   ? tacit__trials_for_mu(factor * p->moved, p->claim_mu, p->error_mu)
+                   : laplace_trials(p, factor);
+    return n * 4 / 3; /* a quarter chooses */
+}
+
+double tacit__power_factor(const tacit__prospect *p, uint64_t trials)
+{
+    for (size_t i = 0; i < N_FACTORS; i++)
+        if (tacit__power_trials(p, factors[i]) <= (double)trials)
+            return factors[i];
+    return HUGE_VAL;
+}
+
+double tacit__power_ceiling(uint64_t n, double delta, double error)
+{
+    return tacit__epsilon_proved(n, 0, n, delta, error);
+}
+
+uint64_t tacit__power_choose(const tacit__prospect *p, double numbers_per_trial, double effort)
+{
+    static const double least = 400, most = 1e6;
+    double factor = p->law == TACIT_LAW_GAUSSIAN ? p->claim_mu / p->moved
+                                                 : p->claim.epsilon / p->moved;
+    double wanted = p->moved > 0 ? tacit__power_trials(p, TACIT__POWER_WANTED * factor) : most;
+    double affordable = fmax(effort / fmax(numbers_per_trial, 1), least);
+    return (uint64_t)ceil(fmax(fmin(fmin(wanted, affordable), most), least));
+}

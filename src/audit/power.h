@@ -1,0 +1,34 @@
+/* How many trials an audit needs, and what those it has could find. */
+#ifndef TACIT_AUDIT_POWER_H
+#define TACIT_AUDIT_POWER_H
+
+#include "audit/pair.h"
+
+/* A pair of neighbours, what is claimed, and the error probability of a proof. */
+typedef struct tacit__prospect {
+    tacit_law law;
+    tacit_guarantee claim;
+    double claim_mu;          /* Gaussian: of the claim */
+    double moved;             /* mu or epsilon of the pair, as declared */
+    const tacit_cost *costs;  /* its moves */
+    size_t n_costs;
+    double error_epsilon, error_mu;
+} tacit__prospect;
+
+/* Trials in each world, those that choose included, that convict with 90 % probability a mechanism whose noise is `factor`
+ * times smaller than declared; HUGE_VAL: no number does. */
+double tacit__power_trials(const tacit__prospect *prospect, double factor);
+
+/* The smallest such factor, of a list, for this many trials; HUGE_VAL: none of the list. */
+double tacit__power_factor(const tacit__prospect *prospect, uint64_t trials);
+
+/* Largest epsilon that n runs in each world can prove: the event always, and never in the other world. */
+double tacit__power_ceiling(uint64_t n, double delta, double error);
+
+/* Trials for an audit that was not told: enough to convict a mechanism that loses WANTED times what is claimed, unless that
+ * is more work than `effort` numbers drawn. */
+#define TACIT__POWER_WANTED 1.5
+uint64_t tacit__power_choose(const tacit__prospect *prospect, double numbers_per_trial,
+                             double effort);
+
+#endif

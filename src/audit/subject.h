@@ -1,0 +1,37 @@
+/* What is audited: something that meets users one after the other, releases through a ledger's door, and shows what it makes
+ * of its releases. Agents are subjects as they are; the controls of the self-test are subjects with something broken. */
+#ifndef TACIT_AUDIT_SUBJECT_H
+#define TACIT_AUDIT_SUBJECT_H
+
+#include <tacit/agent.h>
+
+#include "account/door.h"
+#include "audit/users.h"
+
+typedef struct tacit__subject tacit__subject;
+struct tacit__subject {
+    const void *self; /* the methods' own */
+    tacit__form form;
+    tacit_guarantee claim;
+    uint64_t users;             /* that may come */
+    const tacit_plan *declared; /* what was said about the releases */
+    /* A fresh instance whose noise comes from the seed. */
+    tacit_status (*open)(const tacit__subject *subject, uint64_t seed, void **instance,
+                         tacit_error *err);
+    void (*close)(void *instance); /* accepts NULL */
+    tacit_ledger *(*ledger)(void *instance);
+    /* What is shown before a user acts; NULL: nothing but the releases. */
+    tacit_status (*plan)(void *instance, tacit_billboard *out, tacit_error *err);
+    tacit_status (*act)(void *instance, const tacit_situation *situation, double chance,
+                        uint32_t *action, double *probability, tacit_error *err);
+    tacit_status (*learn)(void *instance, const tacit_trajectory *user, tacit_error *err);
+    /* Controls only: gets at what passes before anybody sees it, with `tamper_bytes` of memory of its own, zero to
+     * begin with. NULL: nothing is broken. */
+    void (*tamper)(const tacit__subject *subject, void *memory, const tacit__passage *passage);
+    size_t tamper_bytes;
+};
+
+/* An agent as a subject. `example` is an agent of this request; both must outlive the subject. */
+tacit__subject tacit__subject_agent(const tacit_agent_request *request, const tacit_agent *example);
+
+#endif

@@ -1,0 +1,207 @@
+/* See audit/users.h. */
+#include "audit/users.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+tacit__form tacit__form_of(const tacit_agent_request *q)
+{
+    tacit__form form = {
+        .n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
+    if (q->linear != NULL && q->linear->row == NULL) {
+        form.features = q->linear->dimension;
+        form.bound = q->linear->bound;
+        form.simplex = q->linear->simplex;
+    }
+    return form;
+}
+
+static size_t feature_count(const tacit__form *form)
+{
+    return (form->horizon + 1) * form->n_actions * form->features;
+}
+
+/* Multiples of 8 bytes, so that what follows is aligned. */
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+tacit__user *tacit__users_create(const tacit__form *form, size_t n)
+{
+    size_t states = rounded((form->horizon + 1) * sizeof(uint32_t)),
+           actions = rounded(form->horizon * sizeof(uint32_t)),
+           rewards = form->horizon * sizeof(double),
+           features = feature_count(form) * sizeof(double),
+           each = states + actions + rewards + features, head = n * sizeof(tacit__user);
+    if (n > 0 && each > (SIZE_MAX / 2 - head) / n)
+        return NULL;
+    tacit__user *users = tacit__alloc(1, head + n * each);
+    if (users == NULL)
+        return NULL;
+    char *at = (char *)users + head;
+    for (size_t i = 0; i < n; i++, at += each) {
+        users[i].states = (void *)at;
+        users[i].actions = (void *)(at + states);
+        users[i].rewards = (void *)(at + states + actions);
+        users[i].features =
+            form->features > 0 ? (void *)(at + states + actions + rewards) : NULL;
+    }
+    return users;
+}
+
+void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from)
+{
+    memcpy(to->states, from->states, (form->horizon + 1) * sizeof *to->states);
+    memcpy(to->actions, from->actions, form->horizon * sizeof *to->actions);
+    memcpy(to->rewards, from->rewards, form->horizon * sizeof *to->rewards);
+    if (form->features > 0)
+        memcpy(to->features, from->features, feature_count(form) * sizeof *to->features);
+}
+
+tacit_trajectory tacit__user_trajectory(const tacit__user *user)
+{
+    return (tacit_trajectory){.states = user->features == NULL ? user->states : NULL,
+                              .actions = user->actions,
+                              .rewards = user->rewards,
+                              .features = user->features};
+}
+
+/* --- Dice --------------------------------------------------------------------------------------- */
+
+tacit_status tacit__dice_open(tacit__dice *dice, uint64_t seed, const char *what)
+{
+    tacit_noise *root = NULL;
+    tacit_status status = tacit_noise_create_simulated(seed, &root);
+    if (status != TACIT_OK)
+        return status;
+    *dice = (tacit__dice){.left = 0};
+    tacit__site_open(&dice->site, root, what);
+    tacit_noise_destroy(root);
+    return TACIT_OK;
+}
+
+static uint64_t word(tacit__dice *dice)
+{
+    if (dice->left == 0) {
+        tacit__site_words(&dice->site, dice->step++, 0, TACIT__WORDS_PER_BLOCK, dice->words);
+        dice->left = TACIT__WORDS_PER_BLOCK;
+    }
+    return dice->words[--dice->left];
+}
+
+uint64_t tacit__dice_below(tacit__dice *dice, uint64_t n)
+{
+    return word(dice) % n; /* the bias of 2^-50 or so is harmless here */
+}
+
+double tacit__dice_unit(tacit__dice *dice)
+{
+    return (double)(word(dice) >> 11) * 0x1p-53;
+}
+
+/* --- Users -------------------------------------------------------------------------------------- */
+
+static double *feature_row(const tacit__form *form, tacit__user *user, size_t h, size_t action)
+{
+    return user->features + (h * form->n_actions + action) * form->features;
+}
+
+/* bound times +-e_j, or a random direction. */
+static void set_features(const tacit__form *form, tacit__dice *dice, double *row)
+{
+    size_t d = form->features;
+    memset(row, 0, d * sizeof *row);
+    if (tacit__dice_below(dice, 2) == 0) {
+        row[tacit__dice_below(dice, d)] =
+            form->simplex ? 1 : tacit__dice_below(dice, 2) == 0 ? form->bound : -form->bound;
+        return;
+    }
+    double sum = 0, square = 0;
+    for (size_t j = 0; j < d; j++) {
+        row[j] = form->simplex ? tacit__dice_unit(dice) : 2 * tacit__dice_unit(dice) - 1;
+        sum += row[j];
+        square += row[j] * row[j];
+    }
+    /* a little inside the bound, so that rounding does not lead out of it */
+    double factor = form->simplex ? 1 / sum : form->bound * (1 - 1e-12) / sqrt(square);
+    for (size_t j = 0; j < d && square > 0; j++)
+        row[j] *= factor;
+}
+
+static double random_reward(tacit__dice *dice)
+{
+    uint64_t shape = tacit__dice_below(dice, 4);
+    return shape < 3 ? (double)(shape % 2) : tacit__dice_unit(dice);
+}
+
+static uint32_t random_state(const tacit__form *form, tacit__dice *dice)
+{
+    return form->n_states > 0 ? (uint32_t)tacit__dice_below(dice, form->n_states) : 0;
+}
+
+void tacit__user_random(const tacit__form *form, tacit__dice *dice, tacit__user *out)
+{
+    uint64_t shape = tacit__dice_below(dice, 3);
+    uint32_t home = random_state(form, dice),
+             hand = (uint32_t)tacit__dice_below(dice, form->n_actions);
+    double mood = random_reward(dice);
+    for (size_t h = 0; h <= form->horizon; h++) {
+        out->states[h] = shape == 0 ? home : random_state(form, dice);
+        for (size_t a = 0; form->features > 0 && a < form->n_actions; a++)
+            set_features(form, dice, feature_row(form, out, h, a));
+    }
+    for (size_t h = 0; h < form->horizon; h++) {
+        out->actions[h] = shape < 2 ? hand : (uint32_t)tacit__dice_below(dice, form->n_actions);
+        out->rewards[h] = shape == 0 ? mood : random_reward(dice);
+    }
+}
+
+void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out)
+{
+    for (size_t h = 0; h <= form->horizon; h++) {
+        out->states[h] = last && form->n_states > 0 ? (uint32_t)(form->n_states - 1) : 0;
+        for (size_t a = 0; form->features > 0 && a < form->n_actions; a++) {
+            double *row = feature_row(form, out, h, a);
+            memset(row, 0, form->features * sizeof *row);
+            row[last ? form->features - 1 : 0] = form->simplex ? 1 : form->bound;
+        }
+    }
+    for (size_t h = 0; h < form->horizon; h++) {
+        out->actions[h] = last ? (uint32_t)(form->n_actions - 1) : 0;
+        out->rewards[h] = reward;
+    }
+}
+
+void tacit__user_mutate(const tacit__form *form, tacit__dice *dice, tacit__user *user)
+{
+    bool all = tacit__dice_below(dice, 3) == 0;
+    size_t first = all ? 0 : tacit__dice_below(dice, form->horizon),
+           end = all ? form->horizon : first + 1;
+    uint64_t what = tacit__dice_below(dice, form->features > 0 ? 4 : 3);
+    uint32_t state = random_state(form, dice),
+             action = (uint32_t)tacit__dice_below(dice, form->n_actions);
+    double reward = random_reward(dice);
+    for (size_t h = first; h < end; h++) {
+        if (what == 0) {
+            user->states[h] = state;
+            if (all)
+                user->states[h + 1] = state;
+        } else if (what == 1) {
+            user->actions[h] = action;
+        } else if (what == 2) {
+            user->rewards[h] = reward;
+        } else {
+            set_features(form, dice, feature_row(form, user, h, user->actions[h]));
+        }
+    }
+}
+
+void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out)
+{
+    tacit__user_extreme(form, false, factor, out);
+    for (size_t i = 0; form->features > 0 && i < feature_count(form); i++)
+        out->features[i] *= fabs(factor);
+}

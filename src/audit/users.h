@@ -1,0 +1,56 @@
+/* Users that an auditor makes up: as far apart as can be, ordinary, and out of bounds.
+ *
+ * They come from public facts alone: numbers of states and actions, the horizon, the bound of features where those come
+ * with the states. No family of agents is named here. */
+#ifndef TACIT_AUDIT_USERS_H
+#define TACIT_AUDIT_USERS_H
+
+#include <tacit/agent.h>
+
+#include "noise/stream.h"
+
+/* What a trajectory consists of. */
+typedef struct tacit__form {
+    size_t n_states, n_actions, horizon;
+    size_t features; /* per action, where features come with the states; 0: states are numbered */
+    double bound;    /* of a feature vector's norm */
+    bool simplex;    /* features are not negative and sum to 1 */
+} tacit__form;
+
+tacit__form tacit__form_of(const tacit_agent_request *request);
+
+typedef struct tacit__user {
+    uint32_t *states, *actions;
+    double *rewards, *features; /* features NULL where states are numbered */
+} tacit__user;
+
+/* n users in one piece of memory, freed by tacit__free(*out). NULL: no memory. */
+tacit__user *tacit__users_create(const tacit__form *form, size_t n);
+void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from);
+tacit_trajectory tacit__user_trajectory(const tacit__user *user);
+
+/* Chance for what is not private: the auditor's own choices. */
+typedef struct tacit__dice {
+    tacit__site site;
+    uint64_t step, left;
+    uint64_t words[TACIT__WORDS_PER_BLOCK];
+} tacit__dice;
+
+TACIT_MUST_USE tacit_status tacit__dice_open(tacit__dice *dice, uint64_t seed, const char *what);
+uint64_t tacit__dice_below(tacit__dice *dice, uint64_t n);
+double tacit__dice_unit(tacit__dice *dice); /* in [0, 1) */
+
+/* Somebody: stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
+void tacit__user_random(const tacit__form *form, tacit__dice *dice, tacit__user *out);
+
+/* One who stays in a state with an action and a reward throughout, the state and the action counted from the end if
+ * `last`; features are the bound times +-e_0 or +-e_last. */
+void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
+
+/* Changes a user a little, or much. */
+void tacit__user_mutate(const tacit__form *form, tacit__dice *dice, tacit__user *user);
+
+/* One whom a sound curator refuses or clips: rewards, or features, `factor` times as large as allowed. */
+void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out);
+
+#endif
