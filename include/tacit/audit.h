@@ -41,7 +41,8 @@ typedef struct tacit_audit_progress {
 } tacit_audit_progress;
 
 typedef struct tacit_audit_options {
-    uint64_t trials;    /* runs (joint) or reports (local) in each world; 0: chosen from the wanted power */
+    uint64_t
+        trials; /* runs (joint) or reports (local) in each world; 0: chosen from the wanted power */
     double confidence;  /* that a conviction is right, in (0, 1); 0: 0.99 */
     uint64_t seed;      /* of the audit's chance */
     unsigned n_threads; /* 0: one for each processor that this process may use */
@@ -62,8 +63,8 @@ TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);
 
 /* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of the other. */
 typedef struct tacit_audit_proof {
-    const char *score;        /* what was computed from a run */
-    double threshold;         /* the event: the score is above it (or below, by_below) */
+    const char *score; /* what was computed from a run */
+    double threshold;  /* the event: the score is above it (or below, by_below) */
     bool below;
     uint64_t hits, alarms, n;
     double epsilon; /* proved at the claim's delta; 0: nothing */
@@ -77,27 +78,30 @@ typedef struct tacit_audit {
     const char *words; /* the verdict and its reason */
 
     /* Record and replay. Losses are epsilon (Laplace) or mu (Gaussian). */
-    uint64_t neighbours, refused;      /* tried; not taken by the curator, as is its right */
-    bool same_calls;                   /* what passes the door does not depend on a user's data */
-    bool same_view;                    /* what is shown depends on releases only */
-    bool declared_only;                /* everything that passed was declared */
-    double moved, declared;            /* loss of the worst pair; loss of the plan */
-    uint64_t position;                 /* of the planted user, counted from 1 */
-    double replay_epsilon;             /* of that pair at the claim's delta if the noise is as declared; 0: none */
-    const char *fault;                 /* what was found, or "" */
+    uint64_t neighbours, refused; /* tried; not taken by the curator, as is its right */
+    bool same_calls;              /* what passes the door does not depend on a user's data */
+    bool same_view;               /* what is shown depends on releases only */
+    bool declared_only;           /* everything that passed was declared */
+    double moved, declared;       /* loss of the worst pair; loss of the plan */
+    uint64_t position;            /* of the planted user, counted from 1 */
+    double
+        replay_epsilon; /* of that pair at the claim's delta if the noise is as declared; 0: none */
+    const char *fault;  /* what was found, or "" */
 
     /* Noise. */
-    double draws;           /* examined */
-    double noise_size;      /* measured over declared; NaN: none examined */
+    double draws;            /* examined */
+    double noise_size;       /* measured over declared; NaN: none examined */
     const char *noise_fault; /* or "" */
 
     /* Attack. */
-    uint64_t trials, selection;  /* in each world; how many of them chose the events */
+    uint64_t trials, selection; /* in each world; how many of them chose the events */
     double confidence;
-    tacit_audit_proof pure, gaussian; /* as (epsilon, delta); as mu-GDP (Gaussian noise only, else n is 0) */
-    double epsilon;              /* the largest that was proved; 0: none */
-    double ceiling;              /* the largest that so many trials can prove, whatever the mechanism */
-    double detectable;           /* noise too small by this factor is found with 90 % probability; infinite: none */
+    tacit_audit_proof pure,
+        gaussian;   /* as (epsilon, delta); as mu-GDP (Gaussian noise only, else n is 0) */
+    double epsilon; /* the largest that was proved; 0: none */
+    double ceiling; /* the largest that so many trials can prove, whatever the mechanism */
+    double
+        detectable; /* noise too small by this factor is found with 90 % probability; infinite: none */
 } tacit_audit;
 
 /* Audits the agent that a request describes. Model none promises nothing and is UNSUPPORTED. */
@@ -114,23 +118,23 @@ typedef struct tacit_control {
     bool broken;
     uint64_t audits, convicted; /* sound ones are audited many times, with different seeds */
     uint64_t allowed;           /* sound: convictions that the stated rate allows */
-    bool right;                 /* broken and convicted, or sound and convicted no more often than allowed */
-    const char *caught_by;      /* broken: which parts found it, e.g. "replay, attack" */
-    const char *words;          /* of the last audit */
+    bool right; /* broken and convicted, or sound and convicted no more often than allowed */
+    const char *caught_by; /* broken: which parts found it, e.g. "replay, attack" */
+    const char *words;     /* of the last audit */
 } tacit_control;
 
 typedef struct tacit_self_test {
     const tacit_control *controls;
     size_t n;
-    bool right;        /* all are */
-    double confidence; /* of each audit: sound mechanisms are convicted at most this often, minus from 1 */
+    bool right; /* all are */
+    double
+        confidence; /* of each audit: sound mechanisms are convicted at most this often, minus from 1 */
     bool stopped;
 } tacit_self_test;
 
 /* Audits the controls. `options->trials` is for each audit; 0: few, enough for these. `audits`: of each sound control, 0: 20. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_audit_self_test(const tacit_audit_options *options,
-                                                            uint64_t audits,
-                                                            tacit_self_test **out,
+                                                            uint64_t audits, tacit_self_test **out,
                                                             tacit_error *err);
 TACIT_API void tacit_self_test_destroy(tacit_self_test *test);
 

@@ -26,7 +26,7 @@ typedef struct battle {
     const tacit__pair *pair;
     const tacit__attack_options *o;
     uint64_t batch, selection;
-    double *scores; /* [score][world][trial] */
+    double *scores;           /* [score][world][trial] */
     tacit__residuals *checks; /* [batch that chooses] */
     size_t n_checks;
     tacit__reference reference;
@@ -62,8 +62,9 @@ static uint64_t seed_of(const battle *b, const char *role, int world, uint64_t n
 
 static tacit_status unexpected(tacit_error *err)
 {
-    return tacit__fail(err, TACIT_UNSUPPORTED,
-                       "the learner took a user in the search and refused the same user in a trial");
+    return tacit__fail(
+        err, TACIT_UNSUPPORTED,
+        "the learner took a user in the search and refused the same user in a trial");
 }
 
 static void write_scores(const battle *b, const tacit__duel *d, int world, uint64_t trial)
@@ -84,8 +85,7 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
     for (uint64_t t = first; t < end; t++) {
         tacit__duel d;
         bool refused;
-        tacit_status status =
-            tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
+        tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
         if (status != TACIT_OK)
             return status;
         equip(b, &d, check);
@@ -173,8 +173,7 @@ static tacit_status make_reference(battle *b, tacit_error *err)
     if (b->reference.draws == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     b->reference.capacity = REFERENCE;
-    tacit_status status =
-        tacit__duel_open(&d, b->subject, seed_of(b, "reference", 0, 0), err);
+    tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "reference", 0, 0), err);
     if (status != TACIT_OK)
         return status;
     d.write = &b->reference;
@@ -260,8 +259,8 @@ static void count(const battle *b, tacit__proof *proof)
     for (int w = 0; w < 2; w++) {
         const double *scores = score_at(b, proof->score, w);
         for (uint64_t t = b->selection; t < b->o->trials; t++)
-            counts[w] += proof->world == 0 ? scores[t] > proof->threshold
-                                           : scores[t] < proof->threshold;
+            counts[w] +=
+                proof->world == 0 ? scores[t] > proof->threshold : scores[t] < proof->threshold;
     }
     proof->hits = counts[proof->world];
     proof->alarms = counts[1 - proof->world];
@@ -286,8 +285,7 @@ static tacit_status prove(const battle *b, tacit__attack *out, tacit_error *err)
                                                out->epsilon.n, b->o->delta, b->o->error_epsilon);
     if (b->o->error_mu > 0) {
         count(b, &out->mu);
-        out->mu.value =
-            tacit__mu_proved(out->mu.hits, out->mu.alarms, out->mu.n, b->o->error_mu);
+        out->mu.value = tacit__mu_proved(out->mu.hits, out->mu.alarms, out->mu.n, b->o->error_mu);
     }
     for (size_t i = 0; i < b->n_checks; i++)
         tacit__residuals_merge(&out->residuals, &b->checks[i]);
@@ -315,8 +313,8 @@ tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair 
     if (status == TACIT_OK)
         status = make_reference(&b, err);
     if (status == TACIT_OK)
-        status = tacit__parallel(n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped,
-                                 err);
+        status =
+            tacit__parallel(n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped, err);
     if (status == TACIT_OK && !out->stopped)
         status = prove(&b, out, err);
     tacit__free(b.scores);

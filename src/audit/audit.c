@@ -75,8 +75,7 @@ static void judge_attack(file *f)
     if (f->noise_fault[0] != '\0')
         add_words(f, "%s (measured over declared: %.4g)", f->noise_fault, a->noise_size);
     if (a->epsilon > a->claim.epsilon)
-        add_words(f,
-                  "the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
+        add_words(f, "the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
                   a->epsilon, 100 * a->confidence, a->claim.epsilon);
     if (a->replay_epsilon > a->claim.epsilon * (1 + TOL))
         add_words(f,
@@ -199,9 +198,9 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
     if (status == TACIT_OK && gaussian)
         status = tacit_gdp_mu(a->claim.epsilon, a->claim.delta, &prospect.claim_mu);
     if (status == TACIT_OK) {
-        a->trials = o->trials > 0 ? o->trials
-                                  : tacit__power_choose(&prospect, numbers_per_trial(s),
-                                                        TRIAL_EFFORT);
+        a->trials = o->trials > 0
+                        ? o->trials
+                        : tacit__power_choose(&prospect, numbers_per_trial(s), TRIAL_EFFORT);
         a->ceiling = tacit__power_ceiling(a->trials - tacit__attack_selection(a->trials),
                                           a->claim.delta, prospect.error_epsilon);
         a->detectable = tacit__power_factor(&prospect, a->trials);

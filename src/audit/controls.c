@@ -28,10 +28,22 @@ typedef struct control {
     tampering tampering;
 } control;
 
-#define JOINT {TACIT_MODEL_JOINT, 1, 1e-5}
-#define JOINT_PURE {TACIT_MODEL_JOINT, 1, 0}
-#define LOCAL {TACIT_MODEL_LOCAL, 1, 1e-5}
-#define LOCAL_PURE {TACIT_MODEL_LOCAL, 1, 0}
+#define JOINT                                                                                      \
+    {                                                                                              \
+        TACIT_MODEL_JOINT, 1, 1e-5                                                                 \
+    }
+#define JOINT_PURE                                                                                 \
+    {                                                                                              \
+        TACIT_MODEL_JOINT, 1, 0                                                                    \
+    }
+#define LOCAL                                                                                      \
+    {                                                                                              \
+        TACIT_MODEL_LOCAL, 1, 1e-5                                                                 \
+    }
+#define LOCAL_PURE                                                                                 \
+    {                                                                                              \
+        TACIT_MODEL_LOCAL, 1, 0                                                                    \
+    }
 #define TINY_WORLD .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 8
 
 static const control controls[] = {
@@ -39,12 +51,20 @@ static const control controls[] = {
      .what = "a sum released with noise of half the scale",
      .broken = true,
      .trials = 8000,
-     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400, .half_noise = true}},
+     .counter = {.mechanism = TACIT_SUM_LOCAL,
+                 .guarantee = LOCAL_PURE,
+                 .dimension = 1,
+                 .users = 400,
+                 .half_noise = true}},
     {.name = "half the noise, joint",
      .what = "the same for a running sum with Gaussian noise",
      .broken = true,
      .trials = 4000,
-     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .half_noise = true}},
+     .counter = {.mechanism = TACIT_SUM_BLT,
+                 .guarantee = JOINT,
+                 .dimension = 2,
+                 .users = 8,
+                 .half_noise = true}},
     {.name = "half the noise, learner",
      .what = "dp-ucbvi with half of its noise taken off",
      .broken = true,
@@ -56,22 +76,39 @@ static const control controls[] = {
      .what = "a sensitivity that counts one user's vector, not the distance of two",
      .broken = true,
      .trials = 8000,
-     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400, .one_side = true}},
+     .counter = {.mechanism = TACIT_SUM_LOCAL,
+                 .guarantee = LOCAL_PURE,
+                 .dimension = 1,
+                 .users = 400,
+                 .one_side = true}},
     {.name = "no clip",
      .what = "outliers that are neither clipped nor refused",
      .broken = true,
      .trials = 2000,
-     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .clip = true, .unclipped = true}},
+     .counter = {.mechanism = TACIT_SUM_BLT,
+                 .guarantee = JOINT,
+                 .dimension = 2,
+                 .users = 8,
+                 .clip = true,
+                 .unclipped = true}},
     {.name = "noise used again",
      .what = "every step has the noise of the first",
      .broken = true,
      .trials = 1000,
-     .counter = {.mechanism = TACIT_SUM_TREE, .guarantee = JOINT_PURE, .dimension = 2, .users = 8, .reused_noise = true}},
+     .counter = {.mechanism = TACIT_SUM_TREE,
+                 .guarantee = JOINT_PURE,
+                 .dimension = 2,
+                 .users = 8,
+                 .reused_noise = true}},
     {.name = "bare coordinate",
      .what = "one number of each release has no noise",
      .broken = true,
      .trials = 1000,
-     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 3, .users = 8, .bare_coordinate = true}},
+     .counter = {.mechanism = TACIT_SUM_BLT,
+                 .guarantee = JOINT,
+                 .dimension = 3,
+                 .users = 8,
+                 .bare_coordinate = true}},
     {.name = "bare coordinate, learner",
      .what = "dp-ucbvi with one number of each release without noise",
      .broken = true,
@@ -83,16 +120,25 @@ static const control controls[] = {
      .what = "a sum for 2 users that goes on for 32",
      .broken = true,
      .trials = 4000,
-     .counter = {.mechanism = TACIT_SUM_TREE, .guarantee = JOINT, .dimension = 1, .users = 2, .overrun = true}},
+     .counter = {.mechanism = TACIT_SUM_TREE,
+                 .guarantee = JOINT,
+                 .dimension = 1,
+                 .users = 2,
+                 .overrun = true}},
     {.name = "fixed seed",
      .what = "noise that is the same in every run",
      .broken = true,
      .trials = 1000,
-     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL, .dimension = 2, .users = 40, .fixed_seed = true}},
+     .counter = {.mechanism = TACIT_SUM_LOCAL,
+                 .guarantee = LOCAL,
+                 .dimension = 2,
+                 .users = 40,
+                 .fixed_seed = true}},
     {.name = "sound, local, Laplace",
      .what = "a report at exactly its epsilon",
      .trials = 4000,
-     .counter = {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400}},
+     .counter =
+         {.mechanism = TACIT_SUM_LOCAL, .guarantee = LOCAL_PURE, .dimension = 1, .users = 400}},
     {.name = "sound, local, Gaussian",
      .what = "a report at exactly its mu",
      .trials = 4000,
@@ -104,7 +150,11 @@ static const control controls[] = {
     {.name = "sound, joint, Gaussian",
      .what = "a running sum (blt) at its mu, with outliers clipped",
      .trials = 1000,
-     .counter = {.mechanism = TACIT_SUM_BLT, .guarantee = JOINT, .dimension = 2, .users = 8, .clip = true}},
+     .counter = {.mechanism = TACIT_SUM_BLT,
+                 .guarantee = JOINT,
+                 .dimension = 2,
+                 .users = 8,
+                 .clip = true}},
     {.name = "sound, learner",
      .what = "dp-ucbvi as it is",
      .trials = 400,
@@ -127,14 +177,9 @@ static unsigned parts_of(const tacit_audit *a)
            (a->epsilon > a->claim.epsilon ? 4U : 0);
 }
 
-static const char *const part_names[8] = {"",
-                                          "replay",
-                                          "noise",
-                                          "replay, noise",
-                                          "attack",
-                                          "replay, attack",
-                                          "noise, attack",
-                                          "replay, noise, attack"};
+static const char *const part_names[8] = {
+    "",       "replay",         "noise",         "replay, noise",
+    "attack", "replay, attack", "noise, attack", "replay, noise, attack"};
 
 /* Largest number of convictions in n audits that does not contradict a rate of `rate`. */
 static uint64_t allowed(uint64_t n, double rate)
@@ -193,8 +238,8 @@ static tacit_status run_control(const control *c, const tacit_audit_options *opt
     for (uint64_t i = 0; i < row->audits && !*stopped; i++) {
         tacit_audit *a = NULL;
         o.seed = options->seed + i;
-        tacit_status status = c->is_agent ? audit_agent(c, &o, &a, err)
-                                          : audit_counter(c, &o, &a, err);
+        tacit_status status =
+            c->is_agent ? audit_agent(c, &o, &a, err) : audit_counter(c, &o, &a, err);
         if (status != TACIT_OK)
             return status;
         *stopped = a->verdict == TACIT_AUDIT_STOPPED;
@@ -221,9 +266,8 @@ tacit_status tacit_audit_self_test(const tacit_audit_options *options, uint64_t 
     r->face = (tacit_self_test){
         .controls = r->rows, .right = true, .confidence = o->confidence > 0 ? o->confidence : 0.99};
     for (size_t i = 0; i < N_CONTROLS && !r->face.stopped; i++) {
-        tacit_status status =
-            run_control(&controls[i], o, audits > 0 ? audits : 20, &r->rows[i], r->words[i],
-                        &r->face.stopped, err);
+        tacit_status status = run_control(&controls[i], o, audits > 0 ? audits : 20, &r->rows[i],
+                                          r->words[i], &r->face.stopped, err);
         if (status != TACIT_OK) {
             tacit__free(r);
             return status;

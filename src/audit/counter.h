@@ -18,14 +18,14 @@ typedef struct tacit__counter {
     uint64_t users;
     bool clip; /* outliers are clipped; else refused */
     /* What is wrong with it. */
-    bool one_side;      /* the sensitivity is that of one user's vector, not of two */
-    bool unclipped;     /* outliers are neither clipped nor refused */
-    bool overrun;       /* TACIT__OVERRUN times as many users come as were declared */
-    bool fixed_seed;    /* the noise does not depend on the seed */
-    bool half_noise;    /* half of it is taken off again */
-    bool reused_noise;  /* each step has the noise of the first */
+    bool one_side;        /* the sensitivity is that of one user's vector, not of two */
+    bool unclipped;       /* outliers are neither clipped nor refused */
+    bool overrun;         /* TACIT__OVERRUN times as many users come as were declared */
+    bool fixed_seed;      /* the noise does not depend on the seed */
+    bool half_noise;      /* half of it is taken off again */
+    bool reused_noise;    /* each step has the noise of the first */
     bool bare_coordinate; /* the first coordinate has none */
-    tacit_plan *plan;   /* declared; made by tacit__counter_open */
+    tacit_plan *plan;     /* declared; made by tacit__counter_open */
 } tacit__counter;
 
 /* A subject that refers to *counter, whose plan it makes; the caller destroys that. */

@@ -52,7 +52,7 @@ static void hold_against_plan(tacit__duel *d, const tacit__passage *p)
         return;
     d->undeclared = true;
     note(d, p->release->name, p->step,
-         !listed              ? "was not declared"
+         !listed               ? "was not declared"
          : p->step >= r->steps ? "comes more often than was declared"
                                : "has another size or noise than was declared");
 }
@@ -176,8 +176,8 @@ static bool same_table(const tacit__duel *d, const tacit_billboard *a, const tac
         return false;
     if (a->policy != NULL)
         return memcmp(a->policy, b->policy, cells * sizeof *a->policy) == 0;
-    return a->mixed == NULL || memcmp(a->mixed, b->mixed,
-                                      cells * d->subject->form.n_actions * sizeof *a->mixed) == 0;
+    return a->mixed == NULL ||
+           memcmp(a->mixed, b->mixed, cells * d->subject->form.n_actions * sizeof *a->mixed) == 0;
 }
 
 /* Where there is no table: what both do in the situations that a user meets. */
@@ -190,14 +190,13 @@ static tacit_status same_acts(tacit__duel *d, const tacit__user *user, bool *sam
             at.features = user->features + h * form->n_actions * form->features;
         uint32_t action[2];
         double probability[2];
-        tacit_status status =
-            d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err);
+        tacit_status status = d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err);
         if (status == TACIT_OK)
             status = d->subject->act(d->second, &at, 0.5, &action[1], &probability[1], err);
         if (status != TACIT_OK)
             return status;
-        *same = action[0] == action[1] && memcmp(&probability[0], &probability[1],
-                                                 sizeof probability[0]) == 0;
+        *same = action[0] == action[1] &&
+                memcmp(&probability[0], &probability[1], sizeof probability[0]) == 0;
     }
     return TACIT_OK;
 }

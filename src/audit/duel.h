@@ -13,7 +13,7 @@
 /* Scores of one world against the other; 0 says nothing. */
 typedef enum tacit__score {
     TACIT__SCORE_LIKELIHOOD, /* ln of the likelihood ratio, for the declared noise */
-    TACIT__SCORE_MATCHES,    /* draws that would be 0, or used twice, if the first user came, minus the same for the second */
+    TACIT__SCORE_MATCHES, /* draws that would be 0, or used twice, if the first user came, minus the same for the second */
     TACIT__SCORES
 } tacit__score;
 

@@ -150,7 +150,6 @@ static tacit_status attempt_pair(climb *c, tacit__pair *attempt, tacit__pair *pa
     return status;
 }
 
-
 /* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */
 static size_t positions(const tacit__subject *s, size_t out[6])
 {
@@ -205,9 +204,8 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
 {
     tacit__dice dice;
     tacit__pair attempt = {0};
-    *out = (tacit__search){.same_calls = true,
-                           .same_view = true,
-                           .declared = tacit__plan_loss(subject->declared)};
+    *out = (tacit__search){
+        .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
     climb c = {.subject = subject,
                .seed = seed,
                .gaussian = tacit_plan_law(subject->declared) == TACIT_LAW_GAUSSIAN,
@@ -260,19 +258,18 @@ static void add_move(moves *m, tacit_law law, double ratio)
         m->costs = costs;
         m->capacity = capacity;
     }
-    m->costs[m->n++] = (tacit_cost){
-        .kind = law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN : TACIT_COST_LAPLACE,
-        .sensitivity = ratio,
-        .scale = 1,
-        .count = 1};
+    m->costs[m->n++] =
+        (tacit_cost){.kind = law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN : TACIT_COST_LAPLACE,
+                     .sensitivity = ratio,
+                     .scale = 1,
+                     .count = 1};
 }
 
 static void collect(void *context, const tacit__entry *e, const tacit__passage *p)
 {
     for (size_t i = 0; i < e->n; i++)
         if (e->exact[i] != p->exact[i])
-            add_move(context, e->law,
-                     fabs((double)p->exact[i] - (double)e->exact[i]) / e->scale);
+            add_move(context, e->law, fabs((double)p->exact[i] - (double)e->exact[i]) / e->scale);
 }
 
 tacit_status tacit__pair_costs(const tacit__subject *subject, const tacit__pair *pair,

@@ -17,9 +17,10 @@ void tacit__pair_destroy(tacit__pair *pair);
 
 /* What a search came to. */
 typedef struct tacit__search {
-    uint64_t tried, refused;      /* neighbours; those whom the curator did not take */
-    double measured, declared;    /* mu (Gaussian) or epsilon (Laplace) of the worst pair, and of the plan */
-    double mu_square;             /* of the worst pair, whatever the law */
+    uint64_t tried, refused; /* neighbours; those whom the curator did not take */
+    double measured,
+        declared;     /* mu (Gaussian) or epsilon (Laplace) of the worst pair, and of the plan */
+    double mu_square; /* of the worst pair, whatever the law */
     bool same_calls, same_view, undeclared;
     char fault[240]; /* what was found, in words; "" if all is as it should be */
 } tacit__search;

@@ -8,9 +8,9 @@
 typedef struct tacit__prospect {
     tacit_law law;
     tacit_guarantee claim;
-    double claim_mu;          /* Gaussian: of the claim */
-    double moved;             /* mu or epsilon of the pair, as declared */
-    const tacit_cost *costs;  /* its moves */
+    double claim_mu;         /* Gaussian: of the claim */
+    double moved;            /* mu or epsilon of the pair, as declared */
+    const tacit_cost *costs; /* its moves */
     size_t n_costs;
     double error_epsilon, error_mu;
 } tacit__prospect;

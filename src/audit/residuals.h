@@ -28,9 +28,9 @@ const char *tacit__residual_words(tacit__residual_test test);
 
 /* Sums over draws, in units of the declared scale. Zero to begin with. */
 typedef struct tacit__residuals {
-    double n, sum, size, variance;     /* draws, of draws, of |draws| or squares, of all variances */
-    double n_steps, steps;             /* pairs, of their products */
-    double n_coordinates, coordinates; /* likewise */
+    double n, sum, size, variance; /* draws, of draws, of |draws| or squares, of all variances */
+    double n_steps, steps;         /* pairs, of their products */
+    double n_coordinates, coordinates;                                    /* likewise */
     double count[TACIT__RESIDUAL_TESTS], expected[TACIT__RESIDUAL_TESTS]; /* coincidences */
     double law_gaussian; /* draws of that law; the others are Laplace's */
 } tacit__residuals;

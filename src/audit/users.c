@@ -8,8 +8,7 @@
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
 {
-    tacit__form form = {
-        .n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
+    tacit__form form = {.n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
     if (q->linear != NULL && q->linear->row == NULL) {
         form.features = q->linear->dimension;
         form.bound = q->linear->bound;
@@ -46,8 +45,7 @@ tacit__user *tacit__users_create(const tacit__form *form, size_t n)
         users[i].states = (void *)at;
         users[i].actions = (void *)(at + states);
         users[i].rewards = (void *)(at + states + actions);
-        users[i].features =
-            form->features > 0 ? (void *)(at + states + actions + rewards) : NULL;
+        users[i].features = form->features > 0 ? (void *)(at + states + actions + rewards) : NULL;
     }
     return users;
 }
@@ -115,8 +113,9 @@ static void set_features(const tacit__form *form, tacit__dice *dice, double *row
     size_t d = form->features;
     memset(row, 0, d * sizeof *row);
     if (tacit__dice_below(dice, 2) == 0) {
-        row[tacit__dice_below(dice, d)] =
-            form->simplex ? 1 : tacit__dice_below(dice, 2) == 0 ? form->bound : -form->bound;
+        row[tacit__dice_below(dice, d)] = form->simplex                     ? 1
+                                          : tacit__dice_below(dice, 2) == 0 ? form->bound
+                                                                            : -form->bound;
         return;
     }
     double sum = 0, square = 0;

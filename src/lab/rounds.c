@@ -197,7 +197,8 @@ tacit_status tacit__rounds_play(const tacit__stage *stage, size_t agent, uint64_
                .seat = seat};
     tacit_noise *root = NULL;
     tacit_agent *learner = NULL;
-    tacit_status status = tacit__seed_world(facts->seed, run, stage->experiment->names[stage->number].key, &root);
+    tacit_status status =
+        tacit__seed_world(facts->seed, run, stage->experiment->names[stage->number].key, &root);
     if (status == TACIT_OK)
         status = tacit_rounds_create(stage->world, root, &t.rounds, err);
     tacit_noise_destroy(root);
@@ -206,8 +207,8 @@ tacit_status tacit__rounds_play(const tacit__stage *stage, size_t agent, uint64_
     if (entry->yardstick) {
         status = measure(&t, entry->kind, job, err);
     } else {
-        status = tacit_experiment_agent(stage->experiment, stage->number, stage->world, agent,
-                                        run, &learner, err);
+        status = tacit_experiment_agent(stage->experiment, stage->number, stage->world, agent, run,
+                                        &learner, err);
         if (status == TACIT_OK)
             status = learn(&t, learner, job, err);
     }

@@ -156,7 +156,8 @@ static void estimate_eight(tacit__ucbvi *p, const tacit__counts *c, size_t first
         for (size_t next = 0; next < n_states; next++)
             p->line[next * ROWS + r] = y[next];
     }
-    for (size_t next = 0; next < n_states; next++) /* a column each: too far apart for the hardware */
+    for (size_t next = 0; next < n_states;
+         next++) /* a column each: too far apart for the hardware */
         __builtin_prefetch(to[0] + next * pairs, 1);
     tacit__project_rows(p->line, n_states, visits, p->visits_error, shift, p->sorted, totals);
     for (size_t r = 0; r < rows; r++) {

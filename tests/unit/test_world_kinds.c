@@ -19,7 +19,7 @@ static double values[(MAX_STEPS + 1) * MAX_STATES], scratch[2 * MAX_STATES];
 static void every_kind_explains_itself_and_its_defaults_work(void **state)
 {
     (void)state;
-    assert_int_equal(tacit_world_kind_count(), 5);
+    assert_int_equal(tacit_world_kind_count(), 6);
     assert_null(tacit_world_kind_at(tacit_world_kind_count()));
     assert_null(tacit_world_kind_find("nowhere"));
     assert_null(tacit_world_kind_find(NULL));
@@ -215,6 +215,45 @@ static void random_worlds_can_be_sparse_peaked_and_layered(void **state)
     tacit_world_destroy(world);
 }
 
+/* Features are on the simplex, and transitions and rewards are linear in them: within a layer the rows of all pairs lie
+ * in the span of d of them, whose features solve for the weights (here d = 2, by Cramer's rule). */
+static void random_linear_worlds_are_linear_in_their_features(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {
+        {"d", "2", 1}, {"states", "6", 1}, {"horizon", "3", 1}};
+    tacit_world *world = world_of("random-linear", settings, 3);
+    const tacit_world_facts *facts = tacit_world_describe(world);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    assert_non_null(facts->linear);
+    assert_true(facts->linear->simplex && facts->linear->bound == 1);
+    assert_int_equal(facts->linear->dimension, 2);
+    double phi[6 * 4][2];
+    for (uint32_t s = 0; s < 6; s++)
+        for (uint32_t a = 0; a < 4; a++) {
+            double *p = phi[s * 4 + a];
+            facts->linear->row(facts->linear->context, s, a, p);
+            assert_true(p[0] >= 0 && p[1] >= 0);
+            assert_close(p[0] + p[1], 1, 1e-12);
+        }
+    for (size_t layer = 0; layer < 3; layer++)
+        for (size_t i = 2; i < 24; i++) {
+            double det = phi[0][0] * phi[1][1] - phi[0][1] * phi[1][0];
+            double u = (phi[i][0] * phi[1][1] - phi[i][1] * phi[1][0]) / det,
+                   v = (phi[0][0] * phi[i][1] - phi[0][1] * phi[i][0]) / det;
+            const double *r = mdp->reward + layer * 24;
+            assert_within(r[i] - (u * r[0] + v * r[1]), -1e-9, 1e-9);
+            for (uint32_t next = 0; next < 6; next++) {
+                double p = probability(mdp, layer * 6 + i / 4, i % 4, next),
+                       q = u * probability(mdp, layer * 6, 0, next) +
+                           v * probability(mdp, layer * 6, 1, next);
+                assert_within(p - q, -1e-9, 1e-9);
+            }
+        }
+    assert_true(facts->optimal_value > 0 && facts->optimal_value < 3);
+    tacit_world_destroy(world);
+}
+
 /* --- Deep sea ----------------------------------------------------------------------------------- */
 
 static void the_treasure_is_worth_a_hundredth_less_than_one(void **state)
@@ -342,7 +381,7 @@ static void wrong_settings_are_explained(void **state)
          TACIT_BAD_ARGUMENT,
          "lake/test.yaml:2: no world is called 'rivreswim'; there are riverswim, random-tabular, "
          "grid, "
-         "deep-sea, table"},
+         "deep-sea, random-linear, table"},
         {"riverswim",
          {{"sates", "6", 3}, {NULL, NULL, 0}},
          TACIT_BAD_ARGUMENT,
@@ -511,6 +550,7 @@ int main(void)
         cmocka_unit_test(a_seed_makes_one_random_world),
         cmocka_unit_test(rows_have_the_moments_of_the_dirichlet_distribution),
         cmocka_unit_test(random_worlds_can_be_sparse_peaked_and_layered),
+        cmocka_unit_test(random_linear_worlds_are_linear_in_their_features),
         cmocka_unit_test(the_treasure_is_worth_a_hundredth_less_than_one),
         cmocka_unit_test(without_slipping_the_goal_is_reached_if_time_allows),
         cmocka_unit_test(slipping_goes_to_the_two_sides),

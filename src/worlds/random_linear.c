@@ -1,0 +1,148 @@
+/* Random linear worlds: features on the simplex, so that phi(s, a) . 1 = 1, and
+ *
+ *     P_h(s' | s, a) = sum_j phi_j(s, a) mu_hj(s'),     r_h(s, a) = sum_j phi_j(s, a) theta_hj
+ *
+ * with measures mu_hj drawn from a Dirichlet distribution over the states and theta_hj uniform in [0, 1]: a linear MDP
+ * [JYWJ20] whose transitions are a mixture of d next-state distributions, weighted by the features. Features are drawn
+ * from a Dirichlet distribution too; the smaller the concentration, the closer they are to the corners, and
+ * the more depends on the choice of an action. The world follows from its parameters and `seed` alone. Everyone starts in
+ * state 0. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "worlds/dirichlet.h"
+#include "worlds/kind.h"
+
+enum { D, STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, STATIONARY, N_PARAMETERS };
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [D] = {"d", TACIT_PARAMETER_INTEGER, "5", 1, 1000, "dimension of the features"},
+    [STATES] = {"states", TACIT_PARAMETER_INTEGER, "20", 1, 100000, "number of states"},
+    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "4", 1, 10000, "number of actions"},
+    [HORIZON] = TACIT__HORIZON_PARAMETER("5"),
+    [SEED] = TACIT__SEED_PARAMETER("of the world; all runs play in the same one"),
+    [CONCENTRATION] = {"concentration", TACIT_PARAMETER_REAL, "0.3", 1e-3, 1e6,
+                       "of the Dirichlet distributions of features and measures"},
+    [STATIONARY] = {"stationary", TACIT_PARAMETER_FLAG, "no", 0, 0,
+                    "the same measures and rewards at all steps; no: fresh ones for each"},
+};
+
+/* What the callback of the features reads; lives as long as the world. */
+typedef struct features {
+    size_t d, n_actions;
+    double table[]; /* [states][actions][d] */
+} features;
+
+typedef struct maker {
+    const features *features;
+    size_t n_states;
+    double *measures; /* [layer][d][states] */
+    double *rewards;  /* [layer][d] */
+} maker;
+
+static void feature_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    const features *f = context;
+    const double *phi = f->table + ((size_t)state * f->n_actions + action) * f->d;
+    for (size_t j = 0; j < f->d; j++)
+        out[j] = phi[j];
+}
+
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+{
+    const maker *m = context;
+    const features *f = m->features;
+    const double *phi = f->table + ((size_t)s * f->n_actions + action) * f->d;
+    const double *measures = m->measures + layer * f->d * m->n_states,
+                 *rewards = m->rewards + layer * f->d;
+    double reward = 0, sum = 0;
+    for (size_t j = 0; j < f->d; j++)
+        reward += phi[j] * rewards[j];
+    for (uint32_t next = 0; next < m->n_states; next++) {
+        double prob = 0;
+        for (size_t j = 0; j < f->d; j++)
+            prob += phi[j] * measures[j * m->n_states + next];
+        out[next] =
+            (tacit__outcome){.next = next, .prob = prob, .reward = fmin(fmax(reward, 0), 1)};
+        sum += prob;
+    }
+    for (uint32_t next = 0; next < m->n_states; next++)
+        out[next].prob = out[next].prob / sum < TACIT__LEAST_PROB ? 0 : out[next].prob / sum;
+    return m->n_states;
+}
+
+/* All numbers of the world, each row from words of its own. */
+static tacit_status roll(maker *m, features *f, const tacit__value *values, size_t layers)
+{
+    tacit__dice dice;
+    tacit_status status = tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random linear");
+    if (status != TACIT_OK)
+        return status;
+    double concentration = values[CONCENTRATION].real;
+    for (size_t i = 0; i < m->n_states * f->n_actions; i++) {
+        tacit__dice_next(&dice);
+        tacit__dice_simplex(&dice, concentration, f->d, f->table + i * f->d);
+    }
+    for (size_t i = 0; i < layers * f->d; i++) {
+        tacit__dice_next(&dice);
+        m->rewards[i] = tacit__dice_uniform(&dice);
+        tacit__dice_simplex(&dice, concentration, m->n_states, m->measures + i * m->n_states);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status create(const tacit__value *values, const tacit__origin *origin,
+                           tacit__model *out, tacit_error *err)
+{
+    size_t d = (size_t)values[D].integer, n_states = (size_t)values[STATES].integer,
+           n_actions = (size_t)values[ACTIONS].integer, horizon = (size_t)values[HORIZON].integer;
+    size_t layers = values[STATIONARY].flag ? 1 : horizon;
+    features *f = tacit__alloc(1, sizeof *f + n_states * n_actions * d * sizeof *f->table);
+    maker m = {.features = f,
+               .n_states = n_states,
+               .measures = tacit__alloc(layers * d, n_states * sizeof *m.measures),
+               .rewards = tacit__alloc(layers * d, sizeof *m.rewards)};
+    const tacit__mdp_spec spec = {.n_states = n_states,
+                                  .n_actions = n_actions,
+                                  .horizon = horizon,
+                                  .stationary = values[STATIONARY].flag,
+                                  .reward_high = 1,
+                                  .row_max = n_states,
+                                  .row = row,
+                                  .context = &m};
+    tacit_error inner = {.message = ""};
+    tacit_status status = TACIT_NO_MEMORY;
+    if (f != NULL && m.measures != NULL && m.rewards != NULL) {
+        f->d = d;
+        f->n_actions = n_actions;
+        status = roll(&m, f, values, layers);
+        if (status == TACIT_OK)
+            status = tacit__mdp_create(&spec, &out->mdp, &inner);
+    }
+    tacit__free(m.measures);
+    tacit__free(m.rewards);
+    if (status == TACIT_TOO_LARGE)
+        (void)tacit__fail_at(err, status, origin->file, (size_t)origin->line,
+                             "%s; fewer states, actions or steps would do", inner.message);
+    else if (status != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    if (status != TACIT_OK) {
+        tacit__free(f);
+        return status;
+    }
+    out->features = f;
+    out->linear = (tacit_linear){
+        .dimension = d, .bound = 1, .simplex = true, .row = feature_row, .context = f};
+    return TACIT_OK;
+}
+
+const tacit__kind tacit__kind_random_linear = {
+    .face = {.name = "random-linear",
+             .help = "a linear world drawn at random: features on the simplex, measures, rewards",
+             .source = "after Jin, Yang, Wang and Jordan 2020 (linear MDPs)",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_TABULAR,
+    .create = create,
+};
