@@ -15,7 +15,7 @@
 #include "base/settings.h"
 
 static const tacit__family *const families[] = {&tacit__family_tabular, &tacit__family_mixture,
-                                                &tacit__family_lin_ucb};
+                                                &tacit__family_lsvi, &tacit__family_lin_ucb};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 struct tacit_agent {
@@ -86,9 +86,10 @@ static const char *model_name(unsigned bit)
     }
 }
 
-static tacit_status refuse_model(const tacit_agent_request *r, const tacit_agent_kind *kind,
-                                 tacit_error *err)
+static tacit_status refuse_model(const tacit_agent_request *r, const tacit__family *family,
+                                 const tacit_agent_kind *kind, tacit_error *err)
 {
+    bool local = r->guarantee.model == TACIT_MODEL_LOCAL && family->no_local != NULL;
     char what[160] = "";
     for (unsigned bit = TACIT_AGENT_NONE; bit <= TACIT_AGENT_LOCAL; bit *= 2)
         if (kind->models & bit) {
@@ -97,12 +98,13 @@ static tacit_status refuse_model(const tacit_agent_request *r, const tacit_agent
                            model_name(bit));
         }
     return tacit__fail_at(err, TACIT_UNSUPPORTED, r->file, (size_t)r->line,
-                          "%s has no model '%s'; it has: %s", kind->name,
-                          model_name(model_bit(r->guarantee)), what);
+                          "%s has no model '%s'; it has: %s%s%s", kind->name,
+                          model_name(model_bit(r->guarantee)), what, local ? "; " : "",
+                          local ? family->no_local : "");
 }
 
-static tacit_status check_request(const tacit_agent_request *r, const tacit_agent_kind *kind,
-                                  tacit_error *err)
+static tacit_status check_request(const tacit_agent_request *r, const tacit__family *family,
+                                  const tacit_agent_kind *kind, tacit_error *err)
 {
     const tacit_guarantee *g = &r->guarantee;
     size_t line = (size_t)r->line;
@@ -121,7 +123,7 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit_agen
         return tacit__fail_at(err, TACIT_BAD_DELTA, r->file, line,
                               "delta is %g, expected a number in [0, 1)", g->delta);
     if ((kind->models & model_bit(*g)) == 0)
-        return refuse_model(r, kind, err);
+        return refuse_model(r, family, kind, err);
     return TACIT_OK;
 }
 
@@ -135,7 +137,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
     if (family == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
-    tacit_status status = check_request(request, &family->kinds[kind], err);
+    tacit_status status = check_request(request, family, &family->kinds[kind], err);
     if (status != TACIT_OK)
         return status;
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)

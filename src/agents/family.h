@@ -7,6 +7,7 @@
 typedef struct tacit__family {
     const tacit_agent_kind *kinds;
     size_t n_kinds;
+    const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
      * range, counts are not 0, and a private request has noise. */
     tacit_status (*create)(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
@@ -29,6 +30,7 @@ typedef struct tacit__family {
     const char *(*remark)(const void *agent);   /* "": nothing to say */
 } tacit__family;
 
-extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lin_ucb;
+extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,
+    tacit__family_lin_ucb;
 
 #endif

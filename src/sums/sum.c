@@ -106,6 +106,28 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
     return TACIT_OK;
 }
 
+tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out, tacit_error *err)
+{
+    tacit__lattice lattice;
+    tacit__shape shape;
+    tacit__columns columns;
+    void *state = NULL;
+    tacit_status status = derive(spec, &lattice, &shape, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit__strategy *strategy = strategies[spec->mechanism];
+    status = strategy->columns(&shape, &columns, err);
+    shape.dimension = 1; /* the strategy works coordinate by coordinate */
+    if (status == TACIT_OK)
+        status = strategy->create(&shape, &state, err);
+    if (status != TACIT_OK)
+        return status;
+    *out = (tacit__sum_gain){.column = spec->law == TACIT_LAW_LAPLACE ? columns.l1 : columns.l2,
+                             .row = sqrt(strategy->most(state, spec->users))};
+    strategy->destroy(state);
+    return TACIT_OK;
+}
+
 /* The plan's line covers what the spec needs. */
 static tacit_status check_line(const tacit_release *line, const tacit_release *needed,
                                tacit_law law, tacit_law plan_law, tacit_error *err)

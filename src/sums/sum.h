@@ -32,4 +32,12 @@ struct tacit_sum {
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
                             uint8_t out[TACIT__KEY_BYTES]);
 
+/* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's standard
+ * deviation in units of a draw's. Their product compares mechanisms. */
+typedef struct tacit__sum_gain {
+    double column, row;
+} tacit__sum_gain;
+TACIT_MUST_USE tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out,
+                                               tacit_error *err);
+
 #endif

@@ -1,0 +1,339 @@
+/* See archive.h. Users are kept in chunks of CHUNK, step by step within a chunk:
+ *
+ *     features of step 0 (the chosen action's only), then of steps 1 .. H-1 (all actions'), then choices and rewards
+ *
+ * The features of step h + 1 serve twice: all actions' for V_{h+1}, and the chosen one's for the regression of step
+ * h + 1. Those after the last step are never needed. */
+#include "curate/archive.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+enum {
+    CHUNK = 512, /* users */
+    BLOCK =
+        65536 /* bytes of features that are evaluated together; a few times that fits the second-level cache */
+};
+
+typedef struct chunk {
+    void *first;       /* [CHUNK][d] */
+    void *others;      /* [H - 1][CHUNK][A][d] */
+    uint32_t *actions; /* [H][CHUNK] */
+    double *rewards;   /* [H][CHUNK] */
+} chunk;
+
+struct tacit__archive {
+    size_t n_actions, horizon, dimension;
+    bool wide;
+    uint64_t users;
+    chunk *chunks;
+    size_t n_chunks, capacity;
+    size_t block;    /* users that are evaluated together */
+    double *columns; /* [block][A][d] */
+    double *q;       /* [block][A] */
+    double *targets; /* [block] */
+};
+
+static size_t element(const tacit__archive *a)
+{
+    return a->wide ? sizeof(double) : sizeof(float);
+}
+
+double tacit__archive_bytes(size_t n_actions, size_t horizon, size_t dimension, bool wide,
+                            uint64_t users)
+{
+    double features = (double)dimension * (1 + (double)(horizon - 1) * (double)n_actions);
+    double chunks = (double)(users / CHUNK + (users % CHUNK > 0));
+    return chunks * CHUNK *
+           (features * (wide ? sizeof(double) : sizeof(float)) +
+            (double)horizon * (sizeof(double) + sizeof(uint32_t)));
+}
+
+static size_t first_size(const tacit__archive *a)
+{
+    return CHUNK * a->dimension * element(a);
+}
+
+static size_t others_size(const tacit__archive *a)
+{
+    return (a->horizon - 1) * CHUNK * a->n_actions * a->dimension * element(a);
+}
+
+static void free_chunk(const tacit__archive *a, chunk *c)
+{
+    tacit__free_secret(c->first, first_size(a));
+    tacit__free_secret(c->others, others_size(a));
+    tacit__free_secret(c->actions, a->horizon * CHUNK * sizeof *c->actions);
+    tacit__free_secret(c->rewards, a->horizon * CHUNK * sizeof *c->rewards);
+    *c = (chunk){NULL, NULL, NULL, NULL};
+}
+
+void tacit__archive_destroy(tacit__archive *a)
+{
+    if (a == NULL)
+        return;
+    for (size_t i = 0; i < a->n_chunks; i++)
+        free_chunk(a, &a->chunks[i]);
+    tacit__free(a->chunks);
+    size_t columns = a->block * a->n_actions * a->dimension;
+    tacit__free_secret(a->columns, columns * sizeof *a->columns);
+    tacit__free_secret(a->q, a->block * a->n_actions * sizeof *a->q);
+    tacit__free_secret(a->targets, a->block * sizeof *a->targets);
+    tacit__free(a);
+}
+
+tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dimension, bool wide,
+                                   tacit__archive **out)
+{
+    tacit__archive *a = tacit__alloc(1, sizeof *a);
+    if (a == NULL)
+        return TACIT_NO_MEMORY;
+    *a = (tacit__archive){
+        .n_actions = n_actions, .horizon = horizon, .dimension = dimension, .wide = wide};
+    a->block = BLOCK / (n_actions * dimension * sizeof *a->columns);
+    a->block = a->block == 0 ? 1 : a->block > CHUNK ? CHUNK : a->block;
+    a->columns = tacit__alloc(a->block * n_actions * dimension, sizeof *a->columns);
+    a->q = tacit__alloc(a->block * n_actions, sizeof *a->q);
+    a->targets = tacit__alloc(a->block, sizeof *a->targets);
+    if (a->columns == NULL || a->q == NULL || a->targets == NULL) {
+        tacit__archive_destroy(a);
+        return TACIT_NO_MEMORY;
+    }
+    *out = a;
+    return TACIT_OK;
+}
+
+/* Chunks that hold somebody; a load that failed may have left empty ones behind. */
+static size_t held_chunks(const tacit__archive *a)
+{
+    return (size_t)(a->users / CHUNK + (a->users % CHUNK > 0));
+}
+
+/* One more chunk at the end of the list. */
+static bool open_chunk(tacit__archive *a)
+{
+    if (a->n_chunks == a->capacity) {
+        size_t capacity = a->capacity == 0 ? 16 : 2 * a->capacity;
+        chunk *chunks = tacit__alloc(capacity, sizeof *chunks);
+        if (chunks == NULL)
+            return false;
+        if (a->n_chunks > 0)
+            memcpy(chunks, a->chunks, a->n_chunks * sizeof *chunks);
+        tacit__free(a->chunks);
+        a->chunks = chunks;
+        a->capacity = capacity;
+    }
+    chunk c = {.first = tacit__alloc(first_size(a), 1),
+               .others = tacit__alloc(others_size(a), 1),
+               .actions = tacit__alloc(a->horizon * CHUNK, sizeof *c.actions),
+               .rewards = tacit__alloc(a->horizon * CHUNK, sizeof *c.rewards)};
+    if (c.first == NULL || c.others == NULL || c.actions == NULL || c.rewards == NULL) {
+        free_chunk(a, &c);
+        return false;
+    }
+    a->chunks[a->n_chunks++] = c;
+    return true;
+}
+
+/* n numbers to place `at` of a piece of memory. */
+static void store(const tacit__archive *a, void *piece, size_t at, const double *x, size_t n)
+{
+    if (a->wide) {
+        memcpy((double *)piece + at, x, n * sizeof *x);
+        return;
+    }
+    float *y = (float *)piece + at;
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)x[i];
+}
+
+tacit_status tacit__archive_add(tacit__archive *a, const double *features, const uint32_t *actions,
+                                const double *rewards)
+{
+    size_t slot = a->users % CHUNK, d = a->dimension, all = a->n_actions * d;
+    if (slot == 0 && a->users / CHUNK == a->n_chunks && !open_chunk(a))
+        return TACIT_NO_MEMORY;
+    chunk *c = &a->chunks[a->users / CHUNK];
+    store(a, c->first, slot * d, features + actions[0] * d, d);
+    for (size_t h = 0; h < a->horizon; h++) {
+        if (h > 0)
+            store(a, c->others, ((h - 1) * CHUNK + slot) * all, features + h * all, all);
+        c->actions[h * CHUNK + slot] = actions[h];
+        c->rewards[h * CHUNK + slot] = rewards[h];
+    }
+    a->users++;
+    return TACIT_OK;
+}
+
+uint64_t tacit__archive_users(const tacit__archive *a)
+{
+    return a->users;
+}
+
+/* --- Responses ------------------------------------------------------------------------------------ */
+
+/* n stored numbers from place `at` on, as doubles in the scratch block. */
+TACIT__INLINE void fetch(bool wide, const void *piece, size_t at, size_t n, double *restrict out)
+{
+    if (wide) {
+        memcpy(out, (const double *)piece + at, n * sizeof *out);
+        return;
+    }
+    const float *restrict x = (const float *)piece + at;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (double)x[i];
+}
+
+/* response += phi y. */
+TACIT__INLINE void add_scaled(bool wide, const void *piece, size_t at, double y, size_t d,
+                              double *restrict response)
+{
+    if (wide) {
+        const double *restrict x = (const double *)piece + at;
+        for (size_t j = 0; j < d; j++)
+            response[j] += y * x[j];
+        return;
+    }
+    const float *restrict x = (const float *)piece + at;
+    for (size_t j = 0; j < d; j++)
+        response[j] += y * (double)x[j];
+}
+
+/* Users first .. first+n-1 of a chunk. */
+TACIT__INLINE void respond_block(tacit__archive *a, const chunk *c, size_t first, size_t n,
+                                 size_t h, const tacit__target *target, double *response)
+{
+    size_t d = a->dimension, A = a->n_actions;
+    const uint32_t *actions = c->actions + h * CHUNK + first;
+    const double *rewards = c->rewards + h * CHUNK + first;
+    for (size_t i = 0; i < n; i++) {
+        double y = target->times * (rewards[i] + a->targets[i]) - target->centre;
+        if (h == 0)
+            add_scaled(a->wide, c->first, (first + i) * d, y, d, response);
+        else
+            add_scaled(a->wide, c->others, (((h - 1) * CHUNK + first + i) * A + actions[i]) * d, y,
+                       d, response);
+    }
+}
+
+/* The values of the states that followed, as targets. */
+static void place_values(tacit__archive *a, size_t n, const tacit__target *target)
+{
+    size_t A = a->n_actions;
+    for (size_t i = 0; i < n; i++) {
+        const double *q = a->q + i * A;
+        double best = q[0];
+        for (size_t k = 1; k < A; k++)
+            best = q[k] > best ? q[k] : best;
+        a->targets[i] = tacit__target_place(target, best);
+    }
+}
+
+TACIT__INLINE void respond(tacit__archive *a, size_t h, const tacit__optimism *next,
+                           const tacit__target *target, double *response)
+{
+    size_t all = a->n_actions * a->dimension;
+    memset(response, 0, a->dimension * sizeof *response);
+    memset(a->targets, 0, a->block * sizeof *a->targets);
+    for (size_t i = 0; i < held_chunks(a); i++) {
+        const chunk *c = &a->chunks[i];
+        uint64_t rest = a->users - i * CHUNK;
+        size_t held = rest < CHUNK ? (size_t)rest : CHUNK;
+        for (size_t first = 0; first < held; first += a->block) {
+            size_t n = held - first < a->block ? held - first : a->block;
+            if (next != NULL) {
+                fetch(a->wide, c->others, (h * CHUNK + first) * all, n * all, a->columns);
+                tacit__optimism_evaluate(next, n * a->n_actions, a->columns, a->q);
+                place_values(a, n, target);
+            }
+            respond_block(a, c, first, n, h, target, response);
+        }
+    }
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static void respond_avx2(tacit__archive *a, size_t h, const tacit__optimism *next,
+                                     const tacit__target *target, double *response)
+{
+    respond(a, h, next, target, response);
+}
+#endif
+
+void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *next,
+                            const tacit__target *target, double *response)
+{
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        respond_avx2(a, h, next, target, response);
+        return;
+    }
+#endif
+    respond(a, h, next, target, response);
+}
+
+/* --- Saved states: the number of users, then whole chunks ------------------------------------------- */
+
+static size_t chunk_size(const tacit__archive *a)
+{
+    return first_size(a) + others_size(a) +
+           a->horizon * CHUNK * (sizeof(double) + sizeof(uint32_t));
+}
+
+size_t tacit__archive_saved_size(const tacit__archive *a)
+{
+    return sizeof a->users + held_chunks(a) * chunk_size(a);
+}
+
+static void copy_chunk(const tacit__archive *a, chunk *c, uint8_t *to, const uint8_t *from)
+{
+    void *parts[] = {c->first, c->others, c->actions, c->rewards};
+    const size_t sizes[] = {first_size(a), others_size(a), a->horizon * CHUNK * sizeof *c->actions,
+                            a->horizon * CHUNK * sizeof *c->rewards};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (to != NULL) {
+            memcpy(to, parts[i], sizes[i]);
+            to += sizes[i];
+        } else {
+            memcpy(parts[i], from, sizes[i]);
+            from += sizes[i];
+        }
+    }
+}
+
+void tacit__archive_save(const tacit__archive *a, void *bytes)
+{
+    uint8_t *at = bytes;
+    memcpy(at, &a->users, sizeof a->users);
+    at += sizeof a->users;
+    for (size_t i = 0; i < held_chunks(a); i++, at += chunk_size(a))
+        copy_chunk(a, &a->chunks[i], at, NULL);
+}
+
+tacit_status tacit__archive_load(tacit__archive *a, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t users;
+    if (size < sizeof users || a->users > 0)
+        return TACIT_CORRUPT;
+    memcpy(&users, at, sizeof users);
+    at += sizeof users;
+    size_t chunks = (size - sizeof users) / chunk_size(a);
+    if ((size - sizeof users) % chunk_size(a) != 0 || users > chunks * CHUNK ||
+        users + CHUNK <= chunks * CHUNK)
+        return TACIT_CORRUPT;
+    while (a->n_chunks < chunks)
+        if (!open_chunk(a))
+            return TACIT_NO_MEMORY; /* empty chunks are no data */
+    bool whole = true;
+    for (size_t i = 0; i < chunks; i++, at += chunk_size(a)) {
+        copy_chunk(a, &a->chunks[i], NULL, at);
+        for (size_t j = 0; j < a->horizon * CHUNK; j++)
+            whole = whole && a->chunks[i].actions[j] < a->n_actions;
+    }
+    if (!whole)
+        return TACIT_CORRUPT;
+    a->users = users;
+    return TACIT_OK;
+}

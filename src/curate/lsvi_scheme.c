@@ -1,0 +1,543 @@
+/* Sensitivities, and the search for the least predicted error. See lsvi_scheme.h; proofs in docs/why/lsvi.md.
+ *
+ * Sensitivities (replacement; features x, y of length at most 1, c = x . y):
+ *
+ *     Gram       |x x^T - y y^T|_F^2 = |x|^4 + |y|^4 - 2 c^2 <= 2
+ *     response   |x a - y b|^2 <= 4 for targets in [0, 1], 2 if c >= 0 (no feature is negative), 1 for centred targets
+ *     together   max |x x^T - y y^T|^2 + t |x a - y b|^2 =: reach(t), which is less than the sum of the maxima
+ *
+ * A user is in every response and, through the mechanism's column, in every Gram matrix: over H steps the squared loss is
+ * H (A column^2 / s_G^2 + U N / s_u^2) <= H column^2 / s_G^2 reach(t) with t = (N / s_u^2) / (column / s_G)^2. The plan has a line
+ * for each, so reach(t) is split into A = reach(0) and U = (reach(t) - A) / t; reach is convex, so the split is an upper bound
+ * for every smaller t too, and that is checked once scales are known.
+ *
+ * Prediction. After k users a direction of the features has been seen about k / d times. With noise E on Q's numerator
+ * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range, at most 1. The predicted loss is
+ * the mean of that over all episodes, each counted with the k of the last switch. It is crude and looks at no data; all it
+ * decides is how many switches to pay for. */
+#include "curate/lsvi_scheme.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "curate/levels.h"
+#include "sums/sum.h"
+
+#define SIGMA 0.25       /* standard deviation of a normalised target: stated choice */
+#define TYPICAL 0.25     /* size of a centred weight: stated choice, half the largest possible */
+#define JOINT_SLACK 1e-3 /* room between the ratio that is wanted and the one that is allowed */
+#define ROUNDING (1 + 1e-12)
+
+enum {
+    N_RATIOS = 49,       /* of t, from 2^-12 to 2^12 by factors of sqrt(2) */
+    MOST_PAIRS = 1000,   /* tables of features up to this many rows are searched pair by pair */
+    MOST_SWITCHES = 400, /* candidates for a cap */
+    TEST_POINTS =
+        1000 /* tests of determinants in a run, unless asked for: more of them cost noise */
+};
+
+/* --- Sensitivities ------------------------------------------------------------------------------ */
+
+/* For vectors of length at most 1 at any angle; b in units of a, targets in [0, 1]. */
+static double reach_of_ball(double b)
+{
+    return b <= 2 ? 2 + 2 * b + b * b / 2 : 4 * b;
+}
+
+/* The same from a table, for n ratios in one pass over all pairs, a row with itself included. */
+static void reach_of_table(const tacit__linear_space *sp, bool centred, size_t n_ratios,
+                           const double *ratios, double *out)
+{
+    size_t n = sp->n_states * sp->n_actions, d = sp->dimension;
+    double unit = ldexp(1, -2 * sp->feature_bits);
+    for (size_t r = 0; r < n_ratios; r++)
+        out[r] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *x = sp->table + i * d;
+        double p = 0;
+        for (size_t k = 0; k < d; k++)
+            p += x[k] * x[k];
+        p *= unit;
+        for (size_t j = i; j < n; j++) {
+            const double *y = sp->table + j * d;
+            double q = 0, c = 0;
+            for (size_t k = 0; k < d; k++) {
+                q += y[k] * y[k];
+                c += x[k] * y[k];
+            }
+            q *= unit;
+            c *= unit;
+            double gram = fmax(p * p + q * q - 2 * c * c, 0);
+            double response = centred ? (p + q + 2 * fabs(c)) / 4 : fmax(fmax(p, q), p + q - 2 * c);
+            for (size_t r = 0; r < n_ratios; r++) {
+                double both = (gram + ratios[r] * response) * (1 + 1e-9);
+                out[r] = both > out[r] ? both : out[r];
+            }
+        }
+    }
+}
+
+static bool is_searched(const tacit__linear_space *sp)
+{
+    return sp->form == TACIT__TABLE && sp->n_states * sp->n_actions <= MOST_PAIRS;
+}
+
+/* From what is known of the features beside a table. */
+static double reach_of_form(const tacit__linear_space *sp, bool centred, double t)
+{
+    if (sp->form == TACIT__ONE_HOT) /* different cells, or the same one */
+        return centred ? fmax(2 + t / 2, t) : 2 + 2 * t;
+    if (sp->simplex && !centred)
+        return 2 + 2 * t;
+    return reach_of_ball(centred ? t / 4 : t) * ROUNDING;
+}
+
+double tacit__lsvi_reach(const tacit__linear_space *sp, bool centred, double t)
+{
+    double out = reach_of_form(sp, centred, t);
+    if (is_searched(sp))
+        reach_of_table(sp, centred, 1, &t, &out);
+    return out;
+}
+
+/* --- Levels ------------------------------------------------------------------------------------- */
+
+double tacit__lsvi_expected_norm(const tacit__linear_space *sp)
+{
+    double d = (double)sp->dimension;
+    return sp->form == TACIT__ONE_HOT ? sqrt(2 * log(2 * d)) : sqrt(2 * d);
+}
+
+double tacit__lsvi_matrix_level(const tacit__linear_space *sp, tacit_law law, double draws,
+                                double alpha)
+{
+    double d = (double)sp->dimension, packed = (double)tacit__gram_size(sp);
+    bool diagonal = sp->form == TACIT__ONE_HOT;
+    if (law == TACIT_LAW_GAUSSIAN) /* E max eigenvalue <= sqrt(2 d), and it is 1-Lipschitz */
+        return diagonal ? tacit__level_gaussian(1, alpha / d)
+                        : sqrt(2 * d) + sqrt(2 * log(2 / alpha));
+    /* every coordinate at once; the Frobenius norm bounds the eigenvalues */
+    double level = tacit__level_laplace(ceil(draws * (1 - 1e-9)), alpha / packed);
+    return level / sqrt(2 * draws) * (diagonal ? 1 : sqrt(packed));
+}
+
+double tacit__lsvi_vector_level(size_t d, tacit_law law, double alpha)
+{
+    double n = (double)d;
+    if (law == TACIT_LAW_GAUSSIAN)
+        return sqrt(n) + sqrt(2 * log(1 / alpha));
+    return sqrt(n / 2) * tacit__level_laplace(1, alpha / n);
+}
+
+/* --- Noise of a candidate ----------------------------------------------------------------------- */
+
+typedef struct search {
+    const tacit__lsvi_wish *w;
+    double budget;          /* mu, or epsilon */
+    double reach[N_RATIOS]; /* at ratio_at(i) */
+    double gram_reach;      /* reach(0) */
+    double norm;            /* expected largest eigenvalue of unit noise */
+    double alpha;
+} search;
+
+/* A way to release: how often, and how well the Gram mechanism does. */
+typedef struct candidate {
+    uint64_t leaf, leaves, switches;
+    double factor;
+    double column, row;
+} candidate;
+
+/* Scales for it. */
+typedef struct noise {
+    double gram, response; /* of a draw */
+    double ratio;          /* t; Laplace: 0 */
+    double loss;           /* what was minimised */
+} noise;
+
+static double ratio_at(int i)
+{
+    return exp2(0.5 * (double)(i - N_RATIOS / 2));
+}
+
+static bool is_laplace(const search *s)
+{
+    return s->w->guarantee.delta == 0;
+}
+
+static double weight_size(const search *s)
+{
+    double d = s->w->space.form == TACIT__ONE_HOT ? 1 : (double)s->w->space.dimension;
+    return (s->w->centred ? TYPICAL : 2 * TYPICAL) * sqrt(d);
+}
+
+static double l1_of_gram(const tacit__lsvi_wish *w)
+{
+    bool simplex = w->space.simplex || w->space.form == TACIT__ONE_HOT;
+    return simplex ? 2 : 2 * (1 + ((double)w->space.dimension - 1) * M_SQRT1_2);
+}
+
+static double l1_of_response(const tacit__lsvi_wish *w)
+{
+    bool simplex = w->space.simplex || w->space.form == TACIT__ONE_HOT;
+    double most = simplex ? 1 : sqrt((double)w->space.dimension);
+    return (w->centred ? 1 : 2) * most;
+}
+
+/* Users seen when the i-th policy is made, i = 1 .. switches. */
+static double switch_time(const search *s, const candidate *c, double ridge, uint64_t i)
+{
+    double K = (double)s->w->episodes, d = (double)s->w->space.dimension;
+    if (s->w->schedule != TACIT__DOUBLING)
+        return (double)(i * c->leaf);
+    /* all directions grow alike: det = (ridge + k / d)^d */
+    double rate = log1p(K / (d * ridge)) / ((double)c->switches + 1);
+    return d * ridge * expm1(rate * (double)i);
+}
+
+/* The mean loss of an episode, in shares of its range. */
+static double predict(const search *s, const candidate *c, double gram, double response)
+{
+    double K = (double)s->w->episodes, d = (double)s->w->space.dimension, w = weight_size(s);
+    double unit = is_laplace(s) ? M_SQRT2 : 1;
+    double g = gram * c->row * unit, u = response * unit;
+    double error = sqrt(w * w * g * g + u * u), ridge = s->w->lambda + s->w->shift * s->norm * g;
+    double loss = switch_time(s, c, ridge, 1), at = loss;
+    uint64_t stride = c->switches > 1000 ? c->switches / 1000 : 1; /* a sum like an integral */
+    for (uint64_t i = 1; i <= c->switches && at < K; i += stride) {
+        double n = at / d;
+        double next = i + stride > c->switches ? K : fmin(K, switch_time(s, c, ridge, i + stride));
+        loss += (next - at) * fmin(1, (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge));
+        at = next;
+    }
+    return fmin(loss, K) / K;
+}
+
+/* What the theorem's bonus suffers: c_B row s_B + c_g s_u (in place of a predicted loss). */
+static double theorem_loss(const search *s, const candidate *c, double gram, double response)
+{
+    tacit_law law = is_laplace(s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
+    const tacit__linear_space *sp = &s->w->space;
+    double matrix = tacit__lsvi_matrix_level(sp, law, c->row * c->row, s->alpha),
+           vector = tacit__lsvi_vector_level(sp->dimension, law, s->alpha);
+    return 3 * sqrt((double)sp->dimension) * matrix * c->row * gram + vector * response;
+}
+
+static double loss_of(const search *s, const candidate *c, double gram, double response)
+{
+    return s->w->theorem ? theorem_loss(s, c, gram, response) : predict(s, c, gram, response);
+}
+
+/* The best split of the budget for a candidate. */
+static noise split(const search *s, const candidate *c)
+{
+    const tacit__lsvi_wish *w = s->w;
+    double H = (double)w->space.horizon, N = (double)c->switches, nearest = HUGE_VAL;
+    noise best = {.loss = HUGE_VAL};
+    for (int i = 0; i < N_RATIOS; i++) {
+        double t = ratio_at(i), share;
+        noise trial = {.ratio = is_laplace(s) ? 0 : t};
+        if (is_laplace(s)) {
+            share = 1 / (1 + t);
+            trial.gram = H * c->column * l1_of_gram(w) / (share * s->budget);
+            trial.response = H * N * l1_of_response(w) / ((1 - share) * s->budget);
+        } else {
+            double a = s->budget * s->budget / (H * s->reach[i]);
+            share = s->gram_reach / s->reach[i];
+            trial.gram = c->column / sqrt(a);
+            trial.response = sqrt(N / (t * a));
+        }
+        trial.loss = loss_of(s, c, trial.gram, trial.response);
+        double distance = fabs(share - w->gram_share);
+        if (w->gram_share > 0 ? distance < nearest : trial.loss < best.loss) {
+            best = trial;
+            nearest = distance;
+        }
+    }
+    return best;
+}
+
+/* --- The Gram mechanism ------------------------------------------------------------------------- */
+
+/* column * row of a running sum of n steps, roughly: the table of docs/why/sums.md. */
+static double rough_gain(const search *s, double n)
+{
+    double levels = ceil(log2(n + 1));
+    if (s->w->mechanism == TACIT_SUM_BLT)
+        return 1.07 + 0.319 * log(n);
+    if (is_laplace(s))
+        return (s->w->mechanism == TACIT_SUM_SMOOTH ? 0.42 : 1) * levels * sqrt(levels);
+    return levels;
+}
+
+static double direct_column(const search *s, uint64_t n)
+{
+    return is_laplace(s) ? (double)n : sqrt((double)n) * ROUNDING;
+}
+
+/* For the search: the better of both mechanisms. */
+static void guess_gain(const search *s, candidate *c)
+{
+    double sums = rough_gain(s, (double)c->leaves), direct = direct_column(s, c->leaves);
+    bool may_sum = s->w->gram != TACIT__GRAM_DIRECT || s->w->schedule == TACIT__DOUBLING;
+    bool may_direct = s->w->gram != TACIT__GRAM_SUMS && s->w->schedule != TACIT__DOUBLING;
+    c->row = 1;
+    c->column = !may_direct || (may_sum && sums < direct) ? sums : direct;
+}
+
+/* For the plan: the exact one. */
+static tacit_status settle_gain(const search *s, candidate *c, tacit__lsvi_scheme *out,
+                                tacit_error *err)
+{
+    tacit__sum_gain gain = {HUGE_VAL, 1};
+    bool doubling = s->w->schedule == TACIT__DOUBLING;
+    out->direct = s->w->gram == TACIT__GRAM_DIRECT && !doubling;
+    if (!out->direct) {
+        double H = (double)s->w->space.horizon;
+        const tacit_sum_spec spec = {.mechanism = s->w->mechanism,
+                                     .law = is_laplace(s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN,
+                                     .dimension =
+                                         s->w->space.horizon * tacit__gram_size(&s->w->space),
+                                     .users = c->leaves,
+                                     .bound = {.l1 = H * l1_of_gram(s->w), .l2 = sqrt(H)}};
+        tacit_status status = tacit__sum_predict(&spec, &gain, err);
+        if (status != TACIT_OK)
+            return status;
+        out->direct = s->w->gram == TACIT__GRAM_AUTO && !doubling &&
+                      direct_column(s, c->leaves) < gain.column * gain.row;
+    }
+    if (out->direct)
+        gain = (tacit__sum_gain){direct_column(s, c->leaves), 1};
+    c->column = gain.column;
+    c->row = gain.row;
+    return TACIT_OK;
+}
+
+/* --- Schedules ---------------------------------------------------------------------------------- */
+
+static uint64_t at_least_one(uint64_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+/* B batches of ceil(K / B) users; nothing is needed after the last. */
+static candidate in_batches(const tacit__lsvi_wish *w, uint64_t batches)
+{
+    uint64_t K = w->episodes, B = batches < 1 ? 1 : batches > K ? K : batches;
+    candidate c = {.leaf = K / B + (K % B > 0)};
+    uint64_t most = (K - 1) / c.leaf;
+    c.leaves = at_least_one(B - 1 < most ? B - 1 : most);
+    c.switches = c.leaves;
+    return c;
+}
+
+static candidate by_tests(const tacit__lsvi_wish *w, uint64_t leaf)
+{
+    uint64_t K = w->episodes;
+    candidate c = {.leaf = leaf > K - 1 ? at_least_one(K - 1) : leaf};
+    c.leaves = at_least_one((K - 1) / c.leaf);
+    return c;
+}
+
+/* (d H / log C) log(growth): a bound on switches [NVW22, Lemma 31, with the constants of its proof]. */
+static uint64_t cap_of(const tacit__lsvi_wish *w, double factor, double growth)
+{
+    double dH = (double)w->space.dimension * (double)w->space.horizon;
+    double n = ceil(dH / log(factor) * log(growth));
+    return n < 1 ? 1 : n < (double)w->episodes ? (uint64_t)n : w->episodes;
+}
+
+/* The theorem's cap for noisy matrices: the fixed point of N -> bound at the noise that N switches need. */
+static uint64_t theorem_cap(const search *s, candidate c, double factor)
+{
+    const tacit__lsvi_wish *w = s->w;
+    tacit_law law = is_laplace(s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
+    uint64_t n = 10;
+    for (int round = 0; round < 20; round++) {
+        c.switches = n;
+        noise scales = split(s, &c);
+        double stddev = scales.gram * c.row * (is_laplace(s) ? M_SQRT2 : 1);
+        double level = stddev * tacit__lsvi_matrix_level(&w->space, law, c.row * c.row, s->alpha);
+        uint64_t next =
+            cap_of(w, factor, 1.5 + (double)w->episodes / (2 * (double)w->space.dimension * level));
+        if (next == n)
+            break;
+        n = next;
+    }
+    return n < c.leaves ? n : c.leaves;
+}
+
+/* The growth of all directions together, shared out between the switches; not below the paper's 2. */
+static double factor_for(const search *s, const candidate *c, double gram)
+{
+    double stddev = gram * c->row * (is_laplace(s) ? M_SQRT2 : 1);
+    double ridge = s->w->lambda + s->w->shift * s->norm * stddev, d = (double)s->w->space.dimension;
+    double growth = d * log1p((double)s->w->episodes / (d * ridge));
+    return fmax(2, exp(fmin(growth / ((double)c->switches + 1), 600)));
+}
+
+/* How many switches pay: the candidate with the least predicted loss. */
+static candidate best_doubling(const search *s, candidate c, uint64_t *theorem)
+{
+    const tacit__lsvi_wish *w = s->w;
+    double factor = w->switch_factor > 0 ? w->switch_factor : 2;
+    *theorem = theorem_cap(s, c, factor);
+    c.switches = w->switches > 0 ? w->switches : *theorem;
+    if (w->switches == 0 && !w->theorem) {
+        double least = HUGE_VAL;
+        uint64_t best = 1, most = c.leaves < MOST_SWITCHES ? c.leaves : MOST_SWITCHES;
+        for (uint64_t n = 1; n <= most; n++) {
+            c.switches = n;
+            double loss = split(s, &c).loss;
+            if (loss < least) {
+                least = loss;
+                best = n;
+            }
+        }
+        c.switches = best;
+    }
+    c.switches = c.switches < c.leaves ? c.switches : c.leaves;
+    c.factor = w->switch_factor > 0 ? w->switch_factor
+               : w->theorem         ? 2
+                                    : factor_for(s, &c, split(s, &c).gram);
+    return c;
+}
+
+static candidate best_batches(const search *s)
+{
+    const tacit__lsvi_wish *w = s->w;
+    double K = (double)w->episodes, d = (double)w->space.dimension, H = (double)w->space.horizon,
+           epsilon = w->guarantee.epsilon, best = 1, least = HUGE_VAL;
+    if (w->batches > 0)
+        return in_batches(w, w->batches);
+    if (w->theorem) { /* [LGLP21, E.1] and, for delta = 0, E.3 with the exponents recovered by balancing */
+        best = is_laplace(s) ? cbrt(K * epsilon) / (pow(d, 2.0 / 3) * cbrt(H))
+                             : pow(K * epsilon, 0.4) / (pow(d, 0.6) * pow(H, 0.2));
+        return in_batches(w, (uint64_t)fmin(fmax(2, ceil(best)), K));
+    }
+    for (double B = 2; B <= fmin(K, 4096); B = fmax(B + 1, floor(B * 1.1))) {
+        candidate c = in_batches(w, (uint64_t)B);
+        guess_gain(s, &c);
+        double loss = split(s, &c).loss;
+        if (loss < least) {
+            least = loss;
+            best = B;
+        }
+    }
+    return in_batches(w, (uint64_t)best);
+}
+
+/* --- The decision ------------------------------------------------------------------------------- */
+
+static void decide_exact(const tacit__lsvi_wish *w, tacit__lsvi_scheme *out)
+{
+    double K = (double)w->episodes, d = (double)w->space.dimension;
+    candidate c;
+    if (w->schedule == TACIT__DOUBLING) {
+        c = by_tests(w, w->test_every > 0 ? w->test_every : 1);
+        c.factor = w->switch_factor > 0 ? w->switch_factor : 2;
+        out->theorem_switches = cap_of(w, c.factor, 1 + K / (d * w->lambda));
+        c.switches = w->switches > 0 ? w->switches : out->theorem_switches;
+        c.switches = c.switches < c.leaves ? c.switches : c.leaves;
+    } else { /* [WZG21]: sqrt(K / d) batches cost nothing in the order of the regret */
+        uint64_t batches = w->batches > 0 ? w->batches : (uint64_t)fmax(2, ceil(sqrt(K / d)));
+        c = in_batches(w, w->schedule == TACIT__EVERY ? w->episodes : batches);
+    }
+    out->law = TACIT_LAW_NONE;
+    out->mechanism = TACIT_SUM_EXACT;
+    out->leaf = c.leaf;
+    out->leaves = c.leaves;
+    out->switches = c.switches;
+    out->switch_factor = c.factor;
+    out->predicted = (double)NAN;
+}
+
+static tacit_status begin_search(search *s, const tacit__lsvi_wish *w, tacit_error *err)
+{
+    *s = (search){.w = w,
+                  .budget = w->guarantee.epsilon,
+                  .gram_reach = tacit__lsvi_reach(&w->space, w->centred, 0),
+                  .norm = tacit__lsvi_expected_norm(&w->space),
+                  .alpha = w->failure / (6 * (double)w->episodes * (double)w->space.horizon)};
+    if (is_laplace(s))
+        return TACIT_OK;
+    double ratios[N_RATIOS];
+    for (int i = 0; i < N_RATIOS; i++) {
+        ratios[i] = ratio_at(i);
+        s->reach[i] = reach_of_form(&w->space, w->centred, ratios[i]);
+    }
+    if (is_searched(&w->space))
+        reach_of_table(&w->space, w->centred, N_RATIOS, ratios, s->reach);
+    tacit_status status = tacit_gdp_mu(w->guarantee.epsilon, w->guarantee.delta, &s->budget);
+    if (status != TACIT_OK)
+        return tacit__fail(err, status, "no Gaussian noise gives epsilon = %g at delta = %g",
+                           w->guarantee.epsilon, w->guarantee.delta);
+    return TACIT_OK;
+}
+
+static void fill_sensitivities(const search *s, const noise *scales, tacit__lsvi_scheme *out)
+{
+    const tacit__lsvi_wish *w = s->w;
+    out->gram_l1 = l1_of_gram(w);
+    out->response_l1 = l1_of_response(w);
+    if (w->printed_gram > 0) { /* features anywhere in the ball, targets in [0, 1] */
+        out->gram_l2 = M_SQRT2 * ROUNDING;
+        out->response_l2 = 2;
+        return;
+    }
+    out->gram_l2 = sqrt(s->gram_reach) * ROUNDING;
+    out->tabled = is_searched(&w->space);
+    if (is_laplace(s)) { /* for the record; the law is charged in L1 */
+        out->response_l2 = w->centred ? 1 : 2;
+        return;
+    }
+    out->ratio = scales->ratio * (1 + JOINT_SLACK);
+    double both = tacit__lsvi_reach(&w->space, w->centred, out->ratio);
+    out->response_l2 = sqrt((both - s->gram_reach) / out->ratio) * ROUNDING;
+}
+
+tacit_status tacit__lsvi_decide(const tacit__lsvi_wish *w, tacit__lsvi_scheme *out,
+                                tacit_error *err)
+{
+    *out = (tacit__lsvi_scheme){.mechanism = w->mechanism};
+    if (w->guarantee.model == TACIT_MODEL_NONE) {
+        decide_exact(w, out);
+        return TACIT_OK;
+    }
+    search s;
+    tacit_status status = begin_search(&s, w, err);
+    if (status != TACIT_OK)
+        return status;
+    candidate c;
+    if (w->schedule == TACIT__DOUBLING) {
+        uint64_t tests = w->episodes / TEST_POINTS;
+        c = by_tests(w, w->test_every > 0 ? w->test_every : w->theorem ? 1 : at_least_one(tests));
+        status = settle_gain(&s, &c, out, err);
+        if (status != TACIT_OK)
+            return status;
+        c = best_doubling(&s, c, &out->theorem_switches);
+    } else {
+        c = w->schedule == TACIT__EVERY ? in_batches(w, w->episodes) : best_batches(&s);
+        status = settle_gain(&s, &c, out, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    noise scales = split(&s, &c);
+    if (w->printed_gram > 0)
+        scales = (noise){w->printed_gram, w->printed_response, 0, 0};
+    fill_sensitivities(&s, &scales, out);
+    double unit = is_laplace(&s) ? M_SQRT2 : 1;
+    out->law = is_laplace(&s) ? TACIT_LAW_LAPLACE : TACIT_LAW_GAUSSIAN;
+    out->leaf = c.leaf;
+    out->leaves = c.leaves;
+    out->switches = c.switches;
+    out->switch_factor = c.factor;
+    out->column = c.column;
+    out->row = c.row;
+    out->gram_scale = scales.gram;
+    out->response_scale = scales.response;
+    out->gram_stddev = scales.gram * c.row * unit;
+    out->response_stddev = scales.response * unit;
+    out->shift = w->shift * s.norm * out->gram_stddev;
+    out->predicted = predict(&s, &c, scales.gram, scales.response);
+    return TACIT_OK;
+}

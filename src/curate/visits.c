@@ -1,0 +1,280 @@
+/* See visits.h. A list of next states for each pair, or a table of them where that is small; the value after the last
+ * step is 0, so its next states are not counted. */
+#include "curate/visits.h"
+
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/memory.h"
+
+enum { LANES = 4 };
+
+/* The next states that have followed a pair so far, in order of appearance. */
+typedef struct list {
+    uint32_t *next;
+    double *count;
+    uint32_t length, capacity;
+} list;
+
+struct tacit__visits {
+    size_t n_states, n_actions, horizon;
+    size_t pairs;    /* S A */
+    double *counts;  /* [H][pairs] */
+    double *rewards; /* [H][pairs] */
+    double *moves;   /* [H - 1][pairs][S]; NULL: lists */
+    list *lists;     /* [H - 1][pairs]; NULL: moves */
+};
+
+static size_t move_rows(const tacit__visits *v)
+{
+    return (v->horizon - 1) * v->pairs;
+}
+
+void tacit__visits_destroy(tacit__visits *v)
+{
+    if (v == NULL)
+        return;
+    size_t cells = v->horizon * v->pairs;
+    tacit__free_secret(v->counts, cells * sizeof *v->counts);
+    tacit__free_secret(v->rewards, cells * sizeof *v->rewards);
+    tacit__free_secret(v->moves, move_rows(v) * v->n_states * sizeof *v->moves);
+    for (size_t i = 0; v->lists != NULL && i < move_rows(v); i++) {
+        tacit__free_secret(v->lists[i].next, v->lists[i].capacity * sizeof *v->lists[i].next);
+        tacit__free_secret(v->lists[i].count, v->lists[i].capacity * sizeof *v->lists[i].count);
+    }
+    tacit__free(v->lists);
+    tacit__free(v);
+}
+
+tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon,
+                                  double dense_cells, tacit__visits **out)
+{
+    tacit__visits *v = tacit__alloc(1, sizeof *v);
+    if (v == NULL)
+        return TACIT_NO_MEMORY;
+    *v = (tacit__visits){.n_states = n_states, .n_actions = n_actions, .horizon = horizon};
+    bool fits = !__builtin_mul_overflow(n_states, n_actions, &v->pairs);
+    size_t cells;
+    fits = fits && !__builtin_mul_overflow(horizon, v->pairs, &cells);
+    if (fits) {
+        v->counts = tacit__alloc(cells, sizeof *v->counts);
+        v->rewards = tacit__alloc(cells, sizeof *v->rewards);
+        if ((double)move_rows(v) * (double)n_states <= dense_cells)
+            v->moves = tacit__alloc(move_rows(v) * n_states, sizeof *v->moves);
+        else
+            v->lists = tacit__alloc(move_rows(v), sizeof *v->lists);
+    }
+    if (!fits || v->counts == NULL || v->rewards == NULL ||
+        (v->moves == NULL && v->lists == NULL)) {
+        tacit__visits_destroy(v);
+        return TACIT_NO_MEMORY;
+    }
+    *out = v;
+    return TACIT_OK;
+}
+
+/* Room for `capacity` next states. */
+static bool grow(list *l, uint32_t capacity)
+{
+    uint32_t *next = tacit__alloc(capacity, sizeof *next);
+    double *count = tacit__alloc(capacity, sizeof *count);
+    if (next == NULL || count == NULL) {
+        tacit__free(next);
+        tacit__free(count);
+        return false;
+    }
+    if (l->length > 0) {
+        memcpy(next, l->next, l->length * sizeof *next);
+        memcpy(count, l->count, l->length * sizeof *count);
+    }
+    tacit__free_secret(l->next, l->capacity * sizeof *l->next);
+    tacit__free_secret(l->count, l->capacity * sizeof *l->count);
+    *l = (list){next, count, l->length, capacity};
+    return true;
+}
+
+static uint32_t find(const list *l, uint32_t next)
+{
+    uint32_t i = 0;
+    while (i < l->length && l->next[i] != next)
+        i++;
+    return i;
+}
+
+tacit_status tacit__visits_add(tacit__visits *v, const uint32_t *states, const uint32_t *actions,
+                               const double *rewards)
+{
+    for (size_t h = 0; v->lists != NULL && h + 1 < v->horizon; h++) { /* room first */
+        list *l = &v->lists[h * v->pairs + states[h] * v->n_actions + actions[h]];
+        if (l->length == l->capacity && find(l, states[h + 1]) == l->length &&
+            !grow(l, l->capacity == 0 ? 4 : 2 * l->capacity))
+            return TACIT_NO_MEMORY;
+    }
+    for (size_t h = 0; h < v->horizon; h++) {
+        size_t row = h * v->pairs + states[h] * v->n_actions + actions[h];
+        v->counts[row] += 1;
+        v->rewards[row] += rewards[h];
+        if (h + 1 == v->horizon)
+            break;
+        if (v->moves != NULL) {
+            v->moves[row * v->n_states + states[h + 1]] += 1;
+            continue;
+        }
+        list *l = &v->lists[row];
+        uint32_t i = find(l, states[h + 1]);
+        if (i == l->length) {
+            l->next[i] = states[h + 1];
+            l->count[i] = 0;
+            l->length++;
+        }
+        l->count[i] += 1;
+    }
+    return TACIT_OK;
+}
+
+TACIT__INLINE double inner(const double *restrict x, const double *restrict y, size_t n)
+{
+    double sum[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            sum[lane] += x[i + lane] * y[i + lane];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static double inner_avx2(const double *x, const double *y, size_t n)
+{
+    return inner(x, y, n);
+}
+#endif
+
+static double inner_fast(const double *x, const double *y, size_t n)
+{
+#if TACIT__HAVE_AVX2
+    if (n >= 16 && tacit__cpu_has_avx2())
+        return inner_avx2(x, y, n);
+#endif
+    return inner(x, y, n);
+}
+
+void tacit__visits_sums(const tacit__visits *v, size_t h, const double *next, double *sums)
+{
+    size_t first = h * v->pairs;
+    memcpy(sums, v->rewards + first, v->pairs * sizeof *sums);
+    for (size_t i = 0; i < v->pairs && next != NULL && h + 1 < v->horizon; i++) {
+        if (v->counts[first + i] == 0)
+            continue;
+        if (v->moves != NULL) {
+            sums[i] += inner_fast(v->moves + (first + i) * v->n_states, next, v->n_states);
+            continue;
+        }
+        const list *l = &v->lists[first + i];
+        for (uint32_t j = 0; j < l->length; j++)
+            sums[i] += l->count[j] * next[l->next[j]];
+    }
+}
+
+const double *tacit__visits_counts(const tacit__visits *v, size_t h)
+{
+    return v->counts + h * v->pairs;
+}
+
+/* --- Saved states: counts, rewards, then moves, or for each list its length, next states and counts ---- */
+
+size_t tacit__visits_saved_size(const tacit__visits *v)
+{
+    size_t size = 2 * v->horizon * v->pairs * sizeof *v->counts;
+    if (v->moves != NULL)
+        return size + move_rows(v) * v->n_states * sizeof *v->moves;
+    for (size_t i = 0; i < move_rows(v); i++)
+        size += sizeof v->lists[i].length +
+                v->lists[i].length * (sizeof *v->lists[i].next + sizeof *v->lists[i].count);
+    return size;
+}
+
+static uint8_t *put(uint8_t *at, const void *data, size_t size)
+{
+    if (size > 0)
+        memcpy(at, data, size);
+    return at + size;
+}
+
+void tacit__visits_save(const tacit__visits *v, void *bytes)
+{
+    size_t cells = v->horizon * v->pairs;
+    uint8_t *at = put(bytes, v->counts, cells * sizeof *v->counts);
+    at = put(at, v->rewards, cells * sizeof *v->rewards);
+    if (v->moves != NULL) {
+        (void)put(at, v->moves, move_rows(v) * v->n_states * sizeof *v->moves);
+        return;
+    }
+    for (size_t i = 0; i < move_rows(v); i++) {
+        const list *l = &v->lists[i];
+        at = put(at, &l->length, sizeof l->length);
+        at = put(at, l->next, l->length * sizeof *l->next);
+        at = put(at, l->count, l->length * sizeof *l->count);
+    }
+}
+
+typedef struct reader {
+    const uint8_t *at;
+    size_t left;
+} reader;
+
+static bool get(reader *r, void *data, size_t size)
+{
+    if (size > r->left)
+        return false;
+    if (size > 0)
+        memcpy(data, r->at, size);
+    r->at += size;
+    r->left -= size;
+    return true;
+}
+
+static tacit_status load_list(tacit__visits *v, list *l, reader *r)
+{
+    uint32_t length;
+    if (!get(r, &length, sizeof length) || length > v->n_states)
+        return TACIT_CORRUPT;
+    if (length == 0)
+        return TACIT_OK;
+    if (!grow(l, length))
+        return TACIT_NO_MEMORY;
+    if (!get(r, l->next, length * sizeof *l->next) || !get(r, l->count, length * sizeof *l->count))
+        return TACIT_CORRUPT;
+    for (uint32_t j = 0; j < length; j++)
+        if (l->next[j] >= v->n_states)
+            return TACIT_CORRUPT;
+    l->length = length;
+    return TACIT_OK;
+}
+
+tacit_status tacit__visits_load(tacit__visits *v, const void *bytes, size_t size)
+{
+    size_t cells = v->horizon * v->pairs;
+    reader r = {bytes, size};
+    tacit_status status = TACIT_OK;
+    /* the size of a table is known, so that nothing is written if it is wrong */
+    if (v->moves != NULL && size != tacit__visits_saved_size(v))
+        return TACIT_CORRUPT;
+    if (!get(&r, v->counts, cells * sizeof *v->counts) ||
+        !get(&r, v->rewards, cells * sizeof *v->rewards))
+        status = TACIT_CORRUPT;
+    if (status == TACIT_OK && v->moves != NULL)
+        (void)get(&r, v->moves, move_rows(v) * v->n_states * sizeof *v->moves);
+    for (size_t i = 0; status == TACIT_OK && v->lists != NULL && i < move_rows(v); i++)
+        status = load_list(v, &v->lists[i], &r);
+    if (status == TACIT_OK && r.left > 0)
+        status = TACIT_CORRUPT;
+    if (status == TACIT_OK)
+        return TACIT_OK;
+    memset(v->counts, 0, cells * sizeof *v->counts);
+    memset(v->rewards, 0, cells * sizeof *v->rewards);
+    for (size_t i = 0; v->lists != NULL && i < move_rows(v); i++)
+        v->lists[i].length = 0;
+    return status;
+}

@@ -1,0 +1,403 @@
+/* LSVI-UCB [JYWJ20], batched [LGLP21, Alg. 2] and with rare switches [NVW22, Alg. 1; WZG21]. See lsvi.h.
+ *
+ *     M_h = Gram_h + ridge I,    w_h = M_h^-1 u_h,    Q_h = cut(phi . w_h + beta |phi|_{M_h^-1}),    V_h = max_a Q_h
+ *
+ * Departures. Values are cut to [0, cap_h] at both ends, which [NVW22, line 14] forgets and on which the sensitivity of
+ * the responses rests. Ties go to the lowest action. Before the first switch there is no data, and the plan is
+ * uniform; the papers leave Q undefined there. The determinant is compared with the largest at any earlier switch, not with the last: noisy
+ * Gram matrices are not monotone, and with the maximum each of the H determinants can trigger only
+ * log(det_max / det_0) / log(factor) times. A matrix that noise has left without a root does not trigger; when it
+ * is needed, its eigenvalues are raised to `floor`.
+ *
+ * Targets are in units of range_h and may be centred: with phi . e = 1 for a known e, regression of y - centre on phi
+ * has the weights w - centre e, so Q = range_h (centre + phi . w + beta |phi|) [docs/why/lsvi.md].
+ *
+ * Cost of a switch: H (d^3 / 3 + S A d^2), or H S A for one-hot features; of a test, H d^3 / 3. */
+#include "plan/lsvi.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/symmetric.h"
+
+typedef struct counters {
+    uint64_t version, switches;
+} counters;
+
+struct tacit__lsvi {
+    tacit__lsvi_options o;
+    size_t order; /* doubles in a factor: d^2, or d for one-hot features */
+    counters n;
+    double *range, *cap;   /* [H] */
+    double *factors;       /* [H][order]: L, or the diagonal of M */
+    double *weights;       /* [H][d] */
+    double *slopes;        /* [H][d]: L^T w; one-hot: not used */
+    double *reference;     /* [H]: largest log-determinant at a switch */
+    double *trial;         /* [H][order]: the factors of a test */
+    double *trial_log_det; /* [H] */
+    size_t tested;         /* steps 0 .. tested-1 of trial belong to the last test */
+    tacit__optimism *q;    /* [H] */
+    double *values;        /* [H][S] */
+    double *columns, *row; /* scratch: a block of features, their Q */
+    double *scratch;       /* for eigenvalues */
+    double *uniform;       /* [H][S][A] */
+    uint32_t *policy;      /* [H][S] */
+    uint32_t *before;      /* [H][S]: the last one */
+};
+
+enum { BLOCK = 512 }; /* feature columns that are evaluated together: 128 KB at d = 32 */
+
+static bool is_one_hot(const tacit__lsvi *p)
+{
+    return p->o.space.form == TACIT__ONE_HOT;
+}
+
+void tacit__lsvi_destroy(tacit__lsvi *p)
+{
+    if (p == NULL)
+        return;
+    void *parts[] = {p->range,   p->cap,           p->factors, p->weights, p->slopes,  p->reference,
+                     p->trial,   p->trial_log_det, p->q,       p->values,  p->columns, p->row,
+                     p->scratch, p->uniform,       p->policy,  p->before};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        tacit__free(parts[i]);
+    tacit__free(p);
+}
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool allocate(tacit__lsvi *p)
+{
+    const tacit__linear_space *sp = &p->o.space;
+    size_t H = sp->horizon, d = sp->dimension, S = sp->n_states, A = sp->n_actions;
+    size_t block = is_one_hot(p) ? 1 : max_size(A, BLOCK / A * A) * d;
+    p->range = tacit__alloc(H, sizeof *p->range);
+    p->cap = tacit__alloc(H, sizeof *p->cap);
+    p->factors = tacit__alloc(H * p->order, sizeof *p->factors);
+    p->weights = tacit__alloc(H * d, sizeof *p->weights);
+    p->slopes = tacit__alloc(is_one_hot(p) ? 1 : H * d, sizeof *p->slopes);
+    p->reference = tacit__alloc(H, sizeof *p->reference);
+    p->trial = tacit__alloc(H * p->order, sizeof *p->trial);
+    p->trial_log_det = tacit__alloc(H, sizeof *p->trial_log_det);
+    p->q = tacit__alloc(H, sizeof *p->q);
+    p->values = tacit__alloc(H * S, sizeof *p->values);
+    p->columns = tacit__alloc(block, sizeof *p->columns);
+    p->row = tacit__alloc(max_size(A, BLOCK), sizeof *p->row);
+    p->scratch = tacit__alloc(is_one_hot(p) ? 1 : tacit__floor_scratch(d), sizeof *p->scratch);
+    p->uniform = tacit__alloc(H * S, A * sizeof *p->uniform);
+    p->policy = tacit__alloc(H * S, sizeof *p->policy);
+    p->before = tacit__alloc(H * S, sizeof *p->before);
+    return p->range != NULL && p->cap != NULL && p->factors != NULL && p->weights != NULL &&
+           p->slopes != NULL && p->reference != NULL && p->trial != NULL &&
+           p->trial_log_det != NULL && p->q != NULL && p->values != NULL && p->columns != NULL &&
+           p->row != NULL && p->scratch != NULL && p->uniform != NULL && p->policy != NULL &&
+           p->before != NULL;
+}
+
+/* The Q function of step h from factor and weights. */
+static void point(tacit__lsvi *p, size_t h)
+{
+    size_t d = p->o.space.dimension;
+    p->q[h] = (tacit__optimism){.dimension = d,
+                                .factor = p->factors + h * p->order,
+                                .slope = p->slopes + (is_one_hot(p) ? 0 : h * d),
+                                .unit = ldexp(1, -p->o.space.feature_bits),
+                                .offset = p->o.centre * p->range[h],
+                                .scale = p->range[h],
+                                .bonus = p->o.bonus,
+                                .low = 0,
+                                .high = p->cap[h]};
+}
+
+tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi **out)
+{
+    tacit__lsvi *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    p->o = *options;
+    size_t d = p->o.space.dimension, H = p->o.space.horizon, S = p->o.space.n_states,
+           A = p->o.space.n_actions;
+    p->order = is_one_hot(p) ? d : d * d;
+    if (!allocate(p)) {
+        tacit__lsvi_destroy(p);
+        return TACIT_NO_MEMORY;
+    }
+    p->n.version = 1;
+    for (size_t h = 0; h < H; h++) {
+        p->range[h] = options->range[h];
+        p->cap[h] = options->cap[h];
+        p->reference[h] = (double)d * log(p->o.ridge); /* of no data */
+        point(p, h);
+    }
+    p->o.range = p->range;
+    p->o.cap = p->cap;
+    for (size_t i = 0; i < H * S * A; i++)
+        p->uniform[i] = 1 / (double)A;
+    *out = p;
+    return TACIT_OK;
+}
+
+/* --- Gram matrices ------------------------------------------------------------------------------ */
+
+/* The factor of Gram + shift, or its diagonal; false if it has none. */
+static bool factorise(const tacit__lsvi *p, const double *gram, double shift, double *out)
+{
+    size_t d = p->o.space.dimension;
+    if (!is_one_hot(p)) {
+        tacit__packed_expand(d, gram, shift, out);
+        return tacit__cholesky(d, out);
+    }
+    bool positive = true;
+    for (size_t j = 0; j < d; j++) {
+        out[j] = gram[j] + shift;
+        positive = positive && out[j] > 0;
+    }
+    return positive;
+}
+
+static double log_det_of(const tacit__lsvi *p, const double *factor)
+{
+    size_t d = p->o.space.dimension;
+    if (!is_one_hot(p))
+        return tacit__log_determinant(d, factor);
+    /* products of a few, then logarithms: counts are below 2^53, so 16 factors stay below 2^1023 */
+    double sum = 0, product = 1;
+    for (size_t j = 0; j < d; j++) {
+        product *= factor[j];
+        if (j % 16 == 15 || j + 1 == d) {
+            sum += log(product);
+            product = 1;
+        }
+    }
+    return sum;
+}
+
+/* Tests step h: its factor into trial and its log-determinant. */
+static void try_step(tacit__lsvi *p, const double *gram, size_t h)
+{
+    const double *g = gram + h * tacit__gram_size(&p->o.space);
+    double *factor = p->trial + h * p->order;
+    p->trial_log_det[h] = factorise(p, g, p->o.ridge, factor) ? log_det_of(p, factor) : -HUGE_VAL;
+}
+
+double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
+{
+    p->tested = 0;
+    try_step(p, gram, h);
+    return p->trial_log_det[h];
+}
+
+bool tacit__lsvi_due(tacit__lsvi *p, const double *gram)
+{
+    p->tested = 0;
+    if (p->n.switches == p->o.switches)
+        return false;
+    if (p->o.schedule != TACIT__DOUBLING)
+        return true;
+    double growth = log(p->o.switch_factor);
+    while (p->tested < p->o.space.horizon) {
+        size_t h = p->tested++;
+        try_step(p, gram, h);
+        if (p->trial_log_det[h] >= p->reference[h] + growth)
+            return true;
+    }
+    return false;
+}
+
+/* Raises the eigenvalues of step h's matrix to the floor where they are below. */
+static void lift(tacit__lsvi *p, const double *gram, size_t h)
+{
+    size_t d = p->o.space.dimension;
+    const double *g = gram + h * tacit__gram_size(&p->o.space);
+    double *factor = p->trial + h * p->order;
+    if (is_one_hot(p)) {
+        for (size_t j = 0; j < d; j++)
+            factor[j] = fmax(g[j] + p->o.ridge, p->o.floor);
+        return;
+    }
+    if (p->o.floor > 0 && !factorise(p, g, p->o.ridge - p->o.floor, factor)) {
+        tacit__packed_expand(d, g, p->o.ridge, factor);
+        (void)tacit__eigen_floor(d, factor, p->o.floor, p->scratch);
+        if (tacit__cholesky(d, factor))
+            return;
+        /* rounding has eaten a floor that is tiny against the largest eigenvalue: fall back on the ridge alone */
+        memset(factor, 0, d * d * sizeof *factor);
+        for (size_t j = 0; j < d; j++)
+            factor[j * d + j] = sqrt(p->o.ridge);
+        return;
+    }
+    (void)factorise(p, g, p->o.ridge, factor); /* more than the floor, which had a root */
+}
+
+void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
+{
+    size_t H = p->o.space.horizon;
+    for (size_t h = 0; h < H; h++) {
+        if (p->o.schedule == TACIT__DOUBLING) {
+            if (h >= p->tested)
+                try_step(p, gram, h);
+            p->reference[h] = fmax(p->reference[h], p->trial_log_det[h]);
+        }
+        if (p->o.floor > 0)
+            lift(p, gram, h);
+        else if (p->o.schedule != TACIT__DOUBLING)
+            (void)factorise(p, gram + h * tacit__gram_size(&p->o.space), p->o.ridge,
+                            p->trial +
+                                h * p->order); /* exact sums and a ridge: always has a root */
+    }
+    double *swap = p->factors;
+    p->factors = p->trial;
+    p->trial = swap;
+    p->tested = 0;
+    for (size_t h = 0; h < H; h++)
+        point(p, h);
+}
+
+/* --- Values -------------------------------------------------------------------------------------- */
+
+tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *p, size_t h)
+{
+    tacit__lsvi_values v = {NULL, NULL};
+    if (h + 1 == p->o.space.horizon)
+        return v;
+    if (p->o.space.form == TACIT__CARRIED)
+        v.function = &p->q[h + 1];
+    else
+        v.table = p->values + (h + 1) * p->o.space.n_states;
+    return v;
+}
+
+/* Q of `n` pairs from pair `first` on, into p->row. */
+static void evaluate(tacit__lsvi *p, size_t h, size_t first, size_t n)
+{
+    size_t d = p->o.space.dimension;
+    if (!is_one_hot(p)) {
+        memcpy(p->columns, p->o.space.table + first * d, n * d * sizeof *p->columns);
+        tacit__optimism_evaluate(&p->q[h], n, p->columns, p->row);
+        return;
+    }
+    const double *w = p->weights + h * d, *diagonal = p->factors + h * p->order;
+    for (size_t i = 0; i < n; i++)
+        p->row[i] = tacit__optimism_cut(&p->q[h], w[first + i], 1 / sqrt(diagonal[first + i]));
+}
+
+/* V_h and the greedy policy on all numbered states, a block of whole states at a time. */
+static void tabulate(tacit__lsvi *p, size_t h)
+{
+    size_t S = p->o.space.n_states, A = p->o.space.n_actions, most = max_size(1, BLOCK / A);
+    double *values = p->values + h * S;
+    uint32_t *policy = p->policy + h * S;
+    for (size_t s = 0; s < S; s += most) {
+        size_t n = S - s < most ? S - s : most;
+        evaluate(p, h, s * A, n * A);
+        for (size_t i = 0; i < n; i++) {
+            const double *q = p->row + i * A;
+            uint32_t best = 0;
+            for (uint32_t a = 1; a < A; a++)
+                best = q[a] > q[best] ? a : best;
+            values[s + i] = q[best];
+            policy[s + i] = best;
+        }
+    }
+}
+
+/* What follows from factors and weights at step h. */
+static void complete(tacit__lsvi *p, size_t h)
+{
+    size_t d = p->o.space.dimension;
+    if (!is_one_hot(p))
+        tacit__optimism_slope(d, p->factors + h * p->order, p->weights + h * d, p->slopes + h * d);
+    if (p->o.space.form != TACIT__CARRIED)
+        tabulate(p, h);
+}
+
+void tacit__lsvi_take(tacit__lsvi *p, size_t h, const double *response)
+{
+    size_t d = p->o.space.dimension;
+    double *w = p->weights + h * d;
+    const double *factor = p->factors + h * p->order;
+    memcpy(w, response, d * sizeof *w);
+    if (is_one_hot(p))
+        for (size_t j = 0; j < d; j++)
+            w[j] /= factor[j];
+    else
+        tacit__solve(d, factor, w);
+    complete(p, h);
+}
+
+void tacit__lsvi_end(tacit__lsvi *p)
+{
+    size_t bytes = p->o.space.horizon * p->o.space.n_states * sizeof *p->policy;
+    p->n.switches++;
+    if (p->n.switches > 1 && bytes > 0 && memcmp(p->policy, p->before, bytes) == 0)
+        return;
+    p->n.version++;
+    memcpy(p->before, p->policy, bytes);
+}
+
+tacit__billboard tacit__lsvi_board(const tacit__lsvi *p)
+{
+    tacit__billboard board = {.version = p->n.version};
+    if (p->o.space.form == TACIT__CARRIED)
+        return board;
+    if (p->n.switches > 0)
+        board.policy = p->policy;
+    else
+        board.mixed = p->uniform;
+    return board;
+}
+
+void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double chance,
+                     uint32_t *action, double *probability)
+{
+    size_t d = p->o.space.dimension, A = p->o.space.n_actions;
+    if (p->n.switches == 0) {
+        size_t a = (size_t)(chance * (double)A);
+        *action = (uint32_t)(a < A ? a : A - 1);
+        *probability = 1 / (double)A;
+        return;
+    }
+    double steps = ldexp(1 / p->o.space.bound, p->o.space.feature_bits), best = 0;
+    *action = 0;
+    *probability = 1;
+    for (uint32_t a = 0; a < A; a++) {
+        double q;
+        for (size_t j = 0; j < d; j++)
+            p->columns[j] = trunc(features[a * d + j] * steps);
+        tacit__optimism_evaluate(&p->q[h], 1, p->columns, &q);
+        if (a == 0 || q > best) {
+            best = q;
+            *action = a;
+        }
+    }
+}
+
+uint64_t tacit__lsvi_switches(const tacit__lsvi *p)
+{
+    return p->n.switches;
+}
+
+bool tacit__lsvi_is_done(const tacit__lsvi *p)
+{
+    return p->n.switches == p->o.switches;
+}
+
+void tacit__lsvi_pieces(tacit__lsvi *p, tacit__lsvi_piece out[TACIT__LSVI_PIECES])
+{
+    size_t H = p->o.space.horizon, d = p->o.space.dimension, S = p->o.space.n_states;
+    out[0] = (tacit__lsvi_piece){&p->n, sizeof p->n};
+    out[1] = (tacit__lsvi_piece){p->factors, H * p->order * sizeof *p->factors};
+    out[2] = (tacit__lsvi_piece){p->weights, H * d * sizeof *p->weights};
+    out[3] = (tacit__lsvi_piece){p->reference, H * sizeof *p->reference};
+    out[4] = (tacit__lsvi_piece){p->before, H * S * sizeof *p->before};
+}
+
+void tacit__lsvi_restored(tacit__lsvi *p)
+{
+    for (size_t h = p->o.space.horizon; h-- > 0 && p->n.switches > 0;)
+        complete(p, h);
+}

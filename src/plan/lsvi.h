@@ -1,0 +1,73 @@
+/* LSVI-UCB: least-squares value iteration with optimism, from released Gram matrices and responses.
+ *
+ * A switch of policy goes backwards through the steps. For h = H, ..., 1 the planner says V_{h+1}, the curator answers
+ * with the response u_h = sum phi_h (r_h + V_{h+1}(s')), noisy, and the planner makes w_h, Q_h and V_h of it. */
+#ifndef TACIT_PLAN_LSVI_H
+#define TACIT_PLAN_LSVI_H
+
+#include "base/lsvi.h"
+#include "base/tabular.h"
+#include "linalg/optimism.h"
+#include "tacit/status.h"
+
+typedef struct tacit__lsvi_options {
+    tacit__linear_space space; /* its table must outlive the planner */
+    tacit__lsvi_schedule schedule;
+    uint64_t switches;    /* at most */
+    double switch_factor; /* DOUBLING: of the determinant */
+    double ridge;         /* added to the diagonals of Gram matrices: lambda and the shift */
+    double floor;         /* their eigenvalues are raised to this; 0: they need not be (no noise) */
+    double bonus;         /* beta, in units of a target's range */
+    const double *range;  /* [H]: targets are divided by this in responses; copied */
+    const double *cap;    /* [H]: largest value of step h; copied */
+    double centre;        /* responses are those of target / range - centre */
+} tacit__lsvi_options;
+
+typedef struct tacit__lsvi tacit__lsvi;
+
+TACIT_MUST_USE tacit_status tacit__lsvi_create(const tacit__lsvi_options *options,
+                                               tacit__lsvi **out);
+void tacit__lsvi_destroy(tacit__lsvi *planner);
+
+/* Whether it is time for a new policy, given the released Gram matrices [H][tacit__gram_size]. A function of releases
+ * alone. Never after `switches` of them. */
+bool tacit__lsvi_due(tacit__lsvi *planner, const double *gram);
+
+/* A switch: the Gram matrices, then for h = H-1, ..., 0 the values that come after step h, and the response. */
+void tacit__lsvi_begin(tacit__lsvi *planner, const double *gram);
+
+/* V_{h+1}: [S] if states are numbered, else a function of features, to be maximised over actions; both NULL after the
+ * last step, where it is 0. */
+typedef struct tacit__lsvi_values {
+    const double *table;
+    const tacit__optimism *function;
+} tacit__lsvi_values;
+tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *planner, size_t h);
+
+void tacit__lsvi_take(tacit__lsvi *planner, size_t h, const double *response);
+void tacit__lsvi_end(tacit__lsvi *planner);
+
+/* The billboard: uniform before the first switch. No table where states are not numbered. */
+tacit__billboard tacit__lsvi_board(const tacit__lsvi *planner);
+
+/* The choice at step h among features[A][d] as users know them; chance in [0, 1) decides before the first switch. */
+void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,
+                     uint32_t *action, double *probability);
+
+/* How many switches there were, and whether these were all. */
+uint64_t tacit__lsvi_switches(const tacit__lsvi *planner);
+bool tacit__lsvi_is_done(const tacit__lsvi *planner);
+
+/* For tests: the logarithm of det(Gram + ridge) at step h, -HUGE_VAL if that is not positive definite. */
+double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t h);
+
+/* All that changes, as pieces of memory of fixed size for saved states; `restored` when they have been filled. */
+typedef struct tacit__lsvi_piece {
+    void *data;
+    size_t size;
+} tacit__lsvi_piece;
+enum { TACIT__LSVI_PIECES = 5 };
+void tacit__lsvi_pieces(tacit__lsvi *planner, tacit__lsvi_piece out[TACIT__LSVI_PIECES]);
+void tacit__lsvi_restored(tacit__lsvi *planner);
+
+#endif

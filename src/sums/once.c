@@ -1,0 +1,185 @@
+/* See once.h. One pass through the door for each release; the gate counts them. */
+#include "sums/once.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "account/door.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
+
+#define MAGIC 0x746163697466726fU
+enum { FORMAT_VERSION = 1 };
+
+struct tacit__once {
+    tacit__gate *gate;
+    size_t dimension;
+    uint64_t releases;
+    double unit, stddev;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+};
+
+typedef struct saved {
+    uint64_t magic, version;
+    uint64_t passed, simulated;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+    uint8_t noise_key[TACIT__KEY_BYTES];
+} saved;
+
+tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
+                                 tacit_release *release, tacit_error *err)
+{
+    if (spec->dimension == 0 || spec->releases == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT,
+                           "fresh releases: dimension and number must be at least 1");
+    double n = (double)spec->releases;
+    *release = (tacit_release){.name = name,
+                               .reason = spec->reason,
+                               .dimension = spec->dimension,
+                               .steps = spec->releases,
+                               .l1 = spec->l1,
+                               .l2 = spec->l2,
+                               .column_l1 = n,
+                               .column_l2 = nextafter(sqrt(n), HUGE_VAL),
+                               .weight = 1};
+    return TACIT_OK;
+}
+
+/* The plan's line covers what the spec needs. */
+static bool covers(const tacit_release *line, const tacit_release *needed, tacit_law law)
+{
+    if (line->dimension != needed->dimension || line->steps != needed->steps)
+        return false;
+    return law == TACIT_LAW_GAUSSIAN
+               ? line->l2 >= needed->l2 && line->column_l2 >= needed->column_l2
+               : line->l1 >= needed->l1 && line->column_l1 >= needed->column_l1;
+}
+
+/* Hash of all that a saved state must agree with. */
+static void make_fingerprint(tacit__once *once, const tacit_release *line, double scale, int bits)
+{
+    const double numbers[] = {line->l1, line->l2, line->column_l1, line->column_l2, scale};
+    const uint64_t sizes[] = {once->dimension, once->releases, (uint64_t)(int64_t)bits};
+    const tacit__bytes parts[] = {{"fresh release", sizeof "fresh release"},
+                                  {line->name, strlen(line->name) + 1},
+                                  {numbers, sizeof numbers},
+                                  {sizes, sizeof sizes}};
+    tacit__digest(parts, sizeof parts / sizeof *parts, once->fingerprint);
+}
+
+tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
+                                const char *name, tacit__once **out, tacit_error *err)
+{
+    tacit_release needed;
+    tacit_status status = tacit__once_declare(spec, name, &needed, err);
+    if (status != TACIT_OK)
+        return status;
+    const tacit_plan *plan = tacit_ledger_plan(ledger);
+    size_t index = tacit_plan_index(plan, name);
+    if (index == tacit_plan_size(plan))
+        return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", name);
+    const tacit_release *line = tacit_plan_release(plan, index);
+    if (spec->law == TACIT_LAW_NONE || spec->law != tacit_plan_law(plan) ||
+        !covers(line, &needed, spec->law))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "release '%s' declares less than, or something else than, what is made",
+                           name);
+    tacit__once *once = tacit__alloc(1, sizeof *once);
+    if (once == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    double scale = tacit_plan_scale(plan, index);
+    *once = (tacit__once){.dimension = spec->dimension,
+                          .releases = spec->releases,
+                          .unit = ldexp(1, -spec->bits),
+                          .stddev = scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1)};
+    make_fingerprint(once, line, scale, spec->bits);
+    status = tacit__gate_open(ledger, name, spec->bits, &once->gate, err);
+    if (status != TACIT_OK) {
+        tacit__once_destroy(once);
+        return status;
+    }
+    *out = once;
+    return TACIT_OK;
+}
+
+void tacit__once_destroy(tacit__once *once)
+{
+    if (once != NULL)
+        tacit__gate_close(once->gate);
+    tacit__free(once);
+}
+
+tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double *noisy,
+                                 tacit_error *err)
+{
+    tacit_status status = tacit__gate_begin(once->gate, err);
+    if (status != TACIT_OK)
+        return status;
+    int64_t released[PIECE];
+    for (size_t offset = 0; offset < once->dimension; offset += PIECE) {
+        size_t n = once->dimension - offset < PIECE ? once->dimension - offset : PIECE;
+        tacit__gate_pass(once->gate, offset, n, exact + offset, released);
+        for (size_t i = 0; i < n; i++)
+            noisy[offset + i] = (double)released[i] * once->unit;
+    }
+    return TACIT_OK;
+}
+
+uint64_t tacit__once_count(const tacit__once *once)
+{
+    return tacit__gate_steps_passed(once->gate);
+}
+
+double tacit__once_stddev(const tacit__once *once)
+{
+    return once->stddev;
+}
+
+size_t tacit__once_saved_size(void)
+{
+    return sizeof(saved);
+}
+
+void tacit__once_save(const tacit__once *once, void *bytes)
+{
+    bool simulated;
+    saved s = {
+        .magic = MAGIC, .version = FORMAT_VERSION, .passed = tacit__gate_steps_passed(once->gate)};
+    memcpy(s.fingerprint, once->fingerprint, sizeof s.fingerprint);
+    tacit__gate_save(once->gate, s.noise_key, &simulated);
+    s.simulated = simulated;
+    memcpy(bytes, &s, sizeof s);
+    tacit__wipe(&s, sizeof s);
+}
+
+tacit_status tacit__once_check(const tacit__once *once, const void *bytes, tacit_error *err)
+{
+    saved s;
+    memcpy(&s, bytes, sizeof s);
+    tacit_status status = TACIT_OK;
+    if (tacit__gate_steps_passed(once->gate) > 0)
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "saved releases are loaded into fresh ones");
+    else if (s.magic != MAGIC || s.version != FORMAT_VERSION)
+        status = tacit__fail(err, TACIT_CORRUPT, "these are no saved releases of this version");
+    else if (memcmp(s.fingerprint, once->fingerprint, sizeof s.fingerprint) != 0)
+        status = tacit__fail(err, TACIT_WRONG_PLAN,
+                             "the saved releases were made with another plan, scale or shape");
+    else if (s.passed > once->releases || s.simulated > 1)
+        status = tacit__fail(err, TACIT_CORRUPT, "the saved releases contradict themselves");
+    tacit__wipe(&s, sizeof s);
+    return status;
+}
+
+tacit_status tacit__once_load(tacit__once *once, const void *bytes, tacit_error *err)
+{
+    tacit_status status = tacit__once_check(once, bytes, err);
+    if (status != TACIT_OK)
+        return status;
+    saved s;
+    memcpy(&s, bytes, sizeof s);
+    tacit__gate_restore(once->gate, s.noise_key, s.simulated != 0, s.passed);
+    tacit__wipe(&s, sizeof s);
+    return TACIT_OK;
+}
