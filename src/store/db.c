@@ -75,7 +75,7 @@ static int bind_all(sqlite3_stmt *statement, const char *format, va_list args)
 tacit_status tacit__db_write(tacit__db *db, size_t number, const char *sql, tacit_error *err,
                              const char *format, ...)
 {
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement = NULL;
     tacit_status status = tacit__db_prepare(db, number, sql, &statement, err);
     if (status != TACIT_OK)
         return status;

@@ -72,7 +72,7 @@ static void make_fingerprint(tacit__once *once, const tacit_release *line, doubl
 tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
                                 const char *name, tacit__once **out, tacit_error *err)
 {
-    tacit_release needed;
+    tacit_release needed = {0};
     tacit_status status = tacit__once_declare(spec, name, &needed, err);
     if (status != TACIT_OK)
         return status;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "worlds/kind.h"
 #include "worlds/walk.h"
 
@@ -50,13 +51,14 @@ const tacit_world_kind *tacit_world_kind_find(const char *name)
 
 static tacit_status fail_kind(const tacit_world_request *request, tacit_error *err)
 {
-    char names[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < N_KINDS && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
-                                 kinds[i]->face.name);
+    const char *names[N_KINDS];
+    for (size_t i = 0; i < N_KINDS; i++)
+        names[i] = kinds[i]->face.name;
+    const char *near = tacit__nearest(request->kind, names, N_KINDS);
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
-                          "no world is called '%.40s'; there are %s", request->kind, names);
+                          "no world is called '%.40s'%s%s%s; `tacit worlds` lists them",
+                          request->kind, near != NULL ? " (did you mean '" : "",
+                          near != NULL ? near : "", near != NULL ? "'?)" : "");
 }
 
 static bool is_whole(const tacit_world_request *request)
