@@ -2,8 +2,8 @@
  *
  * A planner keeps a model (transition estimates, one table or one for each step) and, for all (state, action) pairs
  * of a table at once, the parts of Q that do not depend on values. The rest is here: the cap H - h + 1, the running
- * minimum, the greedy choice with ties broken by public chance, the billboard. Arrays over pairs are contiguous, transitions are stored with the next state first, so that the
- * inner loops run over pairs. */
+ * minimum, the greedy choice with ties broken by public chance, the billboard. Arrays over pairs are contiguous. Transitions lie in blocks of eight pairs of a table, next state first: sums over next
+ * states then run in vectors of pairs and read memory in order. */
 #ifndef TACIT_PLAN_INDUCT_H
 #define TACIT_PLAN_INDUCT_H
 
@@ -14,14 +14,18 @@
 typedef void tacit__moments_fn(void *planner, size_t h, const double *values, double *mean,
                                double *variance);
 
+enum { TACIT__BLOCK = 8 };
+
 typedef struct tacit__induction {
     tacit__space space;
-    size_t pairs;          /* S * A */
-    double *transitions;   /* [table][next state][pair]: the planner fills it; NULL: see moments */
+    size_t pairs;  /* S * A */
+    size_t blocks; /* of pairs; the last may have idle ones */
+    double
+        *transitions; /* [table][block][next state][8]: the planner fills it; NULL: see moments */
     double *fixed, *slope; /* [table][pair]: Q is at least  fixed + (H - h) slope + E V */
     double *q;             /* [H][pair], the last Q of each pair */
     double *values;        /* [H + 1][S] */
-    double *mean, *square; /* [pair] scratch */
+    double *mean, *square; /* [block][8] scratch */
     double *trial;         /* [pair] scratch: the new Q */
     uint32_t *policy;      /* [H][S] */
     uint64_t version;
@@ -34,6 +38,21 @@ typedef struct tacit__induction {
 TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, bool dense, bool monotone,
                                                     uint64_t tie_seed, tacit__induction *out);
 void tacit__induction_destroy(tacit__induction *induction);
+
+/* The estimates of a block of a table; and of a row, table * pairs + pair, with next states TACIT__BLOCK apart. */
+static inline double *tacit__induction_block(const tacit__induction *in, size_t table, size_t block)
+{
+    return in->transitions + (table * in->blocks + block) * in->space.n_states * TACIT__BLOCK;
+}
+static inline double *tacit__induction_row(const tacit__induction *in, size_t row)
+{
+    size_t pair = row % in->pairs;
+    return tacit__induction_block(in, row / in->pairs, pair / TACIT__BLOCK) + pair % TACIT__BLOCK;
+}
+
+/* out = sum over next states of P g, for the pairs of a table; `out` has whole blocks. */
+void tacit__induction_expect(const tacit__induction *induction, size_t table, const double *g,
+                             double *out);
 
 /* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h (0-based), given
  * mean and variance of V_{h+1} under the model. */

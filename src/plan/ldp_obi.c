@@ -67,9 +67,9 @@ tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
     for (size_t row = 0; row < rows; row++) {
         double n = c->visits[row];
         double den_p = fmax(1, n + alpha * c_n), den_r = fmax(1, n + alpha * c_r);
-        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        double *transitions = tacit__induction_row(&p->in, row);
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * pairs] = c->moves[row * sp.n_states + next] / den_p;
+            transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den_p;
         double reward = (c->rewards[row] + c->centre * n) / den_r;
         double b_r = width_r / sqrt(den_r) + ((alpha + 1) * c_r + c_n) / den_r;
         double b_p = width_p / sqrt(den_p) + (s * c_p + (alpha + 1) * c_n) / den_p;

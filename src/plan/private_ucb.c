@@ -73,9 +73,9 @@ static void estimate(tacit__private_ucb *p, const tacit__counts *c)
                  e_r = scale * c->rewards_error;
     for (size_t row = 0; row < rows; row++) {
         double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
-        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        double *transitions = tacit__induction_row(&p->in, row);
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * pairs] = c->moves[row * sp.n_states + next] / den;
+            transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
         double reward = (c->rewards[row] + c->centre * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +
                            h * (p->transition_width * root + (s * e_p + 2 * e_n) / den);

@@ -93,7 +93,7 @@ TACIT__INLINE void sort_unsettled(const double *y, size_t n, size_t rows, const 
 
 /* theta only grows; each pass drops at least one value or none. */
 TACIT__INLINE void project(double *restrict y, size_t n, size_t rows, const double *visits,
-                           double slack, double shift, double *sorted, double *totals)
+                           double slack, double *sorted)
 {
     double mass[ROWS], theta[ROWS] = {0}, count[ROWS], sum[ROWS], above[ROWS];
     add_above(y, n, rows, theta, sum, above);
@@ -113,13 +113,10 @@ TACIT__INLINE void project(double *restrict y, size_t n, size_t rows, const doub
     }
     if (left > 0)
         sort_unsettled(y, n, rows, mass, count, sorted, theta);
-    for (size_t r = 0; r < rows; r++)
-        totals[r] = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < rows; r++) {
             double value = y[i * rows + r];
-            y[i * rows + r] = (value > theta[r] ? value - theta[r] : 0) + shift;
-            totals[r] += y[i * rows + r];
+            y[i * rows + r] = value > theta[r] ? value - theta[r] : 0;
         }
 }
 
@@ -128,12 +125,52 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
 {
     for (size_t i = 0; i < n; i++)
         x[i] = y[i];
-    double total;
-    project(x, n, 1, &visits, slack, 0, sorted, &total);
+    project(x, n, 1, &visits, slack, sorted);
+}
+
+static void project_rows_base(const double *const y[ROWS], size_t n, const double *visits,
+                              double slack, double shift, double *sorted, double *totals, double *x)
+{
+    for (size_t r = 0; r < ROWS; r++) {
+        totals[r] = 0;
+        for (size_t i = 0; i < n; i++)
+            x[i * ROWS + r] = y[r][i];
+    }
+    project(x, n, ROWS, visits, slack, sorted);
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < ROWS; r++)
+            totals[r] += x[i * ROWS + r] += shift;
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < ROWS; r++)
+            x[i * ROWS + r] *= 1 / totals[r];
 }
 
 #if TACIT__HAVE_AVX2
 enum { HALVES = ROWS / 4 };
+
+/* Four rows to columns, from values i .. i+3 of each. */
+TACIT__AVX2 TACIT__INLINE void transpose(const double *const row[4], size_t i, double *x)
+{
+    __m256d a = _mm256_loadu_pd(row[0] + i), b = _mm256_loadu_pd(row[1] + i);
+    __m256d c = _mm256_loadu_pd(row[2] + i), d = _mm256_loadu_pd(row[3] + i);
+    __m256d ab_even = _mm256_unpacklo_pd(a, b), ab_odd = _mm256_unpackhi_pd(a, b);
+    __m256d cd_even = _mm256_unpacklo_pd(c, d), cd_odd = _mm256_unpackhi_pd(c, d);
+    _mm256_storeu_pd(x, _mm256_permute2f128_pd(ab_even, cd_even, 0x20));
+    _mm256_storeu_pd(x + ROWS, _mm256_permute2f128_pd(ab_odd, cd_odd, 0x20));
+    _mm256_storeu_pd(x + 2 * ROWS, _mm256_permute2f128_pd(ab_even, cd_even, 0x31));
+    _mm256_storeu_pd(x + 3 * ROWS, _mm256_permute2f128_pd(ab_odd, cd_odd, 0x31));
+}
+
+TACIT__AVX2 TACIT__INLINE void interleave(const double *const y[ROWS], size_t n, double *x)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < HALVES; k++)
+            transpose(y + 4 * k, i, x + i * ROWS + 4 * k);
+    for (; i < n; i++)
+        for (size_t r = 0; r < ROWS; r++)
+            x[i * ROWS + r] = y[r][i];
+}
 
 /* `yes` where the mask is set. */
 TACIT__AVX2 TACIT__INLINE __m256d pick(__m256d mask, __m256d yes, __m256d no)
@@ -174,20 +211,22 @@ TACIT__AVX2 TACIT__INLINE void start_avx2(__m256d visits, __m256d slack, __m256d
     *count = _mm256_and_pd(n_positive, _mm256_and_pd(some, less));
 }
 
-/* `project` step for step and with the same roundings. */
-TACIT__AVX2 static void project_rows_avx2(double *y, size_t n, const double *visits, double slack,
-                                          double shift, double *sorted, double *totals)
+/* project_rows_base step for step and with the same roundings. */
+TACIT__AVX2 static void project_rows_avx2(const double *const y[ROWS], size_t n,
+                                          const double *visits, double slack, double shift,
+                                          double *sorted, double *totals, double *x)
 {
+    interleave(y, n, x);
     __m256d mass[HALVES], theta[HALVES], count[HALVES], sum[HALVES], above[HALVES];
     for (int k = 0; k < HALVES; k++)
         theta[k] = _mm256_setzero_pd();
-    add_above_avx2(y, n, theta, sum, above);
+    add_above_avx2(x, n, theta, sum, above);
     for (int k = 0; k < HALVES; k++)
         start_avx2(_mm256_loadu_pd(visits + 4 * k), _mm256_set1_pd(slack), sum[k], above[k],
                    &mass[k], &theta[k], &count[k]);
     int left = 1;
     for (int pass = 0; pass < PASSES && left != 0; pass++) {
-        add_above_avx2(y, n, theta, sum, above);
+        add_above_avx2(x, n, theta, sum, above);
         left = 0;
         for (int k = 0; k < HALVES; k++) {
             __m256d moved = _mm256_cmp_pd(above[k], count[k], _CMP_NEQ_OQ);
@@ -204,7 +243,7 @@ TACIT__AVX2 static void project_rows_avx2(double *y, size_t n, const double *vis
             _mm256_storeu_pd(thetas + 4 * k, theta[k]);
             _mm256_storeu_pd(counts + 4 * k, count[k]);
         }
-        sort_unsettled(y, n, ROWS, masses, counts, sorted, thetas);
+        sort_unsettled(x, n, ROWS, masses, counts, sorted, thetas);
         for (int k = 0; k < HALVES; k++)
             theta[k] = _mm256_loadu_pd(thetas + 4 * k);
     }
@@ -212,7 +251,7 @@ TACIT__AVX2 static void project_rows_avx2(double *y, size_t n, const double *vis
         sum[k] = _mm256_setzero_pd();
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < HALVES; k++) {
-            double *at = y + i * ROWS + 4 * k;
+            double *at = x + i * ROWS + 4 * k;
             __m256d value = _mm256_loadu_pd(at);
             __m256d kept = _mm256_cmp_pd(value, theta[k], _CMP_GT_OQ);
             value = _mm256_and_pd(_mm256_sub_pd(value, theta[k]), kept);
@@ -220,20 +259,27 @@ TACIT__AVX2 static void project_rows_avx2(double *y, size_t n, const double *vis
             _mm256_storeu_pd(at, value);
             sum[k] = _mm256_add_pd(sum[k], value);
         }
-    for (int k = 0; k < HALVES; k++)
+    for (int k = 0; k < HALVES; k++) {
         _mm256_storeu_pd(totals + 4 * k, sum[k]);
+        sum[k] = _mm256_div_pd(_mm256_set1_pd(1), sum[k]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < HALVES; k++) {
+            double *at = x + i * ROWS + 4 * k;
+            _mm256_storeu_pd(at, _mm256_mul_pd(_mm256_loadu_pd(at), sum[k]));
+        }
 }
 #endif
 
-void tacit__project_rows(double *y, size_t n, const double visits[TACIT__PROJECT_ROWS],
-                         double slack, double shift, double *sorted,
-                         double totals[TACIT__PROJECT_ROWS])
+void tacit__project_rows(const double *const y[TACIT__PROJECT_ROWS], size_t n,
+                         const double visits[TACIT__PROJECT_ROWS], double slack, double shift,
+                         double *sorted, double totals[TACIT__PROJECT_ROWS], double *x)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
-        project_rows_avx2(y, n, visits, slack, shift, sorted, totals);
+        project_rows_avx2(y, n, visits, slack, shift, sorted, totals, x);
         return;
     }
 #endif
-    project(y, n, ROWS, visits, slack, shift, sorted, totals);
+    project_rows_base(y, n, visits, slack, shift, sorted, totals, x);
 }

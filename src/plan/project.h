@@ -11,10 +11,10 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
 
 enum { TACIT__PROJECT_ROWS = 8 };
 
-/* The same, bit for bit, for eight rows of length n at once and in place: value i of row r is y[i * 8 + r]. Then
- * `shift` is added to all values, and each row is added up, in order. */
-void tacit__project_rows(double *y, size_t n, const double visits[TACIT__PROJECT_ROWS],
-                         double slack, double shift, double *sorted,
-                         double totals[TACIT__PROJECT_ROWS]);
+/* Eight rows at once, bit for bit the same; then `shift` > 0 is added to all values, `totals` are the rows' sums, added up in
+ * order, and the rows are multiplied by 1 / total: distributions. Value i of row r becomes x[i * 8 + r]. */
+void tacit__project_rows(const double *const y[TACIT__PROJECT_ROWS], size_t n,
+                         const double visits[TACIT__PROJECT_ROWS], double slack, double shift,
+                         double *sorted, double totals[TACIT__PROJECT_ROWS], double *x);
 
 #endif

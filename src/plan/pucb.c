@@ -52,9 +52,9 @@ tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
     for (size_t row = 0; row < rows; row++) {
         double n = c->visits[row];
         bool known = n >= 2 * level && n > 0;
-        double *transitions = p->in.transitions + row / pairs * sp.n_states * pairs + row % pairs;
+        double *transitions = tacit__induction_row(&p->in, row);
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * pairs] = known ? c->moves[row * sp.n_states + next] / n : 0;
+            transitions[next * TACIT__BLOCK] = known ? c->moves[row * sp.n_states + next] / n : 0;
         p->in.fixed[row] =
             known ? c->centre + c->rewards[row] / n +
                         p->options.bonus_scale * (h + 1) * sqrt(log_term / fmax(n - level, 1)) +

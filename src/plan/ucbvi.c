@@ -20,6 +20,7 @@
  * Cost: H S A (2 S + 8) flops for the induction, S A (S log S + 6 S) for each table whose counts changed. */
 #include "plan/ucbvi.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,9 +37,9 @@ struct tacit__ucbvi {
     double *visits, *reward;        /* [row]: Nt, rt */
     double *spread;                 /* [row]: what multiplies sqrt(Var) */
     double *seen;                   /* [row]: exact visits when the row was last computed, or NaN */
-    double *line, *sorted;          /* [8 S], [S] scratch */
+    double *line, *sorted;          /* [S] scratch */
     double *lower;                  /* [H + 1][S], certificate: the lower values */
-    double *extra, *extra_mean;     /* [S], [pair]: second moment that some bonuses add */
+    double *extra, *extra_mean;     /* [S], [block][8]: second moment that some bonuses add */
     const tacit__sparse_row *lists; /* of the last release, when it is sparse */
     double log_term;                /* i, L, L' or L_B */
     double visits_error, moves_error, rewards_error; /* of the last release, scaled */
@@ -90,11 +91,11 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
         if ((*arrays[i] = tacit__alloc(p->rows, sizeof(double))) == NULL)
             status = TACIT_NO_MEMORY;
     if (status == TACIT_OK) {
-        p->line = tacit__alloc(n_states, TACIT__PROJECT_ROWS * sizeof(double));
+        p->line = tacit__alloc(n_states, sizeof(double));
         p->sorted = tacit__alloc(n_states, sizeof(double));
         p->lower = tacit__alloc((space.horizon + 1) * n_states, sizeof(double));
         p->extra = tacit__alloc(n_states, sizeof(double));
-        p->extra_mean = tacit__alloc(pairs, sizeof(double));
+        p->extra_mean = tacit__alloc(p->in.blocks, TACIT__BLOCK * sizeof(double));
         if (p->line == NULL || p->sorted == NULL || p->lower == NULL || p->extra == NULL ||
             p->extra_mean == NULL)
             status = TACIT_NO_MEMORY;
@@ -125,7 +126,7 @@ static void keep_reward(tacit__ucbvi *p, const tacit__counts *c, size_t row, dou
 /* One row of counts to Nt, Pt, rt. */
 static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double visits)
 {
-    const size_t n_states = p->in.space.n_states, pairs = p->in.pairs;
+    const size_t n_states = p->in.space.n_states;
     const double *y = c->moves + row * n_states;
     double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states, total = 0;
     tacit__project_counts(y, n_states, visits, p->visits_error, p->sorted, p->line);
@@ -134,39 +135,30 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
         total += p->line[next];
     }
     const double inverse = 1 / total;
-    double *transitions = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
+    double *transitions = tacit__induction_row(&p->in, row);
     for (size_t next = 0; next < n_states; next++)
-        transitions[next * pairs] = p->line[next] * inverse;
+        transitions[next * TACIT__BLOCK] = p->line[next] * inverse;
     keep_reward(p, c, row, total);
 }
 
-/* The same for eight rows from `first` on. Where there are fewer, the first is repeated. */
-static void estimate_eight(tacit__ucbvi *p, const tacit__counts *c, size_t first)
+/* The same for a block of pairs. Idle lanes repeat the last pair. */
+static void estimate_block(tacit__ucbvi *p, const tacit__counts *c, size_t table, size_t block)
 {
-    enum { ROWS = TACIT__PROJECT_ROWS };
+    static_assert((int)TACIT__BLOCK == (int)TACIT__PROJECT_ROWS, "a block is projected at once");
     const size_t n_states = p->in.space.n_states, pairs = p->in.pairs;
-    const size_t rows = p->rows - first < ROWS ? p->rows - first : ROWS;
     const double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states;
-    double visits[ROWS] = {0}, totals[ROWS], inverse[ROWS], *to[ROWS];
-    for (size_t r = 0; r < ROWS; r++) {
-        const size_t row = first + (r < rows ? r : 0);
-        const double *y = c->moves + row * n_states;
+    const size_t first = table * pairs + block * TACIT__BLOCK, last = (table + 1) * pairs - 1;
+    const double *y[TACIT__BLOCK];
+    double visits[TACIT__BLOCK], totals[TACIT__BLOCK];
+    for (size_t r = 0; r < TACIT__BLOCK; r++) {
+        const size_t row = first + r < last ? first + r : last;
+        y[r] = c->moves + row * n_states;
         visits[r] = c->visits[row];
-        to[r] = p->in.transitions + row / pairs * n_states * pairs + row % pairs;
-        for (size_t next = 0; next < n_states; next++)
-            p->line[next * ROWS + r] = y[next];
     }
-    for (size_t next = 0; next < n_states;
-         next++) /* a column each: too far apart for the hardware */
-        __builtin_prefetch(to[0] + next * pairs, 1);
-    tacit__project_rows(p->line, n_states, visits, p->visits_error, shift, p->sorted, totals);
-    for (size_t r = 0; r < rows; r++) {
-        inverse[r] = 1 / totals[r];
+    tacit__project_rows(y, n_states, visits, p->visits_error, shift, p->sorted, totals,
+                        tacit__induction_block(&p->in, table, block));
+    for (size_t r = 0; r < TACIT__BLOCK && first + r <= last; r++)
         keep_reward(p, c, first + r, totals[r]);
-    }
-    for (size_t next = 0; next < n_states; next++)
-        for (size_t r = 0; r < rows; r++)
-            to[r][next * pairs] = p->line[next * ROWS + r] * inverse[r];
 }
 
 /* fixed, slope and spread are linear in 1/sqrt(n) and 1/n; these are the coefficients, for one release. */
@@ -259,17 +251,10 @@ static void sparse_moments(void *planner, size_t h, const double *values, double
 /* sum over next states of Pt g(s'), for all pairs of a table. */
 static void expect(const tacit__ucbvi *p, size_t table, const double *g, double *out)
 {
-    const size_t pairs = p->in.pairs, n_states = p->in.space.n_states;
-    if (p->in.transitions == NULL) {
+    if (p->in.transitions == NULL)
         expect_sparse(p, table, g, out, NULL);
-        return;
-    }
-    memset(out, 0, pairs * sizeof *out);
-    for (size_t next = 0; next < n_states; next++) {
-        const double *row = p->in.transitions + (table * n_states + next) * pairs;
-        for (size_t i = 0; i < pairs; i++)
-            out[i] += row[i] * g[next];
-    }
+    else
+        tacit__induction_expect(&p->in, table, g, out);
 }
 
 /* The second moment of this bonus at step h and its factor under the root; false if it has none there. */
@@ -343,8 +328,8 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
     p->visits_error = scale * c->visits_error;
     p->moves_error = scale * c->moves_error;
     p->rewards_error = scale * c->rewards_error;
-    for (size_t row = 0; !exact && row < p->rows; row += TACIT__PROJECT_ROWS)
-        estimate_eight(p, c, row);
+    for (size_t i = 0; !exact && i < p->in.space.tables * p->in.blocks; i++)
+        estimate_block(p, c, i / p->in.blocks, i % p->in.blocks);
     for (size_t row = 0; exact && row < p->rows; row++) {
         double visits = c->visits[row];
         if (visits == p->seen[row])
@@ -364,8 +349,10 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
 
 tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *p)
 {
-    return (tacit__ucbvi_view){.q = p->in.q,
-                               .values = p->in.values,
-                               .visits = p->visits,
-                               .transitions = p->in.transitions};
+    return (tacit__ucbvi_view){.q = p->in.q, .values = p->in.values, .visits = p->visits};
+}
+
+double tacit__ucbvi_transition(const tacit__ucbvi *p, size_t row, size_t next)
+{
+    return tacit__induction_row(&p->in, row)[next * TACIT__BLOCK];
 }

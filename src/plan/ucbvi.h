@@ -35,11 +35,13 @@ void tacit__ucbvi_destroy(tacit__ucbvi *planner);
 /* The policy for the next user, from a release. */
 tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *planner, const tacit__counts *counts);
 
-/* For tests: the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A] and transitions
- * [tables][S][S A] (next state first). */
+/* For tests: the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A]. */
 typedef struct tacit__ucbvi_view {
-    const double *q, *values, *visits, *transitions;
+    const double *q, *values, *visits;
 } tacit__ucbvi_view;
 tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *planner);
+
+/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for sparse counts. */
+double tacit__ucbvi_transition(const tacit__ucbvi *planner, size_t row, size_t next);
 
 #endif

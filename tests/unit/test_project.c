@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "plan/project.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -164,9 +165,57 @@ static void the_answer_may_overwrite_the_row(void **state)
     }
 }
 
+/* Rows of random instances, of one length, some of which settle at once and some by sorting only. */
+static void eight_rows_at_once_are_the_rows_alone_bit_for_bit(void **state)
+{
+    (void)state;
+    enum { ROWS = TACIT__PROJECT_ROWS, LONGEST = 80 };
+    uint64_t seed = 12;
+    for (int round = 0; round < 3000; round++) {
+        double y[ROWS][LONGEST], visits[ROWS], alone[LONGEST], scratch[LONGEST];
+        double wide[ROWS * LONGEST], base[ROWS * LONGEST], totals[ROWS], base_totals[ROWS];
+        const double *rows[ROWS];
+        size_t n = 1 + random_below(&seed, round % 4 == 0 ? LONGEST : MOST);
+        double size = pow(10, random_between(&seed, -2, 5)), slack = 0, shift = 0.1 * size;
+        slack = random_below(&seed, 3) == 0 ? 0 : size * random_between(&seed, 0, 2);
+        for (size_t r = 0; r < ROWS; r++) {
+            uint64_t shape = random_below(&seed, 4);
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                y[r][i] = size * random_between(&seed, -1, 1);
+                if (shape == 0)
+                    y[r][i] = size * (double)random_below(&seed, 3);
+                if (shape == 1) /* each pass drops one value: more of them than it is worth */
+                    y[r][i] = size * pow(0.25, (double)i);
+                sum += fmax(0, y[r][i]);
+            }
+            visits[r] = random_below(&seed, 4) == 0 ? sum : size * random_between(&seed, -1, 4);
+            if (shape == 1)
+                visits[r] = 1e-30 * size;
+            rows[r] = y[r];
+        }
+        tacit__project_rows(rows, n, visits, slack, shift, scratch, totals, wide);
+        tacit__cpu_pretend_base(true);
+        tacit__project_rows(rows, n, visits, slack, shift, scratch, base_totals, base);
+        tacit__cpu_pretend_base(false);
+        assert_memory_equal(totals, base_totals, sizeof totals);
+        assert_memory_equal(wide, base, n * ROWS * sizeof *wide);
+        for (size_t r = 0; r < ROWS; r++) {
+            double total = 0;
+            tacit__project_counts(y[r], n, visits[r], slack, scratch, alone);
+            for (size_t i = 0; i < n; i++)
+                total += alone[i] += shift;
+            assert_true(total == totals[r]);
+            for (size_t i = 0; i < n; i++)
+                assert_true(alone[i] * (1 / total) == wide[i * ROWS + r]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(eight_rows_at_once_are_the_rows_alone_bit_for_bit),
         cmocka_unit_test(the_solver_is_as_good_as_the_simplex),
         cmocka_unit_test(a_permuted_row_gives_the_permuted_answer),
         cmocka_unit_test(scaling_the_row_scales_the_answer),

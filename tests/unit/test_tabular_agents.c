@@ -258,7 +258,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
             assert_within(view.visits[row], visits[row] - 1e-6,
                           visits[row] + 4 * counts.visits_error + 1e-6);
             for (size_t next = 0; next < s; next++) {
-                double p = view.transitions[(row / pairs * s + next) * pairs + row % pairs];
+                double p = tacit__ucbvi_transition(planner, row, next);
                 assert_within(p, 0, 1);
                 total += p;
             }
