@@ -24,6 +24,13 @@ if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)
   tacit_house_test(documents "${house}/documents.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 endif()
 
+# Every example in C runs, and says by its exit status whether it came out as it should.
+foreach(source IN LISTS examples)
+  get_filename_component(name "${source}" NAME_WE)
+  add_test(NAME example.${name} COMMAND example_${name})
+  set_tests_properties(example.${name} PROPERTIES LABELS "quick;house" TIMEOUT 300)
+endforeach()
+
 # tests/cli/*.test: command, stdout, stderr, exit status.
 if(TARGET tacit_command)
   file(GLOB cli_cases CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.test")

@@ -146,6 +146,31 @@ TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);
  * the privacy). Empty when there is nothing to say. */
 TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
 
+/* --- Agents of your own -------------------------------------------------------------------------- */
+
+/* What an agent can do. The request has been checked as far as all agents have it in common: the model is one of the
+ * kind's, numbers are in range, a private request comes with noise. `values` are those of the kind's parameters.
+ * Failures need a message. The methods of one agent are called by one thread at a time. */
+typedef struct tacit_agent_methods {
+    tacit_status (*create)(const tacit_agent_request *request, const tacit_value *values,
+                           tacit_noise *noise, void **out, tacit_error *err);
+    void (*destroy)(void *self); /* also of NULL */
+    /* Only what was released may enter the billboard. */
+    tacit_status (*plan)(void *self, tacit_billboard *out, tacit_error *err);
+    tacit_status (*learn)(void *self, const tacit_trajectory *user, tacit_error *err);
+    /* The ledger that every released number went through: its plan is what `tacit explain` shows, and what is not in
+     * it cannot be released. NULL, the method or what it returns: model none. */
+    tacit_ledger *(*ledger)(const void *self);
+    const char *(*remark)(const void *self); /* NULL: nothing to say */
+} tacit_agent_methods;
+
+/* Makes a kind known under its name, to tacit_agent_create and in experiment files. `kind`, `methods` and what they point
+ * to must stay, and no other thread may use the library meanwhile. A kind with a private model needs a ledger. EXISTS
+ * if the name is taken, TOO_LARGE if there are 64 such kinds already, or one has more than 32 parameters. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_register(const tacit_agent_kind *kind,
+                                                           const tacit_agent_methods *methods,
+                                                           tacit_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,9 @@
 #ifndef TACIT_SETTING_H
 #define TACIT_SETTING_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -23,6 +26,16 @@ typedef struct tacit_parameter {
     double low, high; /* of numbers, both included */
     const char *help; /* one line */
 } tacit_parameter;
+
+/* What a parameter has become: which member counts follows from its type. */
+typedef struct tacit_value {
+    int64_t integer;
+    double real; /* also of an integer */
+    bool flag;
+    const char *text; /* of the setting or the default, by reference */
+    bool given;       /* by a setting */
+    int line;         /* of the setting, or of the kind */
+} tacit_value;
 
 /* One line of a file: `key: value`. */
 typedef struct tacit_setting {

@@ -105,6 +105,41 @@ TACIT_API size_t tacit_world_unreachable(const tacit_world *world, const uint32_
  * low * horizon + (high - low) * value. Differences of values, such as regret, scale by high - low. */
 TACIT_API double tacit_world_original_value(const tacit_world *world, double value);
 
+/* --- Worlds of your own -------------------------------------------------------------------------- */
+
+/* What may follow an action: the next state, with this probability and this reward, in original units. */
+typedef struct tacit_outcome {
+    uint32_t next;
+    double prob, reward;
+} tacit_outcome;
+
+/* A finite world, row by row. `row` writes what may follow an action in a state at a step (always 0 if stationary), at
+ * most row_max outcomes, and says how many; it is called once for each (step, state, action). Probabilities must
+ * sum to 1; outcomes may come in any order. */
+typedef struct tacit_process {
+    size_t n_states, n_actions, horizon;
+    bool stationary;
+    double reward_low, reward_high; /* of every single reward */
+    size_t row_max;
+    size_t (*row)(void *context, size_t step, uint32_t state, uint32_t action, tacit_outcome *out);
+    void *context;
+    const tacit_outcome *initial; /* next and prob; NULL: everybody begins in state 0 */
+    size_t n_initial;
+    void (*release)(
+        void *context); /* when the rows have been read, or could not be; NULL: nothing to do */
+} tacit_process;
+
+/* Fills *out for the values of the kind's parameters; a failure needs a message. */
+typedef tacit_status tacit_process_fn(const tacit_value *values, tacit_process *out,
+                                      tacit_error *err);
+
+/* Makes a kind known under its name, to tacit_world_create and in experiment files. `kind` and what it points to must
+ * stay, and no other thread may use the library meanwhile. EXISTS if the name is taken, TOO_LARGE if there are 64 such
+ * kinds already, or one has more than 16 parameters. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_world_register(const tacit_world_kind *kind,
+                                                           tacit_process_fn *process,
+                                                           tacit_error *err);
+
 /* --- Exact values ------------------------------------------------------------------------------ */
 
 /* Best policy (ties: the smallest action) into policy[horizon][states] and its values into

@@ -32,5 +32,7 @@ typedef struct tacit__family {
 
 extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,
     tacit__family_lin_ucb;
+/* The program's own kinds, which may become more: tacit_agent_register. */
+extern tacit__family tacit__family_own;
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "base/settings.h"
 
-enum { TACIT__MAX_PARAMETERS = 24 };
-
 /* A request whose settings have been checked: values[i] is the value of kind->parameters[i]. */
 typedef struct tacit__reading {
     const tacit_agent_request *request;

@@ -33,6 +33,12 @@ tacit_status tacit__fail_at(tacit_error *err, tacit_status status, const char *f
     return tacit__fail(err, status, "%s", message);
 }
 
+bool tacit__is_name(const char *text)
+{
+    return text != NULL && text[0] != '\0' && strlen(text) <= 64 &&
+           text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_")] == '\0';
+}
+
 bool tacit__read_integer(const char *text, size_t n, int64_t *out)
 {
     size_t i = n > 0 && (text[0] == '-' || text[0] == '+');

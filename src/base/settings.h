@@ -9,6 +9,8 @@
 #include <tacit/setting.h>
 #include <tacit/status.h>
 
+enum { TACIT__MAX_PARAMETERS = 24 }; /* of a kind */
+
 /* Where settings come from, for messages: "FILE:LINE: ". */
 typedef struct tacit__origin {
     const char *file; /* NULL: none */
@@ -16,15 +18,7 @@ typedef struct tacit__origin {
     const char *kind; /* "riverswim" */
 } tacit__origin;
 
-/* The value of a parameter; which member counts follows from its type. */
-typedef struct tacit__value {
-    int64_t integer;
-    double real;
-    bool flag;
-    const char *text; /* of the setting or the default, by reference */
-    bool given;       /* by a setting */
-    int line;         /* of the setting, or of the kind */
-} tacit__value;
+typedef tacit_value tacit__value;
 
 /* Fills values[n_parameters]. Unknown and repeated keys, wrong types, values out of range and missing ones
  * without a default are errors. */
@@ -38,6 +32,9 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *e
                                                                   tacit_status status,
                                                                   const char *file, size_t line,
                                                                   const char *format, ...);
+
+/* What a kind or a parameter may be called: 1 to 64 small letters, digits, dashes and underscores. NULL is no name. */
+bool tacit__is_name(const char *text);
 
 /* Decimal numbers in text[0 .. n), the whole of it and nothing else, in any locale. False: it is no number,
  * or too large. A real is finite. */

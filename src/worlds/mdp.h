@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <tacit/status.h>
+#include <tacit/world.h>
 
 #include "worlds/alias.h"
 
@@ -23,10 +24,7 @@ enum {
 
 #define TACIT__SUM_TOLERANCE 1e-6 /* of probabilities in files: six printed digits */
 
-typedef struct tacit__outcome {
-    uint32_t next;
-    double prob, reward; /* reward in original units */
-} tacit__outcome;
+typedef tacit_outcome tacit__outcome;
 
 /* How a process is described before it exists. `row` writes the outcomes of a row, at most row_max, and says
  * how many; it is called once for each row, in order. Outcomes may come in any order; those of probability 0

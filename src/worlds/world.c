@@ -8,9 +8,8 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "worlds/kind.h"
+#include "worlds/own.h"
 #include "worlds/walk.h"
-
-enum { MAX_PARAMETERS = 20 };
 
 struct tacit_world {
     tacit_world_facts facts;
@@ -25,21 +24,28 @@ static const tacit__kind *const kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
+/* The kinds of the library, then those of the program. */
+static const tacit__kind *kind_at(size_t i)
+{
+    return i < N_KINDS ? kinds[i] : tacit__own_kind(i - N_KINDS);
+}
+
 size_t tacit_world_kind_count(void)
 {
-    return N_KINDS;
+    return N_KINDS + tacit__own_kind_count();
 }
 
 const tacit_world_kind *tacit_world_kind_at(size_t i)
 {
-    return i < N_KINDS ? &kinds[i]->face : NULL;
+    const tacit__kind *kind = kind_at(i);
+    return kind != NULL ? &kind->face : NULL;
 }
 
 static const tacit__kind *find(const char *name)
 {
-    for (size_t i = 0; i < N_KINDS; i++)
-        if (strcmp(kinds[i]->face.name, name) == 0)
-            return kinds[i];
+    for (size_t i = 0; i < tacit_world_kind_count(); i++)
+        if (strcmp(kind_at(i)->face.name, name) == 0)
+            return kind_at(i);
     return NULL;
 }
 
@@ -51,10 +57,11 @@ const tacit_world_kind *tacit_world_kind_find(const char *name)
 
 static tacit_status fail_kind(const tacit_world_request *request, tacit_error *err)
 {
-    const char *names[N_KINDS];
-    for (size_t i = 0; i < N_KINDS; i++)
-        names[i] = kinds[i]->face.name;
-    const char *near = tacit__nearest(request->kind, names, N_KINDS);
+    const char *names[N_KINDS + TACIT__MAX_OWN_KINDS];
+    size_t n = tacit_world_kind_count();
+    for (size_t i = 0; i < n; i++)
+        names[i] = kind_at(i)->face.name;
+    const char *near = tacit__nearest(request->kind, names, n);
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                           "no world is called '%.40s'%s%s%s; `tacit worlds` lists them",
                           request->kind, near != NULL ? " (did you mean '" : "",
@@ -131,8 +138,8 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
     if (kind == NULL)
         return fail_kind(request, err);
     const tacit__origin origin = {request->file, request->line, kind->face.name};
-    tacit__value values[MAX_PARAMETERS];
-    TACIT__REQUIRE(kind->face.n_parameters <= MAX_PARAMETERS);
+    tacit__value values[TACIT__MAX_PARAMETERS];
+    TACIT__REQUIRE(kind->face.n_parameters <= TACIT__MAX_PARAMETERS);
     tacit_status status =
         tacit__settings_read(kind->face.parameters, kind->face.n_parameters, request->settings,
                              request->n_settings, &origin, values, err);
@@ -141,7 +148,8 @@ tacit_status tacit_world_create(const tacit_world_request *request, tacit_world 
     tacit_world *world = tacit__alloc(1, sizeof *world);
     if (world == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    status = kind->create(values, &origin, &world->model, err);
+    status = kind->create != NULL ? kind->create(values, &origin, &world->model, err)
+                                  : tacit__own_create(kind, values, &origin, &world->model, err);
     if (status == TACIT_OK)
         status = complete(world, kind, err);
     if (status == TACIT_OK)
