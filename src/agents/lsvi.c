@@ -41,15 +41,16 @@ enum {
 static const tacit_parameter parameters[N_PARAMETERS] = {
     [SCHEDULE] = {"schedule", TACIT_PARAMETER_TEXT, "doubling", 0, 0,
                   "when the policy changes: every episode, batched, or doubling (of determinants)"},
-    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "0.03", 0, 1e6,
-                     "multiplies the theorem's bonus; 1 is the theorem"},
+    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "", 0, 1e6,
+                     "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
+                     "with privacy"},
     [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.05", 1e-12, 0.5,
                  "probability that the bounds fail"},
     [CENTER] =
         {"center", TACIT_PARAMETER_TEXT, "auto", 0, 0,
          "regress on targets minus half their range: yes, no, or auto (if features sum to 1)"},
     [SHIFT] =
-        {"shift", TACIT_PARAMETER_REAL, "1", 0, 1e6,
+        {"shift", TACIT_PARAMETER_REAL, "2", 0, 1e6,
          "added to noisy Gram matrices, in units of their noise's expected largest eigenvalue"},
     [LAMBDA] = {"lambda", TACIT_PARAMETER_REAL, "1", 1e-6, 1e9, "ridge of the regression"},
     [BATCHES] = {"batches", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
@@ -87,6 +88,10 @@ typedef struct lsvi_agent {
     char remark[480];
 } lsvi_agent;
 
+/* Found in simulation: what learns within tens of thousands of users. */
+#define PRACTICAL_BONUS 0.01
+#define PRACTICAL_PRIVATE_BONUS 0.003
+
 /* What the settings and the theory make of a request. */
 typedef struct design {
     const tacit__reading *r;
@@ -94,7 +99,7 @@ typedef struct design {
     tacit__lsvi_wish wish;
     tacit__lsvi_scheme scheme;
     double *range, *cap; /* [H] */
-    double ridge, bonus;
+    double bonus_scale, ridge, bonus;
     tacit__lsvi_printed constants;
 } design;
 
@@ -254,7 +259,7 @@ static void set_bonus(design *g, tacit__linear_space *sp)
                  2 * sqrt(w->lambda) * size;
         g->ridge += s->shift;
     }
-    g->bonus = g->r->values[BONUS_SCALE].real * bonus;
+    g->bonus = g->bonus_scale * bonus;
 }
 
 static tacit_status make_design(design *g, const lsvi_agent *agent, tacit_error *err)
@@ -263,7 +268,10 @@ static tacit_status make_design(design *g, const lsvi_agent *agent, tacit_error 
     const tacit_agent_request *q = r->request;
     g->private = q->guarantee.model != TACIT_MODEL_NONE;
     g->printed = g->private && q->calibration == TACIT_CALIBRATION_PUBLISHED;
-    g->theorem = r->values[BONUS_SCALE].real >= 1;
+    g->bonus_scale = r->values[BONUS_SCALE].given ? r->values[BONUS_SCALE].real
+                     : g->private                 ? PRACTICAL_PRIVATE_BONUS
+                                                  : PRACTICAL_BONUS;
+    g->theorem = g->bonus_scale >= 1;
     if (g->private && q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "calibration figure is for the tabular learners; lsvi-ucb has "

@@ -12,7 +12,8 @@
  * for every smaller t too, and that is checked once scales are known.
  *
  * Prediction. After k users a direction of the features has been seen about k / d times. With noise E on Q's numerator
- * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range, at most 1. The predicted loss is
+ * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range; a policy that
+ * knows nothing loses about BLIND of it, and none is predicted to lose more. The predicted loss is
  * the mean of that over all episodes, each counted with the k of the last switch. It is crude and looks at no data; all it
  * decides is how many switches to pay for. */
 #include "curate/lsvi_scheme.h"
@@ -23,8 +24,9 @@
 #include "curate/levels.h"
 #include "sums/sum.h"
 
-#define SIGMA 0.25       /* standard deviation of a normalised target: stated choice */
-#define TYPICAL 0.25     /* size of a centred weight: stated choice, half the largest possible */
+#define SIGMA 0.25   /* standard deviation of a normalised target: stated choice */
+#define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */
+#define BLIND 0.2 /* what a policy that knows nothing loses: stated choice, as in random worlds */
 #define JOINT_SLACK 1e-3 /* room between the ratio that is wanted and the one that is allowed */
 #define ROUNDING (1 + 1e-12)
 
@@ -201,15 +203,15 @@ static double predict(const search *s, const candidate *c, double gram, double r
     double unit = is_laplace(s) ? M_SQRT2 : 1;
     double g = gram * c->row * unit, u = response * unit;
     double error = sqrt(w * w * g * g + u * u), ridge = s->w->lambda + s->w->shift * s->norm * g;
-    double loss = switch_time(s, c, ridge, 1), at = loss;
+    double at = switch_time(s, c, ridge, 1), loss = BLIND * fmin(at, K);
     uint64_t stride = c->switches > 1000 ? c->switches / 1000 : 1; /* a sum like an integral */
     for (uint64_t i = 1; i <= c->switches && at < K; i += stride) {
         double n = at / d;
         double next = i + stride > c->switches ? K : fmin(K, switch_time(s, c, ridge, i + stride));
-        loss += (next - at) * fmin(1, (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge));
+        loss += (next - at) * fmin(BLIND, (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge));
         at = next;
     }
-    return fmin(loss, K) / K;
+    return loss / K;
 }
 
 /* What the theorem's bonus suffers: c_B row s_B + c_g s_u (in place of a predicted loss). */
