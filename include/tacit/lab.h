@@ -99,6 +99,14 @@ TACIT_API const tacit_experiment_facts *tacit_experiment_describe(
 TACIT_API bool tacit_experiment_plays(const tacit_experiment *experiment, size_t world,
                                       size_t agent);
 
+/* What is asked of agent number `agent` in a world of this experiment, for those who make it themselves. It refers to the
+ * experiment and to the world. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_request(const tacit_experiment *experiment,
+                                                               const tacit_world *place,
+                                                               size_t agent,
+                                                               tacit_agent_request *out,
+                                                               tacit_error *err);
+
 /* World number `world`, and agent number `agent` as it plays run `run` in it (all counted from 0). A yardstick is
  * UNSUPPORTED: it has no tacit_agent. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_world(const tacit_experiment *experiment,

@@ -101,12 +101,12 @@ static tacit_status measure(climb *c, const tacit__pair *pair, bool *worse, taci
     return status;
 }
 
-static void fill_crowd(const tacit__subject *s, tacit__coins *dice, tacit__pair *pair)
+static void fill_crowd(const tacit__subject *s, tacit__lot *lot, tacit__pair *pair)
 {
     for (size_t i = 0; i < TACIT__CROWD; i++) {
         tacit__user *u = &pair->users[2 + i];
         if (i % 2 == 0)
-            tacit__user_random(&s->form, dice, u);
+            tacit__user_random(&s->form, lot, u);
         else
             tacit__user_extreme(&s->form, i % 4 == 1, (double)(i / 4 % 2), u);
     }
@@ -166,7 +166,7 @@ static size_t positions(const tacit__subject *s, size_t out[6])
     return n;
 }
 
-static tacit_status climb_all(climb *c, tacit__coins *dice, uint64_t attempts, tacit__pair *pair,
+static tacit_status climb_all(climb *c, tacit__lot *lot, uint64_t attempts, tacit__pair *pair,
                               tacit__pair *attempt, tacit_error *err)
 {
     const tacit__form *form = &c->subject->form;
@@ -186,14 +186,14 @@ static tacit_status climb_all(climb *c, tacit__coins *dice, uint64_t attempts, t
     }
     while (c->out->tried < attempts && status == TACIT_OK && c->out->same_calls) {
         keep(form, attempt, pair);
-        uint64_t how = tacit__coins_below(dice, 8);
-        tacit__user *one = &attempt->users[tacit__coins_below(dice, 2)];
+        uint64_t how = tacit__lot_below(lot, 8);
+        tacit__user *one = &attempt->users[tacit__lot_below(lot, 2)];
         if (how == 0)
-            tacit__user_random(form, dice, one);
+            tacit__user_random(form, lot, one);
         for (uint64_t changes = how == 0 ? 0 : 1 + how % 3; changes > 0; changes--)
-            tacit__user_mutate(form, dice, one);
+            tacit__user_mutate(form, lot, one);
         if (how == 1 && n_places > 1)
-            attempt->position = places[tacit__coins_below(dice, n_places)];
+            attempt->position = places[tacit__lot_below(lot, n_places)];
         status = attempt_pair(c, attempt, pair, err);
     }
     return status;
@@ -202,7 +202,7 @@ static tacit_status climb_all(climb *c, tacit__coins *dice, uint64_t attempts, t
 tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, uint64_t effort,
                                 tacit__pair *pair, tacit__search *out, tacit_error *err)
 {
-    tacit__coins dice;
+    tacit__lot lot;
     tacit__pair attempt = {0};
     *out = (tacit__search){
         .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
@@ -214,16 +214,16 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
     uint64_t each = subject->claim.model == TACIT_MODEL_LOCAL ? 1 : subject->users;
     uint64_t attempts = effort / each;
     attempts = attempts < 20 ? 20 : attempts > 300 ? 300 : attempts;
-    tacit_status status = tacit__coins_open(&dice, seed, "audit: neighbours");
+    tacit_status status = tacit__lot_open(&lot, seed, "audit: neighbours");
     if (status == TACIT_OK)
         status = tacit__pair_create(subject, &attempt);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    fill_crowd(subject, &dice, pair);
+    fill_crowd(subject, &lot, pair);
     for (size_t i = 0; i < TACIT__CROWD; i++)
         tacit__user_copy(&subject->form, &attempt.users[2 + i], &pair->users[2 + i]);
     (void)propose(&subject->form, 0, pair);
-    status = climb_all(&c, &dice, attempts, pair, &attempt, err);
+    status = climb_all(&c, &lot, attempts, pair, &attempt, err);
     tacit__pair_destroy(&attempt);
     if (status == TACIT_OK && out->tried == out->refused)
         return tacit__fail(err, TACIT_UNSUPPORTED,

@@ -67,37 +67,37 @@ tacit_trajectory tacit__user_trajectory(const tacit__user *user)
                               .features = user->features};
 }
 
-/* --- Dice --------------------------------------------------------------------------------------- */
+/* --- Lots --------------------------------------------------------------------------------------- */
 
-tacit_status tacit__coins_open(tacit__coins *dice, uint64_t seed, const char *what)
+tacit_status tacit__lot_open(tacit__lot *lot, uint64_t seed, const char *what)
 {
     tacit_noise *root = NULL;
     tacit_status status = tacit_noise_create_simulated(seed, &root);
     if (status != TACIT_OK)
         return status;
-    *dice = (tacit__coins){.left = 0};
-    tacit__site_open(&dice->site, root, what);
+    *lot = (tacit__lot){.left = 0};
+    tacit__site_open(&lot->site, root, what);
     tacit_noise_destroy(root);
     return TACIT_OK;
 }
 
-static uint64_t word(tacit__coins *dice)
+static uint64_t word(tacit__lot *lot)
 {
-    if (dice->left == 0) {
-        tacit__site_words(&dice->site, dice->step++, 0, TACIT__WORDS_PER_BLOCK, dice->words);
-        dice->left = TACIT__WORDS_PER_BLOCK;
+    if (lot->left == 0) {
+        tacit__site_words(&lot->site, lot->step++, 0, TACIT__WORDS_PER_BLOCK, lot->words);
+        lot->left = TACIT__WORDS_PER_BLOCK;
     }
-    return dice->words[--dice->left];
+    return lot->words[--lot->left];
 }
 
-uint64_t tacit__coins_below(tacit__coins *dice, uint64_t n)
+uint64_t tacit__lot_below(tacit__lot *lot, uint64_t n)
 {
-    return word(dice) % n; /* the bias of 2^-50 or so is harmless here */
+    return word(lot) % n; /* the bias of 2^-50 or so is harmless here */
 }
 
-double tacit__coins_unit(tacit__coins *dice)
+double tacit__lot_unit(tacit__lot *lot)
 {
-    return (double)(word(dice) >> 11) * 0x1p-53;
+    return (double)(word(lot) >> 11) * 0x1p-53;
 }
 
 /* --- Users -------------------------------------------------------------------------------------- */
@@ -108,19 +108,19 @@ static double *feature_row(const tacit__form *form, tacit__user *user, size_t h,
 }
 
 /* bound times +-e_j, or a random direction. */
-static void set_features(const tacit__form *form, tacit__coins *dice, double *row)
+static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
 {
     size_t d = form->features;
     memset(row, 0, d * sizeof *row);
-    if (tacit__coins_below(dice, 2) == 0) {
-        row[tacit__coins_below(dice, d)] = form->simplex                      ? 1
-                                           : tacit__coins_below(dice, 2) == 0 ? form->bound
-                                                                              : -form->bound;
+    if (tacit__lot_below(lot, 2) == 0) {
+        row[tacit__lot_below(lot, d)] = form->simplex                   ? 1
+                                        : tacit__lot_below(lot, 2) == 0 ? form->bound
+                                                                        : -form->bound;
         return;
     }
     double sum = 0, square = 0;
     for (size_t j = 0; j < d; j++) {
-        row[j] = form->simplex ? tacit__coins_unit(dice) : 2 * tacit__coins_unit(dice) - 1;
+        row[j] = form->simplex ? tacit__lot_unit(lot) : 2 * tacit__lot_unit(lot) - 1;
         sum += row[j];
         square += row[j] * row[j];
     }
@@ -130,31 +130,31 @@ static void set_features(const tacit__form *form, tacit__coins *dice, double *ro
         row[j] *= factor;
 }
 
-static double random_reward(tacit__coins *dice)
+static double random_reward(tacit__lot *lot)
 {
-    uint64_t shape = tacit__coins_below(dice, 4);
-    return shape < 3 ? (double)(shape % 2) : tacit__coins_unit(dice);
+    uint64_t shape = tacit__lot_below(lot, 4);
+    return shape < 3 ? (double)(shape % 2) : tacit__lot_unit(lot);
 }
 
-static uint32_t random_state(const tacit__form *form, tacit__coins *dice)
+static uint32_t random_state(const tacit__form *form, tacit__lot *lot)
 {
-    return form->n_states > 0 ? (uint32_t)tacit__coins_below(dice, form->n_states) : 0;
+    return form->n_states > 0 ? (uint32_t)tacit__lot_below(lot, form->n_states) : 0;
 }
 
-void tacit__user_random(const tacit__form *form, tacit__coins *dice, tacit__user *out)
+void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *out)
 {
-    uint64_t shape = tacit__coins_below(dice, 3);
-    uint32_t home = random_state(form, dice),
-             hand = (uint32_t)tacit__coins_below(dice, form->n_actions);
-    double mood = random_reward(dice);
+    uint64_t shape = tacit__lot_below(lot, 3);
+    uint32_t home = random_state(form, lot),
+             hand = (uint32_t)tacit__lot_below(lot, form->n_actions);
+    double mood = random_reward(lot);
     for (size_t h = 0; h <= form->horizon; h++) {
-        out->states[h] = shape == 0 ? home : random_state(form, dice);
+        out->states[h] = shape == 0 ? home : random_state(form, lot);
         for (size_t a = 0; form->features > 0 && a < form->n_actions; a++)
-            set_features(form, dice, feature_row(form, out, h, a));
+            set_features(form, lot, feature_row(form, out, h, a));
     }
     for (size_t h = 0; h < form->horizon; h++) {
-        out->actions[h] = shape < 2 ? hand : (uint32_t)tacit__coins_below(dice, form->n_actions);
-        out->rewards[h] = shape == 0 ? mood : random_reward(dice);
+        out->actions[h] = shape < 2 ? hand : (uint32_t)tacit__lot_below(lot, form->n_actions);
+        out->rewards[h] = shape == 0 ? mood : random_reward(lot);
     }
 }
 
@@ -174,15 +174,15 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
     }
 }
 
-void tacit__user_mutate(const tacit__form *form, tacit__coins *dice, tacit__user *user)
+void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user)
 {
-    bool all = tacit__coins_below(dice, 3) == 0;
-    size_t first = all ? 0 : tacit__coins_below(dice, form->horizon),
+    bool all = tacit__lot_below(lot, 3) == 0;
+    size_t first = all ? 0 : tacit__lot_below(lot, form->horizon),
            end = all ? form->horizon : first + 1;
-    uint64_t what = tacit__coins_below(dice, form->features > 0 ? 4 : 3);
-    uint32_t state = random_state(form, dice),
-             action = (uint32_t)tacit__coins_below(dice, form->n_actions);
-    double reward = random_reward(dice);
+    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 4 : 3);
+    uint32_t state = random_state(form, lot),
+             action = (uint32_t)tacit__lot_below(lot, form->n_actions);
+    double reward = random_reward(lot);
     for (size_t h = first; h < end; h++) {
         if (what == 0) {
             user->states[h] = state;
@@ -193,7 +193,7 @@ void tacit__user_mutate(const tacit__form *form, tacit__coins *dice, tacit__user
         } else if (what == 2) {
             user->rewards[h] = reward;
         } else {
-            set_features(form, dice, feature_row(form, user, h, user->actions[h]));
+            set_features(form, lot, feature_row(form, user, h, user->actions[h]));
         }
     }
 }

@@ -30,25 +30,25 @@ void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__use
 tacit_trajectory tacit__user_trajectory(const tacit__user *user);
 
 /* Chance for what is not private: the auditor's own choices. */
-typedef struct tacit__coins {
+typedef struct tacit__lot {
     tacit__site site;
     uint64_t step, left;
     uint64_t words[TACIT__WORDS_PER_BLOCK];
-} tacit__coins;
+} tacit__lot;
 
-TACIT_MUST_USE tacit_status tacit__coins_open(tacit__coins *dice, uint64_t seed, const char *what);
-uint64_t tacit__coins_below(tacit__coins *dice, uint64_t n);
-double tacit__coins_unit(tacit__coins *dice); /* in [0, 1) */
+TACIT_MUST_USE tacit_status tacit__lot_open(tacit__lot *lot, uint64_t seed, const char *what);
+uint64_t tacit__lot_below(tacit__lot *lot, uint64_t n);
+double tacit__lot_unit(tacit__lot *lot); /* in [0, 1) */
 
 /* Somebody: stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
-void tacit__user_random(const tacit__form *form, tacit__coins *dice, tacit__user *out);
+void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *out);
 
 /* One who stays in a state with an action and a reward throughout, the state and the action counted from the end if
  * `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
 /* Changes a user a little, or much. */
-void tacit__user_mutate(const tacit__form *form, tacit__coins *dice, tacit__user *user);
+void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user);
 
 /* One whom a sound curator refuses or clips: rewards, or features, `factor` times as large as allowed. */
 void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out);

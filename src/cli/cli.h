@@ -24,6 +24,7 @@ typedef struct cli_command {
 int cli_account(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_explain(int argc, char **argv);
+int cli_audit(int argc, char **argv);
 int cli_worlds(int argc, char **argv);
 int cli_agents(int argc, char **argv);
 

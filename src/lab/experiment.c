@@ -111,12 +111,10 @@ tacit_status tacit_experiment_world(const tacit_experiment *experiment, size_t w
     return tacit_world_create(&request, out, err);
 }
 
-tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t world,
-                                    const tacit_world *place, size_t agent, uint64_t run,
-                                    tacit_agent **out, tacit_error *err)
+tacit_status tacit_experiment_request(const tacit_experiment *experiment, const tacit_world *place,
+                                      size_t agent, tacit_agent_request *out, tacit_error *err)
 {
-    if (experiment == NULL || place == NULL || out == NULL || world >= experiment->facts.n_worlds ||
-        agent >= experiment->facts.n_agents)
+    if (experiment == NULL || place == NULL || out == NULL || agent >= experiment->facts.n_agents)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_entry *entry = &experiment->agents[agent];
     const tacit_world_facts *space = tacit_world_describe(place);
@@ -124,26 +122,39 @@ tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t w
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "'%s' is a yardstick: it is played by the lab and is no agent",
                            entry->kind);
-    const tacit_agent_request request = {.kind = entry->kind,
-                                         .settings = entry->settings,
-                                         .n_settings = entry->n_settings,
-                                         .guarantee = entry->guarantee,
-                                         .calibration = entry->calibration,
-                                         .sums = entry->sums,
-                                         .n_states = space->n_states,
-                                         .n_actions = space->n_actions,
-                                         .horizon = space->horizon,
-                                         .stationary = space->stationary,
-                                         .episodes = experiment->facts.episodes,
-                                         .mixture = space->mixture,
-                                         .linear = space->linear,
-                                         .bandit = space->bandit,
-                                         .rewards = space->rewards,
-                                         .file = experiment->facts.file,
-                                         .line = entry->line};
+    *out = (tacit_agent_request){.kind = entry->kind,
+                                 .settings = entry->settings,
+                                 .n_settings = entry->n_settings,
+                                 .guarantee = entry->guarantee,
+                                 .calibration = entry->calibration,
+                                 .sums = entry->sums,
+                                 .n_states = space->n_states,
+                                 .n_actions = space->n_actions,
+                                 .horizon = space->horizon,
+                                 .stationary = space->stationary,
+                                 .episodes = experiment->facts.episodes,
+                                 .mixture = space->mixture,
+                                 .linear = space->linear,
+                                 .bandit = space->bandit,
+                                 .rewards = space->rewards,
+                                 .file = experiment->facts.file,
+                                 .line = entry->line};
+    return TACIT_OK;
+}
+
+tacit_status tacit_experiment_agent(const tacit_experiment *experiment, size_t world,
+                                    const tacit_world *place, size_t agent, uint64_t run,
+                                    tacit_agent **out, tacit_error *err)
+{
+    if (experiment == NULL || out == NULL || world >= experiment->facts.n_worlds)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_agent_request request;
+    tacit_status status = tacit_experiment_request(experiment, place, agent, &request, err);
+    if (status != TACIT_OK)
+        return status;
     tacit_noise *noise = NULL;
-    tacit_status status = tacit__seed_agent(experiment->facts.seed, run,
-                                            experiment->names[world].key, entry->label, &noise);
+    status = tacit__seed_agent(experiment->facts.seed, run, experiment->names[world].key,
+                               experiment->agents[agent].label, &noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = tacit_agent_create(&request, noise, out, err);
