@@ -55,6 +55,7 @@ typedef struct tacit_bandit {
     double parameter_norm;
     const double *points;  /* [states][actions][dimension], or [states][dimension] if disjoint */
     const double *weights; /* how likely each numbered context is; NULL: unknown, or no such law */
+    const char *kernel;    /* that the mean reward is known to be smooth in, as text; NULL: none */
 } tacit_bandit;
 
 #ifdef __cplusplus

@@ -27,6 +27,11 @@ static void start(void)
     (void)pthread_once(&once, one_thread);
 }
 
+void tacit__blas_start(void)
+{
+    start();
+}
+
 void tacit__packed_outer(size_t d, double scale, const double *x, double *out)
 {
     for (size_t j = 0; j < d; j++) {

@@ -20,6 +20,9 @@ static inline size_t tacit__packed_size(size_t d)
     return d * (d + 1) / 2;
 }
 
+/* Before the first use of BLAS: it runs on the calling thread alone. For files of this room. */
+void tacit__blas_start(void);
+
 /* out = packed (scale x x^T). */
 void tacit__packed_outer(size_t d, double scale, const double *x, double *out);
 

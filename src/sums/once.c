@@ -34,7 +34,7 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
     if (spec->dimension == 0 || spec->releases == 0)
         return tacit__fail(err, TACIT_BAD_COUNT,
                            "fresh releases: dimension and number must be at least 1");
-    double n = (double)spec->releases;
+    double n = spec->apart ? 1 : (double)spec->releases;
     *release = (tacit_release){.name = name,
                                .reason = spec->reason,
                                .dimension = spec->dimension,
@@ -42,7 +42,7 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                                .l1 = spec->l1,
                                .l2 = spec->l2,
                                .column_l1 = n,
-                               .column_l2 = nextafter(sqrt(n), HUGE_VAL),
+                               .column_l2 = n > 1 ? nextafter(sqrt(n), HUGE_VAL) : 1,
                                .weight = 1};
     return TACIT_OK;
 }

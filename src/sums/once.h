@@ -9,6 +9,7 @@
 #ifndef TACIT_SUMS_ONCE_H
 #define TACIT_SUMS_ONCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ typedef struct tacit__once_spec {
     double l1,
         l2; /* how far a replaced user moves one release, in units of the data; 0: not known */
     const char *reason;
+    bool
+        apart; /* a user is in one of the releases only: they compose in parallel, and one is paid for */
 } tacit__once_spec;
 
 typedef struct tacit__once tacit__once;

@@ -35,6 +35,7 @@ typedef struct field {
     double *theta;  /* [1 or actions][d] */
     double *points; /* [contexts][rows][d], or NULL */
     double *means;  /* [contexts][actions], or NULL */
+    double *weights;
 } field;
 
 static void destroy(void *self)
@@ -45,6 +46,7 @@ static void destroy(void *self)
     tacit__free(f->theta);
     tacit__free(f->points);
     tacit__free(f->means);
+    tacit__free(f->weights);
     tacit__free(f);
 }
 
@@ -106,12 +108,14 @@ static tacit_status fill_table(field *f, tacit__draws *draws)
         all = SIZE_MAX;
     f->points = tacit__alloc(all, sizeof *f->points);
     f->means = tacit__alloc(f->n_contexts * f->n_actions, sizeof *f->means);
-    bool made = words != NULL && f->points != NULL && f->means != NULL;
+    f->weights = tacit__alloc(f->n_contexts, sizeof *f->weights);
+    bool made = words != NULL && f->points != NULL && f->means != NULL && f->weights != NULL;
     for (size_t c = 0; made && c < f->n_contexts; c++) {
         for (size_t i = 0; i < per_user; i++)
             words[i] = tacit__draws_word(draws);
         fill(f, words, f->phases > 0 ? c % f->d : f->d, f->points + c * per_user);
         means_of(f, f->points + c * per_user, f->means + c * f->n_actions);
+        f->weights[c] = 1 / (double)f->n_contexts;
     }
     tacit__free(words);
     return made ? TACIT_OK : TACIT_NO_MEMORY;
@@ -201,7 +205,9 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
                                   .bound = 1,
                                   .disjoint = f->disjoint,
                                   .parameter_norm = 0.5 * shrink,
-                                  .points = f->points},
+                                  .points = f->points,
+                                  .weights = f->phases > 0 ? NULL : f->weights,
+                                  .kernel = f->disjoint ? NULL : "linear"},
                          .n_contexts = f->n_contexts,
                          .n_actions = f->n_actions,
                          .reward_low = -half,

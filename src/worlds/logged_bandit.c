@@ -33,10 +33,10 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
     [CONTEXT] = {"context", TACIT_PARAMETER_TEXT, NULL, 0, 0,
                  "columns: 'age 17..90, sex {Male | Female}'; what is not declared is looked up, "
                  "which is not private"},
-    [LABEL] = {"label", TACIT_PARAMETER_TEXT, "", 0, 0,
+    [LABEL] = {"answer", TACIT_PARAMETER_TEXT, "", 0, 0,
                "the column with the right answer: 'income {<=50K | >50K}'"},
     [ACTION] = {"action", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "instead of a label: the column with what was done: 'dose {low | high}'"},
+                "instead of an answer: the column with what was done: 'dose {low | high}'"},
     [PROPENSITY] = {"propensity", TACIT_PARAMETER_TEXT, "", 0, 0,
                     "how likely that was: a column, or a number"},
     [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0, "and what came of it: 'outcome 0..1'"},
@@ -94,7 +94,7 @@ static tacit_status check(const tacit__value *v, const tacit__origin *origin, ta
          propensity = v[PROPENSITY].text[0] != '\0', earned = v[REWARD].text[0] != '\0';
     if (label ? action || propensity || earned : !(action && propensity && earned))
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)origin->line,
-                              "logged-bandit needs either a label, or action, propensity and "
+                              "logged-bandit needs either an answer, or action, propensity and "
                               "reward");
     return tacit__choose(&v[ORDER], origin, "order", "random, file", err);
 }

@@ -1,0 +1,20 @@
+/* What learners with a kernel read from a request alike: the pairs of contexts and actions, and the kernel. */
+#ifndef TACIT_AGENTS_PAIRS_H
+#define TACIT_AGENTS_PAIRS_H
+
+#include "agents/reading.h"
+#include "plan/estimator.h"
+
+/* `kernel` is the parameter with the kernel's text; "": what the world says, or se(0.2). */
+TACIT_MUST_USE tacit_status tacit__pairs_read(const tacit__reading *reading, size_t kernel,
+                                              tacit__pairs *out, tacit_error *err);
+
+/* The norm of the mean reward: a parameter if given, else the world's, else 1/2, as large as rewards. */
+double tacit__pairs_norm(const tacit__reading *reading, size_t norm);
+
+/* The pair that a user met; BAD if the trajectory does not fit. */
+TACIT_MUST_USE tacit_status tacit__pairs_find(const tacit__pairs *pairs,
+                                              const tacit_trajectory *user, size_t *pair,
+                                              tacit_error *err);
+
+#endif

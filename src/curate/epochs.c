@@ -1,0 +1,239 @@
+/* See curate/epochs.h.
+ *
+ * A user adds y v with |y| <= 1 and |v| <= 1, as integers on a lattice, clipped to length 1 there. Replacing the user moves
+ * the sum of one epoch by at most 2, which y v against -y v reaches for the longest v: no smaller number would do. Which
+ * epoch a user is in follows from their place in line, so a user is in one shown sum only, and everything later is made
+ * from sums that were shown: epochs compose in parallel, and the plan pays once whatever their number [kernel.md 4.3].
+ *
+ * Joint: the sum passes the door when its epoch is over. Local: every user's vector passes it, with noise in all
+ * coordinates, and sums are of what passed. */
+#include "curate/epochs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/stream.h"
+#include "sums/lattice.h"
+#include "sums/once.h"
+
+static const char name[] = "epochs";
+
+struct tacit__epochs {
+    tacit__epochs_options o;
+    tacit__lattice lattice;
+    tacit_ledger *ledger;
+    tacit__once *once; /* NULL without privacy */
+    double scale;
+    double *x, *noisy;  /* [dimension] scratch */
+    int64_t *q, *exact; /* the user on the lattice; joint: the epoch's raw sum */
+    double *total;      /* none and local: the epoch's sum */
+    uint64_t users;
+    bool broken;
+};
+
+static bool is_private(const tacit__epochs *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+static bool is_local(const tacit__epochs *c)
+{
+    return c->o.guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error *err)
+{
+    const tacit_sum_spec bound = {.mechanism = TACIT_SUM_EXACT,
+                                  .law = TACIT_LAW_GAUSSIAN,
+                                  .dimension = c->o.dimension,
+                                  .users = c->o.users,
+                                  .bound = {.l2 = 1, .clip = true}};
+    tacit_plan *plan = NULL;
+    tacit_release line;
+    tacit_status status = tacit__lattice_choose(&bound, c->o.dimension, &c->lattice, err);
+    const tacit__once_spec spec = {
+        .law = TACIT_LAW_GAUSSIAN,
+        .dimension = c->o.dimension,
+        .releases = is_local(c) ? c->o.users : c->o.n_epochs,
+        .bits = c->lattice.bits,
+        .l2 = 2,
+        .apart = true,
+        .reason = "y v against y' v', |y v| <= 1, reached by opposite rewards; a user is in one "
+                  "epoch only, so epochs compose in parallel"};
+    if (status == TACIT_OK)
+        status = tacit__once_declare(&spec, name, &line, err);
+    if (status == TACIT_OK && (status = tacit_plan_create(&plan)) != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    if (status == TACIT_OK)
+        status = tacit_plan_declare(plan, &line, err);
+    if (status == TACIT_OK)
+        status = c->o.published_scale > 0 ? tacit_plan_set_scale(plan, name, TACIT_LAW_GAUSSIAN,
+                                                                 c->o.published_scale, err)
+                                          : tacit_plan_calibrate(plan, c->o.guarantee, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &c->ledger, err);
+    if (status == TACIT_OK) {
+        c->scale = tacit_plan_scale(plan, 0);
+        status = tacit__once_create(&spec, c->ledger, name, &c->once, err);
+    }
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_noise *noise,
+                                  tacit__epochs **out, tacit_error *err)
+{
+    tacit__epochs *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    c->o = *options;
+    size_t n = c->o.dimension;
+    c->x = tacit__alloc(n, sizeof *c->x);
+    c->noisy = tacit__alloc(n, sizeof *c->noisy);
+    c->total = tacit__alloc(n, sizeof *c->total);
+    c->q = tacit__alloc(n, sizeof *c->q);
+    c->exact = tacit__alloc(n, sizeof *c->exact);
+    tacit_status status =
+        c->x != NULL && c->noisy != NULL && c->total != NULL && c->q != NULL && c->exact != NULL
+            ? TACIT_OK
+            : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK && is_private(c) && c->o.n_epochs > 0)
+        status = open_door(c, noise, err);
+    if (status != TACIT_OK) {
+        tacit__epochs_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__epochs_destroy(tacit__epochs *c)
+{
+    if (c == NULL)
+        return;
+    size_t n = c->o.dimension;
+    tacit__once_destroy(c->once);
+    tacit_ledger_destroy(c->ledger);
+    tacit__free_secret(c->x, n * sizeof *c->x);
+    tacit__free(c->noisy);
+    tacit__free_secret(c->total, n * sizeof *c->total);
+    tacit__free_secret(c->q, n * sizeof *c->q);
+    tacit__free_secret(c->exact, n * sizeof *c->exact);
+    tacit__free(c);
+}
+
+tacit_ledger *tacit__epochs_ledger(const tacit__epochs *c)
+{
+    return c->ledger;
+}
+
+double tacit__epochs_scale(const tacit__epochs *c)
+{
+    return c->scale;
+}
+
+tacit_status tacit__epochs_add(tacit__epochs *c, size_t size, const double *vector, double y,
+                               tacit_error *err)
+{
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the sums are closed");
+    if (size > c->o.dimension || !(y >= -1 && y <= 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
+    if (c->users == c->o.users)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the epochs were declared for %llu users",
+                           (unsigned long long)c->o.users);
+    if (!is_private(c)) {
+        for (size_t i = 0; i < size; i++)
+            c->total[i] += y * vector[i];
+        c->users++;
+        return TACIT_OK;
+    }
+    for (size_t i = 0; i < size; i++)
+        c->x[i] = y * vector[i];
+    memset(c->x + size, 0, (c->o.dimension - size) * sizeof *c->x);
+    tacit_status status = tacit__lattice_place(&c->lattice, c->x, c->o.dimension, c->q, err);
+    if (status != TACIT_OK)
+        return status;
+    if (is_local(c)) {
+        status = tacit__once_release(c->once, c->q, c->noisy, err);
+        if (status != TACIT_OK)
+            return status;
+        for (size_t i = 0; i < size; i++)
+            c->total[i] += c->noisy[i];
+    } else {
+        for (size_t i = 0; i < size; i++)
+            c->exact[i] += c->q[i];
+    }
+    c->users++;
+    return TACIT_OK;
+}
+
+tacit_status tacit__epochs_show(tacit__epochs *c, size_t size, double *sum, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    const double *from = c->total;
+    if (is_private(c) && !is_local(c)) {
+        status = tacit__once_release(c->once, c->exact, c->noisy, err);
+        from = c->noisy;
+        c->broken = status != TACIT_OK;
+    }
+    if (status != TACIT_OK)
+        return status;
+    memcpy(sum, from, size * sizeof *sum);
+    memset(c->total, 0, c->o.dimension * sizeof *c->total);
+    memset(c->exact, 0, c->o.dimension * sizeof *c->exact);
+    return TACIT_OK;
+}
+
+/* --- Saving: users, totals, the door's own state ------------------------------------------------- */
+
+size_t tacit__epochs_saved_size(const tacit__epochs *c)
+{
+    return sizeof c->users + c->o.dimension * (sizeof *c->total + sizeof *c->exact) +
+           (c->once != NULL ? tacit__once_saved_size() : 0);
+}
+
+void tacit__epochs_save(const tacit__epochs *c, void *bytes)
+{
+    uint8_t *at = bytes;
+    size_t n = c->o.dimension;
+    memcpy(at, &c->users, sizeof c->users);
+    memcpy(at += sizeof c->users, c->total, n * sizeof *c->total);
+    memcpy(at += n * sizeof *c->total, c->exact, n * sizeof *c->exact);
+    if (c->once != NULL)
+        tacit__once_save(c->once, at + n * sizeof *c->exact);
+}
+
+tacit_status tacit__epochs_check(const tacit__epochs *c, const void *bytes, tacit_error *err)
+{
+    uint64_t users;
+    memcpy(&users, bytes, sizeof users);
+    if (c->users > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    if (users > c->o.users)
+        return tacit__fail(err, TACIT_CORRUPT, "the saved epochs have more users than there are");
+    const uint8_t *at = (const uint8_t *)bytes + sizeof users +
+                        c->o.dimension * (sizeof *c->total + sizeof *c->exact);
+    return c->once != NULL ? tacit__once_check(c->once, at, err) : TACIT_OK;
+}
+
+tacit_status tacit__epochs_load(tacit__epochs *c, const void *bytes, tacit_error *err)
+{
+    tacit_status status = tacit__epochs_check(c, bytes, err);
+    const uint8_t *at = bytes;
+    size_t n = c->o.dimension;
+    if (status != TACIT_OK)
+        return status;
+    if (c->once != NULL)
+        status = tacit__once_load(
+            c->once, at + sizeof c->users + n * (sizeof *c->total + sizeof *c->exact), err);
+    if (status != TACIT_OK)
+        return status;
+    memcpy(&c->users, at, sizeof c->users);
+    memcpy(c->total, at += sizeof c->users, n * sizeof *c->total);
+    memcpy(c->exact, at + n * sizeof *c->total, n * sizeof *c->exact);
+    return TACIT_OK;
+}

@@ -1,0 +1,43 @@
+/* The curator of learners in epochs: a sum of vectors for each epoch, shown once, when it is over. */
+#ifndef TACIT_CURATE_EPOCHS_H
+#define TACIT_CURATE_EPOCHS_H
+
+#include <tacit/ledger.h>
+
+typedef struct tacit__epochs_options {
+    size_t dimension;         /* of the largest vectors */
+    uint64_t n_epochs, users; /* epochs that are shown; users in all of them */
+    tacit_guarantee guarantee;
+    double published_scale; /* of every coordinate; 0: calibrated to the guarantee */
+} tacit__epochs_options;
+
+typedef struct tacit__epochs tacit__epochs;
+
+TACIT_MUST_USE tacit_status tacit__epochs_create(const tacit__epochs_options *options,
+                                                 tacit_noise *noise, tacit__epochs **out,
+                                                 tacit_error *err);
+void tacit__epochs_destroy(tacit__epochs *curator);
+
+/* Standard deviation of the noise: in a shown sum (joint), or in every user's vector (local). 0: none. */
+double tacit__epochs_scale(const tacit__epochs *curator);
+
+/* One user: y vector, |y| <= 1 and the vector [size] no longer than 1; what is longer by rounding is shortened. */
+TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t size,
+                                              const double *vector, double y, tacit_error *err);
+
+/* The epoch is over: its sum, noisy as the guarantee asks, into sum[size]; the raw one is wiped. */
+TACIT_MUST_USE tacit_status tacit__epochs_show(tacit__epochs *curator, size_t size, double *sum,
+                                               tacit_error *err);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__epochs_ledger(const tacit__epochs *curator);
+
+/* As tacit_agent_save. The size is always the same. `check` says whether a load would be accepted. */
+size_t tacit__epochs_saved_size(const tacit__epochs *curator);
+void tacit__epochs_save(const tacit__epochs *curator, void *bytes);
+TACIT_MUST_USE tacit_status tacit__epochs_check(const tacit__epochs *curator, const void *bytes,
+                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__epochs_load(tacit__epochs *curator, const void *bytes,
+                                               tacit_error *err);
+
+#endif

@@ -1,0 +1,339 @@
+/* CAPRI [PSZ25, alg. 1]. See plan/capri.h; docs/why/bandits.md tells where it departs from the paper and why.
+ *
+ * In epoch r every user plays a uniformly drawn active action; afterwards mu(w) = v(w) . g estimates the mean reward, and
+ * actions that are surely worse than another one of their context are dropped. Widths [kernel.md 5], all from public
+ * numbers; b = 1/2, n_z = 1 (joint) or T_r (local), s = scale b length the noise in g:
+ *
+ *   pairwise   with d = v(w) - v(w'), e = u(w) - u(w'), q = |d|^2 - tau |e|^2, keep w iff for every w' of the context
+ *              mu(w) >= mu(w') - { omega [ B (b1 + b2) + z b sqrt((1 + 1/copies) q) ] + zeta s sqrt(n_z) |d| },
+ *              b1^2 = tau^2 |e|^2 + res(w - w'), b2^2 = q sum_R omega res(r)
+ *   pointwise  width(w) = omega [ B (b1 + b2) + z sqrt(b^2 (1 + 1/copies) q + n_z s^2 |v|^2) ], intervals that overlap
+ *   max4       4 omega (B sqrt(tau) + z b + z s sqrt(n_z)) sigma_max, for every pair
+ *   theory     4 (beta sigma_max + beta_1 sigma_max^2) as printed
+ *
+ * b2 is bounded by Cauchy and Schwarz instead of a sum over all pairs. None of the rules can empty a context: the one with
+ * the largest estimate stays, since widths are not negative.
+ *
+ * The last epoch releases nothing. Cost of an epoch: the estimator's, and n_c n_a^2 p for pairwise widths. */
+#include "plan/capri.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/pivoted.h"
+#include "linalg/symmetric.h"
+
+#define BOUND 0.5 /* b: rewards are in [0, 1], centred */
+
+struct tacit__capri {
+    tacit__capri_options o;
+    size_t n_pairs, n_epochs, epoch;
+    uint64_t length[64];
+    tacit__estimator *estimator;
+    size_t rank;
+    bool *active, *keep;
+    double *mixed, *mu, *of_active, *width;
+    double *u, *vv, *uu, *pp; /* of one context: [actions][p], [actions][actions] */
+};
+
+size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out)
+{
+    double T = (double)users, first = ceil(sqrt(T));
+    size_t n = 0;
+    if (balanced) {
+        double R = fmax(1, floor(log2(T / first + 1)));
+        first = ceil(T / (pow(2, R) - 1));
+    }
+    for (uint64_t left = users, next = (uint64_t)first; left > 0; next *= 2) {
+        uint64_t length = next < left ? next : left;
+        if (out != NULL)
+            out[n] = length;
+        n++;
+        left -= length;
+    }
+    return n;
+}
+
+/* --- The next epoch ----------------------------------------------------------------------------- */
+
+static void set_policy(tacit__capri *p)
+{
+    const size_t A = p->o.pairs.n_actions;
+    bool greedy = p->epoch + 1 == p->n_epochs && p->o.greedy && p->epoch > 0;
+    for (size_t c = 0; c < p->o.pairs.n_contexts; c++) {
+        size_t m = 0, best = c * A;
+        for (size_t w = c * A; w < (c + 1) * A; w++) {
+            m += p->active[w];
+            if (p->active[w] && (!p->active[best] || p->mu[w] > p->mu[best]))
+                best = w;
+        }
+        for (size_t w = c * A; w < (c + 1) * A; w++)
+            p->mixed[w] = greedy ? w == best : p->active[w] ? 1 / (double)m : 0;
+    }
+}
+
+static void prepare(tacit__capri *p)
+{
+    set_policy(p);
+    if (p->epoch + 1 == p->n_epochs)
+        return;
+    double users = (double)p->length[p->epoch];
+    tacit__estimator_wish wish = {
+        .active = p->active,
+        .users = users,
+        .copies = p->o.copies,
+        .sampled = p->o.sampled,
+        .tol = p->o.tol,
+        .tau = p->o.tau,
+        .bound = BOUND,
+        .norm = p->o.norm,
+        .noise = p->o.scale * p->o.scale * (p->o.local ? users : 1),
+        .words = p->o.words,
+        .context = p->o.context,
+        .stream = p->epoch,
+    };
+    tacit__estimator_build(p->estimator, &wish, p->rank);
+    if (p->o.by_sigma_max)
+        tacit__estimator_divide(p->estimator, p->estimator->sigma_max);
+}
+
+tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__capri **out)
+{
+    tacit__capri *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    const size_t A = options->pairs.n_actions;
+    p->o = *options;
+    p->n_pairs = options->pairs.n_contexts * A;
+    p->n_epochs = tacit__capri_schedule(options->users, options->balanced, p->length);
+    p->rank = options->rank < p->n_pairs ? options->rank : p->n_pairs;
+    p->active = tacit__alloc(p->n_pairs, sizeof *p->active);
+    p->keep = tacit__alloc(p->n_pairs, sizeof *p->keep);
+    p->mixed = tacit__alloc(p->n_pairs, sizeof *p->mixed);
+    p->mu = tacit__alloc(p->n_pairs, sizeof *p->mu);
+    p->of_active = tacit__alloc(p->n_pairs, sizeof *p->of_active);
+    p->width = tacit__alloc(p->n_pairs, sizeof *p->width);
+    p->u = tacit__alloc(A, p->rank * sizeof *p->u);
+    p->vv = tacit__alloc(A, A * sizeof *p->vv);
+    p->uu = tacit__alloc(A, A * sizeof *p->uu);
+    p->pp = tacit__alloc(A, A * sizeof *p->pp);
+    bool made = p->active != NULL && p->keep != NULL && p->mixed != NULL && p->mu != NULL &&
+                p->of_active != NULL && p->width != NULL && p->u != NULL && p->vv != NULL &&
+                p->uu != NULL && p->pp != NULL;
+    if (!made || tacit__estimator_create(&p->o.pairs, p->rank, &p->estimator) != TACIT_OK) {
+        tacit__capri_destroy(p);
+        return TACIT_NO_MEMORY;
+    }
+    for (size_t w = 0; w < p->n_pairs; w++)
+        p->active[w] = true;
+    prepare(p);
+    if (p->n_epochs > 1)
+        p->rank = p->estimator->p;
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__capri_destroy(tacit__capri *p)
+{
+    if (p == NULL)
+        return;
+    tacit__estimator_destroy(p->estimator);
+    tacit__free(p->active);
+    tacit__free(p->keep);
+    tacit__free(p->mixed);
+    tacit__free(p->mu);
+    tacit__free(p->of_active);
+    tacit__free(p->width);
+    tacit__free(p->u);
+    tacit__free(p->vv);
+    tacit__free(p->uu);
+    tacit__free(p->pp);
+    tacit__free(p);
+}
+
+tacit__capri_epoch tacit__capri_look(const tacit__capri *p)
+{
+    return (tacit__capri_epoch){.number = p->epoch,
+                                .n_epochs = p->n_epochs,
+                                .users = p->length[p->epoch],
+                                .n_feeding = p->o.users - p->length[p->n_epochs - 1],
+                                .last = p->epoch + 1 == p->n_epochs,
+                                .estimator = p->estimator,
+                                .mixed = p->mixed};
+}
+
+size_t tacit__capri_rank(const tacit__capri *p)
+{
+    return p->rank;
+}
+
+void tacit__capri_set_scale(tacit__capri *p, double scale)
+{
+    p->o.scale = scale;
+    if (p->o.tau <= 0 && p->epoch == 0)
+        prepare(p);
+}
+
+/* --- Elimination -------------------------------------------------------------------------------- */
+
+/* Pairs of actions that are compared. */
+static double n_comparisons(const tacit__estimator *e)
+{
+    double n = 0;
+    for (size_t c = 0; c < e->pairs.n_contexts; c++) {
+        double m = (double)(e->start[c + 1] - e->start[c]);
+        n += m * (m - 1) / 2;
+    }
+    return fmax(1, n);
+}
+
+static double quantile(const tacit__capri *p, double events)
+{
+    return sqrt(2 * log(2 * events * (double)p->n_epochs / p->o.failure));
+}
+
+/* Standard deviation of the noise in g = sum y v, v as long as they are. */
+static double noise_in_sum(const tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    double users = p->o.local ? (double)p->length[p->epoch] : 1;
+    return p->o.scale * BOUND * e->length * sqrt(users);
+}
+
+/* u of n columns from place `first` on, as long as they are. */
+static void fill_u(tacit__capri *p, size_t first, size_t n)
+{
+    const tacit__estimator *e = p->estimator;
+    for (size_t i = 0; i < n * e->p; i++)
+        p->u[i] = e->length * e->v[first * e->p + i];
+    tacit__solve_upper_many(e->p, n, e->factor, p->u);
+}
+
+static void pairwise(tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    const double z = quantile(p, n_comparisons(e)), noise = p->o.noise_scale * noise_in_sum(p);
+    const double more = e->copies > 0 ? 1 + 1 / e->copies : 1, tau = e->tau;
+    for (size_t c = 0; c < e->pairs.n_contexts; c++) {
+        size_t first = e->start[c], m = e->start[c + 1] - first;
+        const double *v = e->v + first * e->p;
+        fill_u(p, first, m);
+        tacit__products(e->p, m, m, v, v, p->vv);
+        tacit__products(e->p, m, m, p->u, p->u, p->uu);
+        tacit__products(e->p, m, m, e->psi + first * e->p, e->psi + first * e->p, p->pp);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m && p->keep[first + i]; j++) {
+                if (j == i || p->of_active[first + i] >= p->of_active[first + j])
+                    continue;
+                size_t ii = i * m + i, jj = j * m + j, ij = i * m + j;
+                const double *x = e->pairs.points + e->which[first + i] * e->pairs.kernel.dimension;
+                const double *y = e->pairs.points + e->which[first + j] * e->pairs.kernel.dimension;
+                double d2 = e->length * e->length * fmax(0, p->vv[ii] + p->vv[jj] - 2 * p->vv[ij]);
+                double e2 = fmax(0, p->uu[ii] + p->uu[jj] - 2 * p->uu[ij]);
+                double q = fmax(0, d2 - tau * e2);
+                double rest = tacit__kernel_value(&e->pairs.kernel, x, y) - p->pp[ij];
+                double res = fmax(0, e->residual[first + i] + e->residual[first + j] - 2 * rest);
+                double bias = p->o.norm * (sqrt(tau * tau * e2 + res) + sqrt(q * e->leak));
+                double width =
+                    p->o.bonus_scale * (bias + z * BOUND * sqrt(more * q)) + noise * sqrt(d2);
+                p->keep[first + i] = p->of_active[first + i] >= p->of_active[first + j] - width;
+            }
+    }
+}
+
+static void pointwise(tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    const double z = quantile(p, (double)e->n), noise = noise_in_sum(p), tau = e->tau;
+    const double more = e->copies > 0 ? 1 + 1 / e->copies : 1;
+    for (size_t c = 0; c < e->pairs.n_contexts; c++) {
+        size_t first = e->start[c], m = e->start[c + 1] - first;
+        double highest = -HUGE_VAL;
+        fill_u(p, first, m);
+        for (size_t i = 0; i < m; i++) {
+            double u2 = 0, v2 = e->square[first + i];
+            for (size_t j = 0; j < e->p; j++)
+                u2 += p->u[i * e->p + j] * p->u[i * e->p + j];
+            double q = fmax(0, v2 - tau * u2);
+            double bias = sqrt(tau * tau * u2 + e->residual[first + i]) + sqrt(q * e->leak);
+            p->width[i] =
+                p->o.bonus_scale *
+                (p->o.norm * bias + z * sqrt(BOUND * BOUND * more * q + noise * noise * v2));
+            highest = fmax(highest, p->of_active[first + i] - p->width[i]);
+        }
+        for (size_t i = 0; i < m; i++)
+            p->keep[first + i] = p->of_active[first + i] + p->width[i] >= highest;
+    }
+}
+
+/* One threshold for all: keep what is within it of its context's best. */
+static void threshold(tacit__capri *p, double width)
+{
+    const tacit__estimator *e = p->estimator;
+    for (size_t c = 0; c < e->pairs.n_contexts; c++) {
+        double highest = -HUGE_VAL;
+        for (size_t i = e->start[c]; i < e->start[c + 1]; i++)
+            highest = fmax(highest, p->of_active[i]);
+        for (size_t i = e->start[c]; i < e->start[c + 1]; i++)
+            p->keep[i] = p->of_active[i] >= highest - width;
+    }
+}
+
+static double width_max4(const tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    double z = quantile(p, (double)e->n);
+    return 4 * p->o.bonus_scale * (p->o.norm * sqrt(e->tau) + z * BOUND + z * noise_in_sum(p)) *
+           e->sigma_max;
+}
+
+/* [PSZ25, th. 4.1] with the appendix's beta_1; B is one constant for norm and rewards. */
+static double width_theory(const tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    double T = (double)p->o.users, B = fmax(p->o.norm, BOUND), tau = e->tau;
+    double log_T = fmax(1, log(T));
+    double d = p->o.failure / ((double)p->n_pairs * T * log_T);
+    double beta = 90 * B * sqrt(log(168 * T / d)) +
+                  52 * B * sqrt(log(168 * T / d) * log(12 / d)) / sqrt(tau) +
+                  3 * B * sqrt(2 * log(6 / d)) + sqrt(24 * tau);
+    double beta_1 = 0;
+    if (p->o.scale > 0)
+        beta_1 = 8 * B * log_T / p->o.epsilon * log(3 / d) * sqrt(log(1.25 * log_T / p->o.delta)) *
+                 (p->o.local ? sqrt((double)p->length[p->epoch]) : 1);
+    return 4 * (beta * e->sigma_max + beta_1 * e->sigma_max * e->sigma_max);
+}
+
+void tacit__capri_close(tacit__capri *p, const double *sum)
+{
+    const tacit__estimator *e = p->estimator;
+    double unit = BOUND * e->length * e->length; /* mu = v . g, both as long as they are */
+    tacit__inner_many(e->p, e->n, e->v, sum, p->of_active);
+    for (size_t i = 0; i < e->n; i++) {
+        p->of_active[i] *= unit;
+        p->keep[i] = true;
+    }
+    if (p->o.width == TACIT__WIDTH_PAIRWISE)
+        pairwise(p);
+    else if (p->o.width == TACIT__WIDTH_POINTWISE)
+        pointwise(p);
+    else
+        threshold(p, p->o.width == TACIT__WIDTH_MAX4 ? width_max4(p) : width_theory(p));
+    for (size_t i = 0; i < e->n; i++) {
+        p->mu[e->which[i]] = p->of_active[i] + 0.5;
+        p->active[e->which[i]] = p->keep[i];
+    }
+    p->epoch++;
+    prepare(p);
+}
+
+const double *tacit__capri_estimates(const tacit__capri *p)
+{
+    return p->mu;
+}
+
+const bool *tacit__capri_active(const tacit__capri *p)
+{
+    return p->active;
+}

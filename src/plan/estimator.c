@@ -1,0 +1,252 @@
+/* See estimator.h.
+ *
+ *     psi(w) = L^-1 k_pi(w)                     pivoted Cholesky features of the active pairs (linalg/pivoted.c)
+ *     G = sum_R omega psi psi^T + tau I = C C^T
+ *     v(w) = C^-1 psi(w)                        |v|^2 = k_S^T M^+ k_S: what a user adds is y v
+ *     u(w) = C^-T v(w) = G^-1 psi(w)
+ *
+ * This is the published estimator exactly (any square root of M will do, kernel.md 3.1), without any inverse: G is at
+ * least tau, so its Cholesky needs no jitter. The table v is made once, its longest column measured, and the very same
+ * numbers are what users' rewards are multiplied with: however kernels, pivots or solves were rounded, or cut off by a
+ * rank, the noise fits what is summed.
+ *
+ * tau: with Q diag(lambda) Q^T = sum omega psi psi^T and a = Q^T psi, |v|^2 = sum a_j^2 / (lambda_j + tau) and |u|^2 has the
+ * denominators squared, so one decomposition serves a grid of 25 values; the least of
+ *     mean_w [ norm^2 b1^2 + b^2 (1 + 1/copies) q + noise b^2 v_max^2 |v|^2 ],   b1^2 = tau^2 |u|^2 + res, q = |v|^2 - tau |u|^2
+ * is taken. All of it is public and comes before the data. Cost: n p^2 a few times, p^3 once. */
+#include "plan/estimator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/pivoted.h"
+#include "linalg/symmetric.h"
+
+enum { GRID = 25, PIECE = 512 };
+
+static double grid_tau(size_t i)
+{
+    return pow(10, -2 + 0.25 * (double)i);
+}
+
+tacit_status tacit__estimator_create(const tacit__pairs *pairs, size_t cap, tacit__estimator **out)
+{
+    tacit__estimator *e = tacit__alloc(1, sizeof *e);
+    if (e == NULL)
+        return TACIT_NO_MEMORY;
+    size_t n = pairs->n_contexts * pairs->n_actions;
+    e->pairs = *pairs;
+    e->cap = cap = cap < n ? cap : n;
+    size_t work = tacit__eigen_scratch(cap);
+    e->which = tacit__alloc(n, sizeof *e->which);
+    e->start = tacit__alloc(pairs->n_contexts + 1, sizeof *e->start);
+    e->place = tacit__alloc(n, sizeof *e->place);
+    e->psi = tacit__alloc(n, cap * sizeof *e->psi);
+    e->v = tacit__alloc(n, cap * sizeof *e->v);
+    e->residual = tacit__alloc(n, sizeof *e->residual);
+    e->square = tacit__alloc(n, sizeof *e->square);
+    e->omega = tacit__alloc(n, sizeof *e->omega);
+    e->candidate = tacit__alloc(n, sizeof *e->candidate);
+    e->factor = tacit__alloc(cap, cap * sizeof *e->factor);
+    e->eigen = tacit__alloc(cap, cap * sizeof *e->eigen);
+    e->values = tacit__alloc(cap, sizeof *e->values);
+    e->scratch = tacit__alloc(work > n ? work : n, sizeof *e->scratch);
+    e->grid = tacit__alloc(GRID * (n + 3 * cap), sizeof *e->grid);
+    if (e->which == NULL || e->start == NULL || e->place == NULL || e->psi == NULL ||
+        e->v == NULL || e->residual == NULL || e->square == NULL || e->omega == NULL ||
+        e->candidate == NULL || e->factor == NULL || e->eigen == NULL || e->values == NULL ||
+        e->scratch == NULL || e->grid == NULL) {
+        tacit__estimator_destroy(e);
+        return TACIT_NO_MEMORY;
+    }
+    *out = e;
+    return TACIT_OK;
+}
+
+void tacit__estimator_destroy(tacit__estimator *e)
+{
+    if (e == NULL)
+        return;
+    tacit__free(e->which);
+    tacit__free(e->start);
+    tacit__free(e->place);
+    tacit__free(e->psi);
+    tacit__free(e->v);
+    tacit__free(e->residual);
+    tacit__free(e->square);
+    tacit__free(e->omega);
+    tacit__free(e->candidate);
+    tacit__free(e->factor);
+    tacit__free(e->eigen);
+    tacit__free(e->values);
+    tacit__free(e->scratch);
+    tacit__free(e->grid);
+    tacit__free(e);
+}
+
+static double weight_of(const tacit__pairs *pairs, size_t context)
+{
+    return pairs->weights != NULL ? pairs->weights[context] : 1 / (double)pairs->n_contexts;
+}
+
+static void list_active(tacit__estimator *e, const bool *active)
+{
+    const size_t A = e->pairs.n_actions;
+    e->n = 0;
+    for (size_t c = 0; c < e->pairs.n_contexts; c++) {
+        e->start[c] = e->n;
+        for (size_t w = c * A; w < (c + 1) * A; w++) {
+            e->place[w] = active[w] ? e->n : SIZE_MAX;
+            if (active[w])
+                e->which[e->n++] = w;
+        }
+    }
+    e->start[e->pairs.n_contexts] = e->n;
+}
+
+/* `draws` pairs from (weights, uniform active action): count[place] += share for each. Two words a draw. */
+static void draw(const tacit__estimator *e, const tacit__estimator_wish *wish, uint64_t stream,
+                 double draws, double share, double *count)
+{
+    uint64_t words[PIECE];
+    uint64_t n = (uint64_t)ceil(draws);
+    for (uint64_t i = 0; i < n; i++) {
+        size_t at = (size_t)(2 * i % PIECE);
+        if (at == 0)
+            wish->words(wish->context, stream, 2 * i, PIECE, words);
+        double u = (double)(words[at] >> 11) * 0x1p-53;
+        size_t c = 0, last = e->pairs.n_contexts - 1;
+        if (e->pairs.weights == NULL) {
+            c = (size_t)(u * (double)e->pairs.n_contexts);
+        } else {
+            for (u -= e->pairs.weights[0]; u >= 0 && c < last; u -= e->pairs.weights[c])
+                c++;
+        }
+        size_t m = e->start[c + 1] - e->start[c];
+        size_t a = (size_t)((double)(words[at + 1] >> 11) * 0x1p-53 * (double)m);
+        count[e->start[c] + a] += share;
+    }
+}
+
+/* How much each active pair counts in the covariance. */
+static void set_omega(tacit__estimator *e, const tacit__estimator_wish *wish)
+{
+    e->copies = wish->copies;
+    if (wish->copies > 0) {
+        memset(e->omega, 0, e->n * sizeof *e->omega);
+        draw(e, wish, 2 * wish->stream, wish->copies * wish->users, 1 / wish->copies, e->omega);
+    } else {
+        for (size_t c = 0; c < e->pairs.n_contexts; c++)
+            for (size_t i = e->start[c]; i < e->start[c + 1]; i++)
+                e->omega[i] =
+                    wish->users * weight_of(&e->pairs, c) / (double)(e->start[c + 1] - e->start[c]);
+    }
+    e->leak = 0;
+}
+
+static void set_features(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
+{
+    if (wish->sampled) {
+        memset(e->square, 0, e->n * sizeof *e->square);
+        draw(e, wish, 2 * wish->stream + 1, wish->users, 1, e->square);
+        for (size_t i = 0; i < e->n; i++)
+            e->candidate[i] = e->square[i] > 0;
+    }
+    size_t cap = rank < e->cap ? rank : e->cap;
+    e->p = tacit__pivoted_features(&e->pairs.kernel, e->n, e->pairs.points, e->which,
+                                   wish->sampled ? e->candidate : NULL, wish->tol, cap, e->psi,
+                                   e->residual, e->scratch);
+}
+
+/* What a value of tau is predicted to cost; see the head. */
+typedef struct cost {
+    double bias, spread, square, longest;
+} cost;
+
+static double total(const tacit__estimator_wish *wish, double copies, const cost *c)
+{
+    double b = wish->bound, more = copies > 0 ? 1 + 1 / copies : 1;
+    return wish->norm * wish->norm * c->bias + b * b * more * c->spread +
+           wish->noise * b * b * c->longest * c->square;
+}
+
+/* The grid's best value. `full` is the lower triangle of sum omega psi psi^T. */
+static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
+{
+    const size_t n = e->n, p = e->p;
+    double *once = e->grid, *means = once + GRID * p, *squares = means + 2 * GRID * p;
+    memcpy(e->eigen, e->factor, p * p * sizeof *e->eigen);
+    tacit__eigen(p, e->eigen, e->values, e->scratch);
+    tacit__rotate_many(p, n, e->eigen, e->psi, e->v);
+    memset(means, 0, p * sizeof *means);
+    double residual = 0;
+    for (size_t i = 0; i < n; i++) {
+        residual += e->residual[i];
+        for (size_t j = 0; j < p; j++) {
+            double a = e->v[i * p + j];
+            e->v[i * p + j] = a * a;
+            means[j] += a * a / (double)n;
+        }
+    }
+    for (size_t g = 0; g < GRID; g++)
+        for (size_t j = 0; j < p; j++)
+            once[g * p + j] = 1 / (fmax(0, e->values[j]) + grid_tau(g));
+    tacit__products(p, n, GRID, e->v, once, squares);
+    double best = HUGE_VAL, tau = 1;
+    for (size_t g = 0; g < GRID; g++) {
+        double t = grid_tau(g), u_square = 0;
+        cost c = {0};
+        for (size_t i = 0; i < n; i++)
+            c.longest = fmax(c.longest, squares[i * GRID + g]);
+        for (size_t j = 0; j < p; j++) {
+            double d = once[g * p + j];
+            c.square += means[j] * d;
+            u_square += means[j] * d * d;
+        }
+        c.bias = t * t * u_square + residual / (double)n;
+        c.spread = fmax(0, c.square - t * u_square);
+        double sum = total(wish, e->copies, &c);
+        if (sum < best) {
+            best = sum;
+            tau = t;
+        }
+    }
+    e->error = sqrt(best);
+    return tau;
+}
+
+void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
+{
+    list_active(e, wish->active);
+    set_omega(e, wish);
+    set_features(e, wish, rank);
+    const size_t n = e->n, p = e->p;
+    memset(e->factor, 0, p * p * sizeof *e->factor);
+    tacit__rank_update(p, n, e->omega, e->psi, e->v, e->factor);
+    e->error = (double)NAN;
+    e->tau = wish->tau > 0 ? wish->tau : choose_tau(e, wish);
+    for (size_t j = 0; j < p; j++)
+        e->factor[j * p + j] += e->tau;
+    (void)tacit__cholesky(p, e->factor); /* at least tau > 0 */
+    memcpy(e->v, e->psi, n * p * sizeof *e->v);
+    tacit__solve_lower_many(p, n, e->factor, e->v);
+    tacit__squares_many(p, n, e->v, e->square);
+    double longest = 0, sigma = 0;
+    for (size_t i = 0; i < n; i++) {
+        longest = fmax(longest, e->square[i]);
+        sigma = fmax(sigma, e->square[i] + e->residual[i] / e->tau);
+        e->leak += e->omega[i] * e->residual[i];
+    }
+    e->sigma_max = sqrt(sigma) * (1 + 1e-12);
+    e->length = 1;
+    tacit__estimator_divide(e, sqrt(longest) * (1 + 1e-12));
+}
+
+void tacit__estimator_divide(tacit__estimator *e, double length)
+{
+    double factor = length > 0 ? e->length / length : 1;
+    for (size_t i = 0; i < e->n * e->p; i++)
+        e->v[i] *= factor;
+    e->length = length > 0 ? length : 1;
+}

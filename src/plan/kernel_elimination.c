@@ -1,0 +1,118 @@
+/* See kernel_elimination.h. Epochs as in CAPRI; the posterior is of the epoch's own data [kernel.md 7.1]:
+ *     width(w) = omega sigma(w) (B + (R / sqrt(tau)) z),  R = 1/2,  z = sqrt(2 ln(2 N epochs / p)),
+ * and actions whose upper end is below the context's largest lower end are dropped. Playing the action of largest variance
+ * instead of a uniform one is BPE [LS22]: variances do not depend on rewards, so the epoch's choices stay independent of its
+ * noise. It costs n^2 a step, uniform play n^3 an epoch. */
+#include "plan/kernel_elimination.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+tacit_status tacit__kernel_elimination_create(const tacit__kernel_elimination_options *options,
+                                              tacit__posterior *posterior,
+                                              tacit__kernel_elimination **out)
+{
+    tacit__kernel_elimination *p = tacit__alloc(1, sizeof *p);
+    if (p == NULL)
+        return TACIT_NO_MEMORY;
+    p->o = *options;
+    memcpy(p->length, options->lengths, options->n_epochs * sizeof *p->length);
+    p->posterior = posterior;
+    p->active = tacit__alloc(posterior->n, sizeof *p->active);
+    p->mixed = tacit__alloc(posterior->n, sizeof *p->mixed);
+    p->guess = tacit__alloc(posterior->n, sizeof *p->guess);
+    if (p->active == NULL || p->mixed == NULL || p->guess == NULL) {
+        tacit__kernel_elimination_destroy(p);
+        return TACIT_NO_MEMORY;
+    }
+    for (size_t w = 0; w < posterior->n; w++) {
+        p->active[w] = true;
+        p->mixed[w] = 1 / (double)posterior->pairs.n_actions;
+    }
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit__kernel_elimination_destroy(tacit__kernel_elimination *p)
+{
+    if (p == NULL)
+        return;
+    tacit__free(p->active);
+    tacit__free(p->mixed);
+    tacit__free(p->guess);
+    tacit__free(p);
+}
+
+uint32_t tacit__kernel_elimination_least_known(const tacit__kernel_elimination *p, size_t state)
+{
+    const tacit__posterior *q = p->posterior;
+    double most = -1;
+    uint32_t action = 0;
+    for (uint32_t a = 0; a < q->pairs.n_actions; a++) {
+        size_t w = state * q->pairs.n_actions + a;
+        double variance = q->covariance[w * q->n + w];
+        if (p->active[w] && variance > most) {
+            most = variance;
+            action = a;
+        }
+    }
+    return action;
+}
+
+static void eliminate(tacit__kernel_elimination *p)
+{
+    const tacit__posterior *q = p->posterior;
+    const size_t A = q->pairs.n_actions;
+    double n = 0;
+    for (size_t w = 0; w < q->n; w++)
+        n += p->active[w];
+    double z = sqrt(2 * log(2 * n * (double)p->o.n_epochs / p->o.failure));
+    double factor = p->o.bonus_scale * (p->o.norm + 0.5 / sqrt(q->tau) * z);
+    for (size_t c = 0; c < q->pairs.n_contexts; c++) {
+        double highest = -HUGE_VAL;
+        for (size_t w = c * A; w < (c + 1) * A; w++)
+            if (p->active[w])
+                highest =
+                    fmax(highest, q->mean[w] - factor * sqrt(fmax(0, q->covariance[w * q->n + w])));
+        for (size_t w = c * A; w < (c + 1) * A; w++)
+            p->active[w] =
+                p->active[w] &&
+                q->mean[w] + factor * sqrt(fmax(0, q->covariance[w * q->n + w])) >= highest;
+    }
+}
+
+static void set_policy(tacit__kernel_elimination *p)
+{
+    const size_t A = p->posterior->pairs.n_actions;
+    bool greedy = p->o.greedy && p->epoch + 1 == p->o.n_epochs;
+    for (size_t c = 0; c < p->posterior->pairs.n_contexts; c++) {
+        size_t m = 0, best = c * A;
+        for (size_t w = c * A; w < (c + 1) * A; w++) {
+            m += p->active[w];
+            if (p->active[w] && (!p->active[best] || p->guess[w] > p->guess[best]))
+                best = w;
+        }
+        for (size_t w = c * A; w < (c + 1) * A; w++)
+            p->mixed[w] = greedy ? w == best : p->active[w] ? 1 / (double)m : 0;
+    }
+}
+
+bool tacit__kernel_elimination_add(tacit__kernel_elimination *p, size_t pair, double y)
+{
+    bool last = p->epoch + 1 == p->o.n_epochs;
+    if (!last)
+        tacit__posterior_add(p->posterior, pair, y, !p->o.by_variance);
+    if (++p->in_epoch < p->length[p->epoch] || last)
+        return !last && p->o.by_variance;
+    if (!p->o.by_variance)
+        tacit__posterior_solve(p->posterior);
+    memcpy(p->guess, p->posterior->mean, p->posterior->n * sizeof *p->guess);
+    eliminate(p);
+    p->epoch++;
+    p->in_epoch = 0;
+    set_policy(p);
+    tacit__posterior_clear(p->posterior);
+    return true;
+}

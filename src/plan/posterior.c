@@ -1,0 +1,118 @@
+/* See posterior.h. With counts n_w and means ybar_w at the distinct pairs u seen [kernel.md 7.1]:
+ *     K_uu + diag(tau / n_w) = C C^T,   mean = K_wu (C C^T)^-1 ybar,   covariance = K - |C^-1 K_uw|^2,
+ * and one more observation at i, with s the i-th column of the covariance:
+ *     mean += s (y - mean_i) / (tau + s_i),   covariance -= s s^T / (tau + s_i).
+ * Rounding of the second adds up, so every AGAIN steps the first is computed. */
+#include "plan/posterior.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/pivoted.h"
+#include "linalg/symmetric.h"
+
+enum { AGAIN = 5000 };
+
+tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau, tacit__posterior **out)
+{
+    tacit__posterior *q = tacit__alloc(1, sizeof *q);
+    if (q == NULL)
+        return TACIT_NO_MEMORY;
+    size_t n = pairs->n_contexts * pairs->n_actions;
+    q->pairs = *pairs;
+    q->n = n;
+    q->tau = tau;
+    q->mean = tacit__alloc(n, sizeof *q->mean);
+    q->covariance = tacit__alloc(n, n * sizeof *q->covariance);
+    q->count = tacit__alloc(n, sizeof *q->count);
+    q->sum = tacit__alloc(n, sizeof *q->sum);
+    q->seen = tacit__alloc(n, sizeof *q->seen);
+    q->column = tacit__alloc(n, sizeof *q->column);
+    q->solve = tacit__alloc(n, n * sizeof *q->solve);
+    q->factor = tacit__alloc(n, n * sizeof *q->factor);
+    if (q->mean == NULL || q->covariance == NULL || q->count == NULL || q->sum == NULL ||
+        q->seen == NULL || q->column == NULL || q->solve == NULL || q->factor == NULL) {
+        tacit__posterior_destroy(q);
+        return TACIT_NO_MEMORY;
+    }
+    tacit__posterior_clear(q);
+    *out = q;
+    return TACIT_OK;
+}
+
+void tacit__posterior_destroy(tacit__posterior *q)
+{
+    if (q == NULL)
+        return;
+    tacit__free(q->mean);
+    tacit__free(q->covariance);
+    tacit__free(q->count);
+    tacit__free(q->sum);
+    tacit__free(q->seen);
+    tacit__free(q->column);
+    tacit__free(q->solve);
+    tacit__free(q->factor);
+    tacit__free(q);
+}
+
+static const double *point(const tacit__posterior *q, size_t w)
+{
+    return q->pairs.points + w * q->pairs.kernel.dimension;
+}
+
+void tacit__posterior_clear(tacit__posterior *q)
+{
+    memset(q->count, 0, q->n * sizeof *q->count);
+    memset(q->sum, 0, q->n * sizeof *q->sum);
+    q->gain = 0;
+    tacit__posterior_solve(q);
+}
+
+void tacit__posterior_solve(tacit__posterior *q)
+{
+    const size_t n = q->n;
+    size_t m = 0;
+    for (size_t w = 0; w < n; w++) {
+        tacit__kernel_column(&q->pairs.kernel, n, q->pairs.points, NULL, point(q, w),
+                             q->covariance + w * n);
+        if (q->count[w] > 0)
+            q->seen[m++] = w;
+    }
+    memset(q->mean, 0, n * sizeof *q->mean);
+    q->steps = 0;
+    if (m == 0)
+        return;
+    for (size_t j = 0; j < m; j++) {
+        const double *column = q->covariance + q->seen[j] * n;
+        for (size_t i = 0; i < m; i++)
+            q->factor[j * m + i] = column[q->seen[i]];
+        q->factor[j * m + j] += q->tau / q->count[q->seen[j]];
+        q->column[j] = q->sum[q->seen[j]] / q->count[q->seen[j]];
+    }
+    (void)tacit__cholesky(m, q->factor); /* at least tau / count */
+    for (size_t w = 0; w < n; w++)
+        for (size_t j = 0; j < m; j++)
+            q->solve[w * m + j] = q->covariance[q->seen[j] * n + w];
+    tacit__solve_lower_many(m, n, q->factor, q->solve);
+    tacit__solve_lower(m, q->factor, q->column);
+    tacit__inner_many(m, n, q->solve, q->column, q->mean);
+    tacit__subtract_gram(m, n, q->solve, q->covariance);
+}
+
+void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy)
+{
+    q->count[pair] += 1;
+    q->sum[pair] += y;
+    if (lazy)
+        return;
+    const double *s = q->covariance + pair * q->n;
+    double below = q->tau + s[pair], step = (y - q->mean[pair]) / below;
+    q->gain += 0.5 * log1p(fmax(0, s[pair]) / q->tau);
+    memcpy(q->column, s, q->n * sizeof *q->column);
+    for (size_t w = 0; w < q->n; w++)
+        q->mean[w] += q->column[w] * step;
+    tacit__downdate(q->n, 1 / below, q->column, q->covariance);
+    if (++q->steps == AGAIN)
+        tacit__posterior_solve(q);
+}

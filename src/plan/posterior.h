@@ -1,0 +1,36 @@
+/* The exact posterior of a function on finitely many pairs: mean and covariance, from what was observed at them. For
+ * learners without privacy. */
+#ifndef TACIT_PLAN_POSTERIOR_H
+#define TACIT_PLAN_POSTERIOR_H
+
+#include "plan/estimator.h"
+
+typedef struct tacit__posterior {
+    tacit__pairs pairs;
+    size_t n;            /* pairs */
+    double tau;          /* regularizer, the variance of the noise in the model */
+    double *mean;        /* [n] */
+    double *covariance;  /* [n][n]; NULL until it is needed */
+    double *count, *sum; /* [n]: observations of each pair */
+    double gain;         /* information: sum of log(1 + variance / tau) / 2 when observed */
+    uint64_t steps;      /* since the covariance was computed anew */
+    /* scratch */
+    size_t *seen;
+    double *column, *solve, *factor;
+} tacit__posterior;
+
+TACIT_MUST_USE tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau,
+                                                    tacit__posterior **out);
+void tacit__posterior_destroy(tacit__posterior *posterior);
+
+/* Forgets everything. */
+void tacit__posterior_clear(tacit__posterior *posterior);
+
+/* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then tacit__posterior_solve is
+ * due before they are looked at. */
+void tacit__posterior_add(tacit__posterior *posterior, size_t pair, double y, bool lazy);
+
+/* Mean and covariance from the counts alone, without what rounding has added up. */
+void tacit__posterior_solve(tacit__posterior *posterior);
+
+#endif

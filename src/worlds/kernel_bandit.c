@@ -1,0 +1,318 @@
+/* kernel-bandit: mean rewards are a smooth function of context and action, a random one of given RKHS norm, or a table
+ * of the user's.
+ *
+ * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The function is
+ * f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action), scaled so that its norm in the
+ * space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards are f plus uniform noise of half-width
+ * `noise`, in [-norm - noise, norm + noise], or, with `noise: bernoulli`, one of the ends of [-norm, norm]. All that is mapped
+ * to [0, 1]. A table has its means in [reward_low, reward_high], the noise included. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "linalg/kernel.h"
+#include "worlds/alias.h"
+#include "worlds/file.h"
+#include "worlds/kind.h"
+
+enum {
+    CONTEXTS,
+    ACTIONS,
+    CONTEXT_D,
+    ACTION_D,
+    KERNEL,
+    NORM,
+    CENTRES,
+    NOISE,
+    SEED,
+    DATA,
+    LOW,
+    HIGH,
+    N_PARAMETERS
+};
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [CONTEXTS] = {"contexts", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of contexts"},
+    [ACTIONS] = {"actions", TACIT_PARAMETER_INTEGER, "30", 1, 100000, "number of actions"},
+    [CONTEXT_D] = {"context_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of a context"},
+    [ACTION_D] = {"action_d", TACIT_PARAMETER_INTEGER, "1", 1, 32, "coordinates of an action"},
+    [KERNEL] = {"kernel", TACIT_PARAMETER_TEXT, "se(0.2)", 0, 0,
+                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or + for context "
+                "and action"},
+    [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
+    [CENTRES] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
+    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "0.5", 0, 0,
+               "half-width of the uniform noise of rewards, or bernoulli"},
+    [SEED] = TACIT__SEED_PARAMETER("of the function; all runs play the same one"),
+    [DATA] = {"file", TACIT_PARAMETER_FILE, "", 0, 0,
+              "a CSV file instead of a random function: context,action,mean"},
+    [LOW] = {"reward_low", TACIT_PARAMETER_REAL, "0", -1e9, 1e9, "of the file's rewards"},
+    [HIGH] = {"reward_high", TACIT_PARAMETER_REAL, "1", -1e9, 1e9, "of the file's rewards"},
+};
+
+typedef struct field {
+    size_t n_contexts, n_actions, d;
+    tacit__reward_law law;
+    double *points, *means, *weights;
+    char kernel[160];
+} field;
+
+static void destroy(void *self)
+{
+    field *f = self;
+    if (f == NULL)
+        return;
+    tacit__free(f->points);
+    tacit__free(f->means);
+    tacit__free(f->weights);
+    tacit__free(f);
+}
+
+static void begin(const void *self, uint64_t number, const uint64_t *words, double *features,
+                  double *means, tacit_visitor *out)
+{
+    const field *f = self;
+    (void)number, (void)features, (void)means;
+    out->state = (uint32_t)(((tacit__u128)words[0] * f->n_contexts) >> 64);
+    out->means = f->means + out->state * f->n_actions;
+}
+
+static double reward(const void *self, const tacit_visitor *visitor, uint32_t action, uint64_t word)
+{
+    return tacit__reward_draw(((const field *)self)->law, visitor->means[action], word);
+}
+
+/* n points of [0, 1]^d: an even grid on a line, otherwise random. */
+static void place(size_t n, size_t d, tacit__draws *draws, double *out)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            out[i * d + j] = d == 1 ? (n > 1 ? (double)i / (double)(n - 1) : 0.5)
+                                    : tacit__unit(tacit__draws_word(draws));
+}
+
+static tacit_status place_points(field *f, size_t context_d, tacit__draws *draws)
+{
+    size_t action_d = f->d - context_d;
+    double *contexts = tacit__alloc(f->n_contexts * context_d, sizeof *contexts);
+    double *actions = tacit__alloc(f->n_actions * action_d, sizeof *actions);
+    f->points = tacit__alloc(f->n_contexts * f->n_actions * f->d, sizeof *f->points);
+    f->means = tacit__alloc(f->n_contexts * f->n_actions, sizeof *f->means);
+    f->weights = tacit__alloc(f->n_contexts, sizeof *f->weights);
+    bool made = contexts != NULL && actions != NULL && f->points != NULL && f->means != NULL &&
+                f->weights != NULL;
+    if (made) {
+        place(f->n_contexts, context_d, draws, contexts);
+        place(f->n_actions, action_d, draws, actions);
+        for (size_t c = 0; c < f->n_contexts; c++) {
+            f->weights[c] = 1 / (double)f->n_contexts;
+            for (size_t a = 0; a < f->n_actions; a++) {
+                double *point = f->points + (c * f->n_actions + a) * f->d;
+                memcpy(point, contexts + c * context_d, context_d * sizeof *point);
+                memcpy(point + context_d, actions + a * action_d, action_d * sizeof *point);
+            }
+        }
+    }
+    tacit__free(contexts);
+    tacit__free(actions);
+    return made ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+/* The function at every point, in original units. */
+static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t n_centres,
+                                  double norm, tacit__draws *draws)
+{
+    size_t n = f->n_contexts * f->n_actions;
+    size_t *centre = tacit__alloc(n_centres, sizeof *centre);
+    double *a = tacit__alloc(n_centres, sizeof *a), *column = tacit__alloc(n, sizeof *column);
+    bool made = centre != NULL && a != NULL && column != NULL;
+    double square = 0;
+    for (size_t i = 0; made && i < n_centres; i++) {
+        centre[i] = (size_t)(((tacit__u128)tacit__draws_word(draws) * n) >> 64);
+        a[i] = tacit__draws_normal(draws);
+        tacit__kernel_column(kernel, n, f->points, NULL, f->points + centre[i] * f->d, column);
+        for (size_t w = 0; w < n; w++)
+            f->means[w] += a[i] * column[w];
+    }
+    for (size_t i = 0; made && i < n_centres; i++)
+        square += a[i] * f->means[centre[i]]; /* a^T K a */
+    for (size_t w = 0; made && w < n; w++)
+        f->means[w] *= square > 0 ? norm / sqrt(square) : 0;
+    tacit__free(centre);
+    tacit__free(a);
+    tacit__free(column);
+    return made ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+static tacit_status read_rows(field *f, tacit__csv *csv, bool *seen, double low, double high,
+                              tacit_error *err)
+{
+    size_t n = 0;
+    for (bool more;; n++) {
+        uint32_t c, a;
+        double mean;
+        tacit_status status = tacit__csv_next(csv, &more, err);
+        if (status != TACIT_OK || !more)
+            return status != TACIT_OK || n == f->n_contexts * f->n_actions
+                       ? status
+                       : tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,
+                                        "%zu means, expected one for each of %zu contexts and %zu "
+                                        "actions",
+                                        n, f->n_contexts, f->n_actions);
+        status = tacit__csv_index(csv, 0, "context", (uint32_t)f->n_contexts - 1, &c, err);
+        if (status == TACIT_OK)
+            status = tacit__csv_index(csv, 1, "action", (uint32_t)f->n_actions - 1, &a, err);
+        if (status == TACIT_OK)
+            status = tacit__csv_real(csv, 2, "mean", &mean, err);
+        if (status != TACIT_OK)
+            return status;
+        size_t w = c * f->n_actions + a;
+        if (seen[w] || !(mean >= low && mean <= high))
+            return tacit__fail_at(err, TACIT_SYNTAX, csv->name, csv->line,
+                                  seen[w] ? "context %u and action %u come twice"
+                                          : "the mean of context %u and action %u is outside what "
+                                            "reward_low, reward_high and noise allow",
+                                  c, a);
+        seen[w] = true;
+        f->means[w] = mean;
+    }
+}
+
+static tacit_status read_table(field *f, const tacit__value *v, const tacit__origin *origin,
+                               double half, tacit_error *err)
+{
+    tacit__file file;
+    tacit__csv csv;
+    bool *seen = tacit__alloc(f->n_contexts * f->n_actions, sizeof *seen);
+    if (seen == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = tacit__file_read(&v[DATA], origin, &file, err);
+    if (status == TACIT_OK)
+        status = tacit__csv_open(&csv, file.path, "context,action,mean",
+                                 (tacit__span){file.text, file.size}, err);
+    if (status == TACIT_OK)
+        status = read_rows(f, &csv, seen, v[LOW].real + half, v[HIGH].real - half, err);
+    tacit__file_close(&file);
+    tacit__free(seen);
+    return status;
+}
+
+static double optimal(const field *f)
+{
+    double sum = 0;
+    for (size_t c = 0; c < f->n_contexts; c++) {
+        double best = 0;
+        for (size_t a = 0; a < f->n_actions; a++)
+            best = fmax(best, f->means[c * f->n_actions + a]);
+        sum += f->weights[c] * best;
+    }
+    return sum;
+}
+
+/* Means in original units, and the range of rewards. */
+static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *origin, double *low,
+                         double *high, tacit_error *err)
+{
+    tacit__kernel kernel;
+    tacit__draws *draws = NULL;
+    double half = 0, norm = v[NORM].real;
+    bool table = v[DATA].text[0] != '\0';
+    size_t context_d = (size_t)v[CONTEXT_D].integer;
+    tacit_error reason = {0};
+    if (tacit__kernel_read(v[KERNEL].text, f->d, context_d, &kernel, &reason) != TACIT_OK)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[KERNEL].line, "%s",
+                              reason.message);
+    tacit_status status = tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err);
+    if (status != TACIT_OK)
+        return status;
+    *low = table ? v[LOW].real : -norm - half;
+    *high = table ? v[HIGH].real : norm + half;
+    if (!(*low + 2 * half < *high))
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[NOISE].line,
+                              "noise leaves no room between reward_low and reward_high");
+    status = tacit__draws_create((uint64_t)v[SEED].integer, "kernel bandit", &draws);
+    if (status == TACIT_OK)
+        status = place_points(f, context_d, draws);
+    if (status != TACIT_OK) {
+        (void)tacit__fail_plain(err, status);
+    } else if (table) {
+        status = read_table(f, v, origin, half, err);
+    } else {
+        tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
+        status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, draws);
+        if (status != TACIT_OK)
+            (void)tacit__fail_plain(err, status);
+    }
+    tacit__draws_destroy(draws);
+    f->law.half_width = half / (*high - *low);
+    return status;
+}
+
+static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
+                           tacit_error *err)
+{
+    size_t pairs;
+    double low = 0, high = 1;
+    field *f = tacit__alloc(1, sizeof *f);
+    tacit__bandit *b = tacit__alloc(1, sizeof *b);
+    if (f == NULL || b == NULL) {
+        tacit__free(f);
+        tacit__free(b);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    f->n_contexts = (size_t)v[CONTEXTS].integer;
+    f->n_actions = (size_t)v[ACTIONS].integer;
+    f->d = (size_t)(v[CONTEXT_D].integer + v[ACTION_D].integer);
+    (void)snprintf(f->kernel, sizeof f->kernel, "%s", v[KERNEL].text);
+    tacit_status status = TACIT_OK;
+    if (__builtin_mul_overflow(f->n_contexts, f->n_actions, &pairs) || pairs > 10000000)
+        status = tacit__fail_at(err, TACIT_TOO_LARGE, origin->file, (size_t)origin->line,
+                                "more than ten million pairs of contexts and actions");
+    if (status == TACIT_OK)
+        status = fill(f, v, origin, &low, &high, err);
+    if (status != TACIT_OK) {
+        destroy(f);
+        tacit__free(b);
+        return status;
+    }
+    double most = 0;
+    for (size_t w = 0; w < pairs; w++) {
+        double square = 0;
+        for (size_t j = 0; j < f->d; j++)
+            square += f->points[w * f->d + j] * f->points[w * f->d + j];
+        most = fmax(most, square);
+        f->means[w] = fmin(1, fmax(0, (f->means[w] - low) / (high - low)));
+    }
+    *b = (tacit__bandit){
+        .face = {.dimension = f->d,
+                 .context_dimension = (size_t)v[CONTEXT_D].integer,
+                 .bound = most > 0 ? sqrt(most) : 1,
+                 .parameter_norm = v[DATA].text[0] != '\0' ? 0 : v[NORM].real / (high - low),
+                 .points = f->points,
+                 .weights = f->weights,
+                 .kernel = f->kernel},
+        .n_contexts = f->n_contexts,
+        .n_actions = f->n_actions,
+        .reward_low = low,
+        .reward_high = high,
+        .optimal = optimal(f),
+        .n_words = 1,
+        .begin = begin,
+        .reward = reward,
+        .destroy = destroy,
+        .self = f};
+    out->bandit = b;
+    return TACIT_OK;
+}
+
+const tacit__kind tacit__kind_kernel_bandit = {
+    .face = {.name = "kernel-bandit",
+             .help = "mean rewards are a smooth random function of context and action, or a table",
+             .source = "the setting of Pavlovic, Salgia and Zhao 2025",
+             .parameters = parameters,
+             .n_parameters = N_PARAMETERS},
+    .family = TACIT_WORLD_BANDIT,
+    .create = create,
+};
