@@ -14,9 +14,9 @@
 #include "base/memory.h"
 #include "base/settings.h"
 
-static const tacit__family *const families[] = {&tacit__family_tabular, &tacit__family_mixture,
-                                                &tacit__family_lsvi,    &tacit__family_lin_ucb,
-                                                &tacit__family_capri,   &tacit__family_own};
+static const tacit__family *const families[] = {
+    &tacit__family_tabular, &tacit__family_mixture, &tacit__family_lsvi, &tacit__family_lin_ucb,
+    &tacit__family_capri,   &tacit__family_gp,      &tacit__family_own};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
 struct tacit_agent {

@@ -31,7 +31,7 @@ typedef struct tacit__family {
 } tacit__family;
 
 extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,
-    tacit__family_lin_ucb, tacit__family_capri;
+    tacit__family_lin_ucb, tacit__family_capri, tacit__family_gp;
 /* The program's own kinds, which may become more: tacit_agent_register. */
 extern tacit__family tacit__family_own;
 
