@@ -107,7 +107,7 @@ static void names_and_parts_of_worlds_are_checked(void **state)
     for (size_t i = 0; i < sizeof bad_names / sizeof *bad_names; i++)
         assert_status(tacit_world_register(&bad_names[i], make, &err), TACIT_BAD_ARGUMENT);
     const tacit_world_kind taken = {"riverswim", "h", "s", NULL, 0},
-                           many = {"many", "h", "s", parameters, 17};
+                           many = {"many", "h", "s", parameters, 25};
     assert_status(tacit_world_register(&taken, make, &err), TACIT_EXISTS);
     assert_status(tacit_world_register(&many, make, &err), TACIT_TOO_LARGE);
     assert_status(tacit_world_register(&corridor, NULL, &err), TACIT_BAD_ARGUMENT);
