@@ -135,7 +135,7 @@ typedef tacit_status tacit_process_fn(const tacit_value *values, tacit_process *
 
 /* Makes a kind known under its name, to tacit_world_create and in experiment files. `kind` and what it points to must
  * stay, and no other thread may use the library meanwhile. EXISTS if the name is taken, TOO_LARGE if there are 64 such
- * kinds already, or one has more than 16 parameters. */
+ * kinds already, or one has more than 24 parameters. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_register(const tacit_world_kind *kind,
                                                            tacit_process_fn *process,
                                                            tacit_error *err);

@@ -230,9 +230,18 @@ static void print_heading(const tacit_experiment_facts *facts)
 static void print_world(const view *v)
 {
     const tacit_world_facts *space = tacit_results_world(v->results, v->world);
-    (void)printf("%s: %zu states, %zu actions, horizon %zu; the best policy is worth %.6g\n",
-                 v->facts->worlds[v->world].label, space->n_states, space->n_actions,
-                 space->horizon, tacit_results_optimal_value(v->results, v->world));
+    const double best = tacit_results_optimal_value(v->results, v->world);
+    (void)printf("%s: ", v->facts->worlds[v->world].label);
+    if (space->n_states > 0)
+        (void)printf("%zu states, ", space->n_states);
+    (void)printf("%zu actions, horizon %zu", space->n_actions, space->horizon);
+    if (space->people > 0)
+        (void)printf(", %llu people", (unsigned long long)space->people);
+    if (!isnan(best))
+        (void)printf("; the best policy is worth %.6g", best);
+    (void)puts("");
+    if (space->remark[0] != '\0')
+        (void)printf("note: %s\n", space->remark);
 }
 
 /* An agent has one remark, the same in every world as a rule: the first is told. */

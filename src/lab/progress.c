@@ -17,10 +17,12 @@ bool tacit__seat_look(tacit__seat *seat, tacit__glimpse *out)
     return out->job != TACIT__NO_JOB && atomic_load(&seat->job) == out->job;
 }
 
+/* Yardsticks are measured, not played, except where there is no model to measure in. */
 static bool is_played(const tacit__crew *crew, size_t pair)
 {
     const tacit_experiment *e = crew->experiment;
-    return !e->agents[e->pairs[pair].agent].yardstick;
+    return !e->agents[e->pairs[pair].agent].yardstick ||
+           crew->results->worlds[e->pairs[pair].world].family == TACIT_WORLD_BANDIT;
 }
 
 typedef struct remaining {
@@ -112,7 +114,7 @@ void tacit__crew_measure(tacit__crew *crew, double start, tacit_lab_progress *ou
         const tacit__pair *pair = &e->pairs[g->job % e->n_pairs];
         crew->running[i] =
             (tacit_lab_running){pair->world, pair->agent, g->job / e->n_pairs, g->episodes};
-        p.episodes += g->episodes;
+        p.episodes += is_played(crew, g->job % e->n_pairs) ? g->episodes : 0;
     }
     p.seconds_left = p.jobs == p.n_jobs ? 0 : estimate(crew, crew->seen, n, time);
     /* A job may be finished between two looks; what was told does not shrink. */

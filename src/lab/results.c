@@ -27,10 +27,11 @@ tacit_status tacit__results_create(const tacit_experiment *experiment, tacit_res
     r->jobs = tacit__alloc(r->n_jobs, sizeof *r->jobs);
     r->curves = tacit__alloc(r->n_jobs * r->n_points, sizeof *r->curves);
     r->worlds = tacit__alloc(facts->n_worlds, sizeof *r->worlds);
+    r->remarks = tacit__alloc(facts->n_worlds, sizeof *r->remarks);
     r->optimal = tacit__alloc(facts->n_worlds, sizeof *r->optimal);
     r->parts = tacit__alloc(r->n_pairs, sizeof *r->parts);
     if (r->at == NULL || r->jobs == NULL || r->curves == NULL || r->worlds == NULL ||
-        r->optimal == NULL || r->parts == NULL) {
+        r->remarks == NULL || r->optimal == NULL || r->parts == NULL) {
         tacit_results_destroy(r);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
@@ -54,6 +55,7 @@ void tacit_results_destroy(tacit_results *results)
     tacit__free(results->jobs);
     tacit__free(results->curves);
     tacit__free(results->worlds);
+    tacit__free(results->remarks);
     tacit__free(results->optimal);
     tacit__free(results->parts);
     tacit_experiment_destroy(results->experiment);

@@ -10,6 +10,35 @@
 #include "lab/experiment.h"
 #include "lab/yardstick.h"
 
+/* What results keep of a world, which they outlive. */
+static void keep_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
+{
+    tacit_world_facts *facts = &results->worlds[number];
+    char *remark = results->remarks[number];
+    (void)snprintf(remark, sizeof *results->remarks, "%s",
+                   space->remark != NULL ? space->remark : "");
+    *facts = *space;
+    facts->remark = remark;
+    facts->rewards = NULL;
+    facts->mixture = NULL;
+    facts->linear = NULL;
+    facts->bandit = NULL;
+}
+
+/* A world of people has no more than these. */
+static tacit_status check_people(const tacit__stage *stage, const tacit_world_facts *space,
+                                 tacit_error *err)
+{
+    const tacit_experiment *e = stage->experiment;
+    if (space->people == 0 || e->facts.episodes <= space->people)
+        return TACIT_OK;
+    return tacit__yaml_fail(e->yaml, e->worlds[stage->number].line, err, TACIT_SYNTAX,
+                            "%llu episodes, but '%.80s' has %llu people, each of whom comes once; "
+                            "ask for at most so many",
+                            (unsigned long long)e->facts.episodes, e->worlds[stage->number].label,
+                            (unsigned long long)space->people);
+}
+
 static tacit_status set_stage(tacit__stage *stage, tacit_results *results, tacit_error *err)
 {
     tacit_status status =
@@ -19,14 +48,14 @@ static tacit_status set_stage(tacit__stage *stage, tacit_results *results, tacit
     const tacit_world_facts *space = tacit_world_describe(stage->world);
     stage->unit = space->reward_high - space->reward_low;
     stage->at = results->at;
-    status = tacit__yardstick_value("optimal", stage->world, &stage->optimal, err);
-    tacit_world_facts *facts = &results->worlds[stage->number];
-    *facts = *space;
-    facts->rewards = NULL; /* these belong to the world, which results outlive */
-    facts->mixture = NULL;
-    facts->linear = NULL;
+    status = check_people(stage, space, err);
+    if (status == TACIT_OK)
+        status = tacit__yardstick_value("optimal", stage->world, &stage->optimal, err);
+    if (status != TACIT_OK)
+        return status;
+    keep_facts(results, stage->number, space);
     results->optimal[stage->number] = tacit_world_original_value(stage->world, stage->optimal);
-    return status;
+    return TACIT_OK;
 }
 
 tacit_status tacit__stages_create(tacit_results *results, atomic_bool *stop, tacit__stage **out,

@@ -58,13 +58,14 @@ TACIT_MUST_USE tacit_status tacit__store_write_head(tacit__store *store,
 TACIT_MUST_USE tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head,
                                                    tacit_error *err);
 
-/* `facts->kind` is not kept: the name is. */
+/* `facts->kind` is not kept: the name is; nor are pointers, but the remark. */
 TACIT_MUST_USE tacit_status tacit__store_write_world(tacit__store *store, size_t number,
                                                      const char *label, const char *kind,
                                                      const tacit_world_facts *facts,
                                                      double optimal_value, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__store_read_world(tacit__store *store, size_t number,
                                                     tacit_world_facts *facts, double *optimal_value,
+                                                    char *remark, size_t remark_size,
                                                     tacit_error *err);
 
 typedef struct tacit__kept_agent {

@@ -78,24 +78,28 @@ tacit_status tacit__store_write_world(tacit__store *store, size_t number, const 
                                       double optimal_value, tacit_error *err)
 {
     return tacit__db_write(&store->db, TACIT__SQL_WRITE_WORLD,
-                           "INSERT INTO world VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", err, "ittiiiiirrrr",
-                           (int64_t)number, label, kind, (int64_t)facts->family,
+                           "INSERT INTO world VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err,
+                           "ittiiiiirrrriit", (int64_t)number, label, kind, (int64_t)facts->family,
                            (int64_t)facts->n_states, (int64_t)facts->n_actions,
                            (int64_t)facts->horizon, (int64_t)facts->stationary, facts->reward_low,
-                           facts->reward_high, facts->optimal_value, optimal_value);
+                           facts->reward_high, facts->optimal_value, optimal_value,
+                           (int64_t)facts->people, (int64_t)facts->labelled,
+                           facts->remark != NULL ? facts->remark : "");
 }
 
 tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_world_facts *facts,
-                                     double *optimal_value, tacit_error *err)
+                                     double *optimal_value, char *remark, size_t remark_size,
+                                     tacit_error *err)
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_WORLD,
-                          "SELECT family, states, actions, horizon, stationary, reward_low,"
-                          " reward_high, optimal_scaled, optimal_value, kind FROM world"
-                          " WHERE number = ?",
-                          &row, err);
+    tacit_status status = tacit__db_prepare(
+        &store->db, TACIT__SQL_READ_WORLD,
+        "SELECT family, states, actions, horizon, stationary, reward_low,"
+        " reward_high, optimal_scaled, optimal_value, kind, people, labelled, remark"
+        " FROM world"
+        " WHERE number = ?",
+        &row, err);
     if (status != TACIT_OK)
         return status;
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
@@ -112,7 +116,11 @@ tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_w
                                  .stationary = sqlite3_column_int(row, 4) != 0,
                                  .reward_low = real_at(row, 5),
                                  .reward_high = real_at(row, 6),
-                                 .optimal_value = real_at(row, 7)};
+                                 .optimal_value = real_at(row, 7),
+                                 .people = count_at(row, 10),
+                                 .labelled = sqlite3_column_int(row, 11) != 0,
+                                 .remark = remark};
+    (void)snprintf(remark, remark_size, "%s", text_at(row, 12));
     *optimal_value = real_at(row, 8);
     (void)sqlite3_reset(row);
     return TACIT_OK;

@@ -96,7 +96,9 @@ static void what_was_committed_is_found_again_bit_for_bit(void **state)
                                      .stationary = true,
                                      .reward_low = -1,
                                      .reward_high = 1.0 / 3,
-                                     .optimal_value = 0.7};
+                                     .optimal_value = 0.7,
+                                     .people = 11,
+                                     .remark = "mind this"};
     assert_ok(tacit__store_begin(store, &err));
     assert_ok(tacit__store_write_points(store, 3, 2, at, regrets, &err));
     assert_ok(tacit__store_write_points(store, 3, 2, at + 1, regrets + 1, &err)); /* one again */
@@ -110,6 +112,7 @@ static void what_was_committed_is_found_again_bit_for_bit(void **state)
     tacit_world_facts world;
     curve c = {0};
     double optimal;
+    char remark[32];
     uint64_t n;
     assert_ok(tacit__store_open(box, TACIT__STORE_READ, &store, &err));
     assert_ok(tacit__store_read_head(store, &head, &err));
@@ -127,10 +130,13 @@ static void what_was_committed_is_found_again_bit_for_bit(void **state)
     assert_int_equal(c.n, 3);
     assert_memory_equal(c.regrets, regrets, sizeof regrets);
     assert_memory_equal(c.episodes, at, sizeof at);
-    assert_ok(tacit__store_read_world(store, 0, &world, &optimal, &err));
+    assert_ok(tacit__store_read_world(store, 0, &world, &optimal, remark, sizeof remark, &err));
     assert_string_equal(world.kind->name, "riverswim");
     assert_true(world.reward_high == 1.0 / 3 && optimal == 2.25 && world.stationary);
-    assert_status(tacit__store_read_world(store, 1, &world, &optimal, &err), TACIT_CORRUPT);
+    assert_string_equal(world.remark, "mind this");
+    assert_int_equal(world.people, 11);
+    assert_status(tacit__store_read_world(store, 1, &world, &optimal, remark, sizeof remark, &err),
+                  TACIT_CORRUPT);
     tacit__store_close(store);
 }
 
