@@ -189,11 +189,14 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
                                 .moved = a->moved,
                                 .error_epsilon = error * (gaussian ? 3.0 / 8 : 3.0 / 4),
                                 .error_mu = gaussian ? error * 3 / 8 : 0};
-    tacit_status status = tacit__pair_costs(s, pair, o->seed, &costs, &prospect.n_costs, err);
+    bool steady = false;
+    tacit_status status =
+        tacit__pair_costs(s, pair, o->seed, &costs, &prospect.n_costs, &steady, err);
     prospect.costs = costs;
-    if (status == TACIT_OK && prospect.n_costs > 0)
+    steady = steady && prospect.n_costs > 0;
+    if (status == TACIT_OK && steady)
         status = tacit_compose_at_delta(costs, prospect.n_costs, a->claim.delta, &exact, err);
-    if (status == TACIT_OK && prospect.n_costs > 0)
+    if (status == TACIT_OK && steady)
         a->replay_epsilon = exact.epsilon.low;
     if (status == TACIT_OK && gaussian)
         status = tacit_gdp_mu(a->claim.epsilon, a->claim.delta, &prospect.claim_mu);
@@ -204,6 +207,10 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
         a->ceiling = tacit__power_ceiling(a->trials - tacit__attack_selection(a->trials),
                                           a->claim.delta, prospect.error_epsilon);
         a->detectable = tacit__power_factor(&prospect, a->trials);
+        if (prospect.no_memory)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    if (status == TACIT_OK) {
         tacit__attack_options options = {.trials = a->trials,
                                          .seed = o->seed,
                                          .n_threads = o->n_threads,

@@ -13,6 +13,9 @@
 /* Quantile of the normal distribution at the power of 90 %. */
 #define Z_POWER 1.2815515655446004
 
+/* From so many trials on the normal approximation is not improved upon. */
+#define NORMAL_FROM 1e5
+
 static double normal_upper_tail(double z)
 {
     return 0.5 * erfc(z / M_SQRT2);
@@ -147,5 +150,17 @@ double tacit__trials_for_event(double p, double q, double epsilon, double delta,
     double z = tacit__normal_upper(error / 2), a = sqrt(p * (1 - p)),
            b = factor * sqrt(q * (1 - q));
     double far = (z * (a + b) + Z_POWER * hypot(a, b)) / gap;
-    return fmax(far * far, log(2 / error) * fmax(1, factor));
+    double n = fmax(far * far, 2);
+    /* small counts are not normal: more, until unlucky ones (both together with the probability that was allowed) do */
+    double w = Z_POWER / M_SQRT2;
+    while (n < NORMAL_FROM) {
+        double hits = floor(n * p - w * a * sqrt(n)),
+               alarms = ceil(n * q + w * sqrt(n * q * (1 - q)));
+        if (hits > 0 && alarms < n &&
+            tacit__epsilon_proved((uint64_t)hits, (uint64_t)alarms, (uint64_t)n, delta, error) >
+                epsilon)
+            break;
+        n *= 1.05;
+    }
+    return n;
 }

@@ -272,18 +272,45 @@ static void collect(void *context, const tacit__entry *e, const tacit__passage *
             add_move(context, e->law, fabs((double)p->exact[i] - (double)e->exact[i]) / e->scale);
 }
 
-tacit_status tacit__pair_costs(const tacit__subject *subject, const tacit__pair *pair,
-                               uint64_t seed, tacit_cost **costs, size_t *n_costs, tacit_error *err)
+/* Runs with other noise: enough to see that moves depend on it, if they do. */
+enum { OTHER_RUNS = 4 };
+
+static tacit_status run_once(const tacit__subject *subject, const tacit__pair *pair, uint64_t seed,
+                             moves *m, tacit__verdict *verdict, tacit_error *err)
 {
-    moves m = {0};
     tacit__duel duel;
-    bool refused = false;
+    bool refused;
     tacit_status status = tacit__duel_open(&duel, subject, seed, err);
     if (status != TACIT_OK)
         return status;
-    tacit__tape_on_replay(duel.tape, collect, &m);
+    if (m != NULL)
+        tacit__tape_on_replay(duel.tape, collect, m);
     status = tacit__pair_run(pair, &duel, 0, &refused, err);
+    *verdict = tacit__duel_verdict(&duel);
+    verdict->fault = "";
     tacit__duel_close(&duel);
+    return status;
+}
+
+static bool close_to(double x, double y)
+{
+    return fabs(x - y) <= 1e-9 * fmax(x, y);
+}
+
+tacit_status tacit__pair_costs(const tacit__subject *subject, const tacit__pair *pair,
+                               uint64_t seed, tacit_cost **costs, size_t *n_costs, bool *steady,
+                               tacit_error *err)
+{
+    moves m = {0};
+    tacit__verdict first, other;
+    tacit_status status = run_once(subject, pair, seed, &m, &first, err);
+    *steady = true;
+    for (uint64_t i = 1; i <= OTHER_RUNS && status == TACIT_OK && *steady; i++) {
+        status = run_once(subject, pair, seed + i, NULL, &other, err);
+        if (status == TACIT_OK)
+            *steady = close_to(first.epsilon, other.epsilon) &&
+                      close_to(first.mu_square, other.mu_square);
+    }
     if (status == TACIT_OK && m.no_memory)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {

@@ -39,10 +39,12 @@ TACIT_MUST_USE tacit_status tacit__pair_search(const tacit__subject *subject, ui
 TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
                                             bool *refused, tacit_error *err);
 
-/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the accountant. */
+/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the accountant.
+ * *steady: they were the same in runs with other noise, so that the pair is as far apart as that whatever happens; else
+ * they depend on what was released before. */
 TACIT_MUST_USE tacit_status tacit__pair_costs(const tacit__subject *subject,
                                               const tacit__pair *pair, uint64_t seed,
-                                              tacit_cost **costs, size_t *n_costs,
+                                              tacit_cost **costs, size_t *n_costs, bool *steady,
                                               tacit_error *err);
 
 #endif

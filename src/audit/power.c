@@ -15,24 +15,27 @@ static const double factors[] = {1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 16};
 enum { N_FACTORS = sizeof factors / sizeof *factors };
 
 /* delta(epsilon) of the pair with noise smaller by `factor`; NaN: not known. */
-static double profile(const tacit__prospect *p, double factor, double epsilon)
+static double profile(tacit__prospect *p, double factor, double epsilon)
 {
     tacit_composition out;
     tacit_cost *costs = tacit__alloc(p->n_costs, sizeof *costs);
     double delta = (double)NAN;
+    p->no_memory = p->no_memory || costs == NULL;
     if (costs == NULL)
         return delta;
     for (size_t i = 0; i < p->n_costs; i++) {
         costs[i] = p->costs[i];
         costs[i].scale /= factor;
     }
-    if (tacit_compose_at_epsilon(costs, p->n_costs, epsilon, &out, NULL) == TACIT_OK)
+    tacit_status status = tacit_compose_at_epsilon(costs, p->n_costs, epsilon, &out, NULL);
+    if (status == TACIT_OK)
         delta = (out.delta.low + out.delta.high) / 2;
+    p->no_memory = p->no_memory || status == TACIT_NO_MEMORY;
     tacit__free(costs);
     return delta;
 }
 
-static double laplace_trials(const tacit__prospect *p, double factor)
+static double laplace_trials(tacit__prospect *p, double factor)
 {
     double epsilon = p->claim.epsilon, step = 1e-2 * epsilon;
     if (factor * p->moved <= epsilon * (1 + 1e-9) || p->n_costs == 0)
@@ -46,7 +49,7 @@ static double laplace_trials(const tacit__prospect *p, double factor)
                                    p->error_epsilon);
 }
 
-double tacit__power_trials(const tacit__prospect *p, double factor)
+double tacit__power_trials(tacit__prospect *p, double factor)
 {
     double n = p->law == TACIT_LAW_GAUSSIAN
                    ? tacit__trials_for_mu(factor * p->moved, p->claim_mu, p->error_mu)
@@ -54,7 +57,7 @@ double tacit__power_trials(const tacit__prospect *p, double factor)
     return n * 4 / 3; /* a quarter chooses */
 }
 
-double tacit__power_factor(const tacit__prospect *p, uint64_t trials)
+double tacit__power_factor(tacit__prospect *p, uint64_t trials)
 {
     for (size_t i = 0; i < N_FACTORS; i++)
         if (tacit__power_trials(p, factors[i]) <= (double)trials)
@@ -67,7 +70,7 @@ double tacit__power_ceiling(uint64_t n, double delta, double error)
     return tacit__epsilon_proved(n, 0, n, delta, error);
 }
 
-uint64_t tacit__power_choose(const tacit__prospect *p, double numbers_per_trial, double effort)
+uint64_t tacit__power_choose(tacit__prospect *p, double numbers_per_trial, double effort)
 {
     static const double least = 400, most = 1e6;
     double factor =

@@ -236,7 +236,6 @@ typedef struct story {
     const tacit_experiment_facts *facts;
     json_t *agents; /* NULL: text */
     vigil watch;
-    size_t n_audited, n_named;
     bool violated, stopped;
 } story;
 
@@ -259,7 +258,6 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
     wipe(&s->watch);
     if (status != TACIT_OK)
         return status;
-    s->n_audited++;
     s->stopped = audit->verdict == TACIT_AUDIT_STOPPED;
     s->violated = s->violated || audit->verdict == TACIT_AUDIT_VIOLATED;
     if (s->agents != NULL)
@@ -271,19 +269,34 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
     return TACIT_OK;
 }
 
-/* True if this agent is to be audited; says why not where it was not asked for by name. */
-static bool is_wanted(story *s, size_t world, size_t i)
+static bool is_named(const story *s, size_t world, size_t i)
 {
-    const tacit_entry *entry = &s->facts->agents[i];
-    if (!tacit_experiment_plays(s->experiment, world, i) ||
-        (s->w->label != NULL && strcmp(s->w->label, entry->label) != 0))
-        return false;
-    s->n_named++;
-    if (entry->guarantee.model != TACIT_MODEL_NONE)
-        return true;
-    if (s->agents == NULL && s->w->label == NULL)
-        (void)printf("%s (%s)\n  claims      nothing, so there is nothing to audit\n\n",
-                     entry->label, entry->kind);
+    return tacit_experiment_plays(s->experiment, world, i) &&
+           (s->w->label == NULL || strcmp(s->w->label, s->facts->agents[i].label) == 0);
+}
+
+/* True if there is anything to audit, else a message. */
+static bool has_work(const story *s)
+{
+    const tacit_experiment_facts *facts = s->facts;
+    bool named = false;
+    for (size_t w = 0; w < facts->n_worlds; w++)
+        for (size_t a = 0; a < facts->n_agents; a++) {
+            if (!is_named(s, w, a))
+                continue;
+            named = true;
+            if (facts->agents[a].guarantee.model != TACIT_MODEL_NONE)
+                return true;
+        }
+    if (s->w->label == NULL)
+        (void)cli_wrong("%s: no agent promises anything, so there is nothing to audit",
+                        facts->file);
+    else if (!named)
+        (void)cli_wrong("%s: no agent has the label '%s'", facts->file, s->w->label);
+    else
+        (void)cli_wrong("%s: agent '%s' has model none: it promises nothing, so there is nothing "
+                        "to audit",
+                        facts->file, s->w->label);
     return false;
 }
 
@@ -294,35 +307,31 @@ static tacit_status audit_world(story *s, size_t i, tacit_error *err)
     if (status == TACIT_OK && s->agents == NULL)
         (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
                      s->facts->worlds[i].label);
-    for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK && !s->stopped; a++)
-        if (is_wanted(s, i, a))
+    for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK && !s->stopped; a++) {
+        const tacit_entry *entry = &s->facts->agents[a];
+        if (!is_named(s, i, a))
+            continue;
+        if (entry->guarantee.model != TACIT_MODEL_NONE)
             status = audit_agent(s, world, s->facts->worlds[i].label, a, err);
+        else if (s->agents == NULL)
+            (void)printf("%s (%s)\n  claims      nothing, so there is nothing to audit\n\n",
+                         entry->label, entry->kind);
+    }
     tacit_world_destroy(world);
     return status;
 }
 
 static int finish(story *s, tacit_status status, const tacit_error *err)
 {
-    if (status == TACIT_OK && !s->stopped && s->n_audited > 0) {
-        if (s->agents != NULL &&
-            cli_print_json(json_pack("{s:s, s:I, s:O}", "title", s->facts->title, "episodes",
-                                     (json_int_t)s->facts->episodes, "agents", s->agents)) !=
-                CLI_DONE)
-            return CLI_SYSTEM;
-        return s->violated ? CLI_NO : CLI_DONE;
-    }
     if (status != TACIT_OK)
         return cli_failed(status, err);
     if (s->stopped)
         return stopped();
-    if (s->w->label == NULL)
-        return cli_wrong("%s: no agent promises anything, so there is nothing to audit",
-                         s->facts->file);
-    if (s->n_named == 0)
-        return cli_wrong("%s: no agent has the label '%s'", s->facts->file, s->w->label);
-    return cli_wrong("%s: agent '%s' has model none: it promises nothing, so there is nothing to "
-                     "audit",
-                     s->facts->file, s->w->label);
+    if (s->agents != NULL &&
+        cli_print_json(json_pack("{s:s, s:I, s:O}", "title", s->facts->title, "episodes",
+                                 (json_int_t)s->facts->episodes, "agents", s->agents)) != CLI_DONE)
+        return CLI_SYSTEM;
+    return s->violated ? CLI_NO : CLI_DONE;
 }
 
 static int audit_all(const wish *w, const tacit_experiment *experiment)
@@ -330,6 +339,8 @@ static int audit_all(const wish *w, const tacit_experiment *experiment)
     story s = {.w = w, .experiment = experiment, .facts = tacit_experiment_describe(experiment)};
     tacit_error err = {0};
     tacit_status status = TACIT_OK;
+    if (!has_work(&s))
+        return CLI_WRONG;
     s.agents = w->json ? json_array() : NULL;
     start_watch(w, &s.watch);
     if (!w->json)
