@@ -38,10 +38,16 @@ static void note(tacit__duel *d, const char *release, uint64_t step, const char 
                        (unsigned long long)step + 1, what);
 }
 
+const tacit_plan *tacit__duel_plan(const tacit__duel *d)
+{
+    return d->subject->declares_itself ? tacit_ledger_plan(d->subject->ledger(d->first))
+                                       : d->subject->declared;
+}
+
 /* What passes must be what the declared plan says: this often, this large, with this noise. */
 static void hold_against_plan(tacit__duel *d, const tacit__passage *p)
 {
-    const tacit_plan *plan = d->subject->declared;
+    const tacit_plan *plan = tacit__duel_plan(d);
     size_t i = tacit_plan_index(plan, p->release->name);
     bool listed = i < tacit_plan_size(plan);
     const tacit_release *r = listed ? tacit_plan_release(plan, i) : NULL;
@@ -187,7 +193,7 @@ static tacit_status same_acts(tacit__duel *d, const tacit__user *user, bool *sam
     for (size_t h = 0; h < form->horizon && *same; h++) {
         tacit_situation at = {.step = h, .state = user->states[h]};
         if (user->features != NULL)
-            at.features = user->features + h * form->n_actions * form->features;
+            at.features = user->features + h * form->vectors * form->features;
         uint32_t action[2];
         double probability[2];
         tacit_status status = d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err);

@@ -58,6 +58,9 @@ TACIT_MUST_USE tacit_status tacit__duel_step(tacit__duel *duel, bool plan, const
                                              const tacit__user *second, bool *refused,
                                              tacit_error *err);
 
+/* What the first instance is held to. */
+const tacit_plan *tacit__duel_plan(const tacit__duel *duel);
+
 /* What they came to. */
 tacit__verdict tacit__duel_verdict(const tacit__duel *duel);
 

@@ -94,6 +94,7 @@ static tacit_status measure(climb *c, const tacit__pair *pair, bool *worse, taci
         if (*worse) {
             c->best = objective;
             out->measured = loss;
+            out->declared = tacit__plan_loss(tacit__duel_plan(&duel));
             out->mu_square = v.mu_square;
         }
     }

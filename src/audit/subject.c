@@ -51,6 +51,7 @@ tacit__subject tacit__subject_agent(const tacit_agent_request *request, const ta
                             .claim = request->guarantee,
                             .users = request->episodes,
                             .declared = tacit_agent_release_plan(example),
+                            .declares_itself = true,
                             .open = open,
                             .close = close,
                             .ledger = ledger,

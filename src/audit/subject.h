@@ -15,6 +15,9 @@ struct tacit__subject {
     tacit_guarantee claim;
     uint64_t users;             /* that may come */
     const tacit_plan *declared; /* what was said about the releases */
+    /* Every instance declares for itself (what is drawn by public chance may show in a dimension), and is held to that;
+     * `declared` is an example. Else all are held to it. */
+    bool declares_itself;
     /* A fresh instance whose noise comes from the seed. */
     tacit_status (*open)(const tacit__subject *subject, uint64_t seed, void **instance,
                          tacit_error *err);

@@ -8,18 +8,25 @@
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
 {
-    tacit__form form = {.n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
+    tacit__form form = {.n_states = q->n_states,
+                        .n_actions = q->n_actions,
+                        .horizon = q->horizon,
+                        .vectors = q->n_actions};
     if (q->linear != NULL && q->linear->row == NULL) {
         form.features = q->linear->dimension;
         form.bound = q->linear->bound;
         form.simplex = q->linear->simplex;
+    } else if (q->bandit != NULL && q->bandit->points == NULL) {
+        form.features = q->bandit->dimension;
+        form.bound = q->bandit->bound;
+        form.vectors = q->bandit->disjoint ? 1 : q->n_actions;
     }
     return form;
 }
 
 static size_t feature_count(const tacit__form *form)
 {
-    return (form->horizon + 1) * form->n_actions * form->features;
+    return (form->horizon + 1) * form->vectors * form->features;
 }
 
 /* Multiples of 8 bytes, so that what follows is aligned. */
@@ -102,9 +109,9 @@ double tacit__lot_unit(tacit__lot *lot)
 
 /* --- Users -------------------------------------------------------------------------------------- */
 
-static double *feature_row(const tacit__form *form, tacit__user *user, size_t h, size_t action)
+static double *feature_row(const tacit__form *form, tacit__user *user, size_t h, size_t vector)
 {
-    return user->features + (h * form->n_actions + action) * form->features;
+    return user->features + (h * form->vectors + vector) * form->features;
 }
 
 /* bound times +-e_j, or a random direction. */
@@ -149,7 +156,7 @@ void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *o
     double mood = random_reward(lot);
     for (size_t h = 0; h <= form->horizon; h++) {
         out->states[h] = shape == 0 ? home : random_state(form, lot);
-        for (size_t a = 0; form->features > 0 && a < form->n_actions; a++)
+        for (size_t a = 0; form->features > 0 && a < form->vectors; a++)
             set_features(form, lot, feature_row(form, out, h, a));
     }
     for (size_t h = 0; h < form->horizon; h++) {
@@ -162,7 +169,7 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
 {
     for (size_t h = 0; h <= form->horizon; h++) {
         out->states[h] = last && form->n_states > 0 ? (uint32_t)(form->n_states - 1) : 0;
-        for (size_t a = 0; form->features > 0 && a < form->n_actions; a++) {
+        for (size_t a = 0; form->features > 0 && a < form->vectors; a++) {
             double *row = feature_row(form, out, h, a);
             memset(row, 0, form->features * sizeof *row);
             row[last ? form->features - 1 : 0] = form->simplex ? 1 : form->bound;
@@ -193,7 +200,7 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
         } else if (what == 2) {
             user->rewards[h] = reward;
         } else {
-            set_features(form, lot, feature_row(form, user, h, user->actions[h]));
+            set_features(form, lot, feature_row(form, user, h, user->actions[h] % form->vectors));
         }
     }
 }

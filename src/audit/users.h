@@ -12,7 +12,8 @@
 /* What a trajectory consists of. */
 typedef struct tacit__form {
     size_t n_states, n_actions, horizon;
-    size_t features; /* per action, where features come with the states; 0: states are numbered */
+    size_t features; /* in a vector, where features come with the states; 0: states are numbered */
+    size_t vectors;  /* of features at a step: one for each action, or one for all */
     double bound;    /* of a feature vector's norm */
     bool simplex;    /* features are not negative and sum to 1 */
 } tacit__form;
