@@ -49,19 +49,19 @@ enum { BONUS_SCALE, SHIFT_SCALE, LAMBDA, FAILURE, CENTER, NONNEG, REPLAN, OWN, O
             "a new plan after every user, after each doubling, or after so many users"             \
     }
 
-static const tacit_parameter ucrl_vtr_parameters[] = {SHARED("0.02", "0.25")};
+static const tacit_parameter ucrl_vtr_parameters[] = {SHARED("0.05", "1")};
 static const tacit_parameter ucrl_vtr_plus_parameters[] = {
-    SHARED("0.02", "0.25"),
+    SHARED("0.003", "1"),
     {"first_share", TACIT_PARAMETER_REAL, "0.75", 0.01, 0.99,
      "of the privacy budget, for the regression of values; the rest is for their squares"},
 };
 static const tacit_parameter linopt_vi_parameters[] = {
-    SHARED("0.02", "0.25"),
+    SHARED("0.1", "0.25"),
     {"transition_share", TACIT_PARAMETER_REAL, "0.7", 0.01, 0.99,
      "of the privacy budget, for the transitions; the rest is for the rewards"},
 };
 static const tacit_parameter linopt_po_parameters[] = {
-    SHARED("0.02", "0.25"),
+    SHARED("0.1", "0.1"),
     {"transition_share", TACIT_PARAMETER_REAL, "0.7", 0.01, 0.99,
      "of the privacy budget, for the transitions; the rest is for the rewards"},
     {"step_scale", TACIT_PARAMETER_REAL, "20", 0, 1e6,
