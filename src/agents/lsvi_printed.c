@@ -1,6 +1,6 @@
 /* See lsvi_printed.h. Two things the print leaves open are filled in as docs/why/lsvi.md says: c_K = d Upsilon in
  * [LGLP21], which its eq. (20) needs and its regret order shows, and rho from the conversion of [NVW22, Lemma 6], with the factor 2 that
- * its section 4.2 forgets. */
+ * its section 4.2 forgets; N_max is rounded up to a whole number. */
 #include "agents/lsvi_printed.h"
 
 #include <math.h>
@@ -30,11 +30,11 @@ tacit__lsvi_printed tacit__lsvi_print_doubling(const tacit__lsvi_case *c)
     double log_delta = log(1 / c->delta), root = sqrt(log_delta + c->epsilon) - sqrt(log_delta),
            rho = root * root;
     double lambda = log(K) * (6 * sqrt(d + 1) + 2 * log_k) / sqrt(2 * rho);
-    double most = d * H / M_LN2 * log(1 + K / (lambda * d));
+    double most = fmin(K, fmax(1, ceil(d * H / M_LN2 * log(1 + K / (lambda * d)))));
     double noise = H * most * sqrt(log_k / rho);
     double u = fmax(1, 2 * H * sqrt(d * K / lambda) + noise / lambda);
     double log_chi = log(25.0 * 25 * 25 * 25 * 162 * d * u * H / c->failure) + 4 * log(K);
-    return (tacit__lsvi_printed){.releases = fmin(K, fmax(1, ceil(most))),
+    return (tacit__lsvi_printed){.releases = most,
                                  .gram = sqrt(log(K) / (2 * rho)),
                                  .response = H * sqrt(6 * most / rho),
                                  .ridge = 2 * lambda,

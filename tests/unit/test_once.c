@@ -1,0 +1,165 @@
+/* Fresh releases: what is declared, what is refused, the noise, and saved states. */
+#include "sums/once.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support/check.h"
+
+enum { N = 3000, RELEASES = 4, BITS = 10 };
+
+typedef struct rig {
+    tacit_release line;
+    tacit_plan *plan;
+    tacit_noise *noise;
+    tacit_ledger *ledger;
+    tacit__once *once;
+} rig;
+
+static tacit__once_spec spec_of(tacit_law law)
+{
+    return (tacit__once_spec){.law = law,
+                              .dimension = N,
+                              .releases = RELEASES,
+                              .bits = BITS,
+                              .l1 = 3,
+                              .l2 = 2,
+                              .reason = "a test"};
+}
+
+static void open_rig(rig *r, tacit_law law, double scale)
+{
+    tacit__once_spec spec = spec_of(law);
+    *r = (rig){0};
+    assert_ok(tacit__once_declare(&spec, "fresh", &r->line, NULL));
+    assert_ok(tacit_plan_create(&r->plan));
+    assert_ok(tacit_plan_declare(r->plan, &r->line, NULL));
+    assert_ok(tacit_plan_set_scale(r->plan, "fresh", law, scale, NULL));
+    assert_ok(tacit_noise_create_simulated(5, &r->noise));
+    assert_ok(tacit_ledger_create(r->plan, r->noise, &r->ledger, NULL));
+    assert_ok(tacit__once_create(&spec, r->ledger, "fresh", &r->once, NULL));
+}
+
+static void close_rig(rig *r)
+{
+    tacit__once_destroy(r->once);
+    tacit_ledger_destroy(r->ledger);
+    tacit_noise_destroy(r->noise);
+    tacit_plan_destroy(r->plan);
+}
+
+static void what_is_declared_adds_up_over_releases(void **state)
+{
+    (void)state;
+    rig r;
+    open_rig(&r, TACIT_LAW_GAUSSIAN, 7);
+    assert_int_equal(r.line.steps, RELEASES);
+    assert_true(r.line.column_l1 == RELEASES);
+    assert_within(r.line.column_l2, sqrt(RELEASES), sqrt(RELEASES) * (1 + 1e-15));
+    tacit_composition real;
+    assert_ok(tacit_plan_account(r.plan, 1e-5, &real, NULL));
+    assert_close(real.mu, 2 * sqrt(RELEASES) / 7, 1e-9);
+    close_rig(&r);
+    open_rig(&r, TACIT_LAW_LAPLACE, 30);
+    assert_ok(tacit_plan_account(r.plan, 0, &real, NULL));
+    assert_close(real.epsilon.high, 3.0 * RELEASES / 30, 1e-9);
+    close_rig(&r);
+}
+
+/* Means and variances over 12,000 draws; six standard errors (Laplace: kurtosis 6). */
+static void noise_is_fresh_and_as_large_as_declared(void **state)
+{
+    (void)state;
+    for (int law = TACIT_LAW_GAUSSIAN; law <= TACIT_LAW_LAPLACE; law++) {
+        rig r;
+        static int64_t exact[N];
+        static double first[N], noisy[N];
+        double sum = 0, square = 0, product = 0, n = RELEASES * N;
+        open_rig(&r, (tacit_law)law, 7);
+        for (size_t i = 0; i < N; i++)
+            exact[i] = (int64_t)(i << BITS); /* the value i */
+        for (int k = 0; k < RELEASES; k++) {
+            assert_int_equal(tacit__once_count(r.once), k);
+            assert_ok(tacit__once_release(r.once, exact, noisy, NULL));
+            for (size_t i = 0; i < N; i++) {
+                double z = noisy[i] - (double)i;
+                sum += z;
+                square += z * z;
+                product += k > 0 ? z * first[i] : 0;
+                first[i] = k == 0 ? z : first[i];
+            }
+        }
+        double s = tacit__once_stddev(r.once);
+        assert_close(s, law == TACIT_LAW_GAUSSIAN ? 7 : 7 * sqrt(2), 1e-12);
+        assert_within(sum / n, -6 * s / sqrt(n), 6 * s / sqrt(n));
+        assert_within(square / n / (s * s), 1 - 6 * sqrt(5 / n), 1 + 6 * sqrt(5 / n));
+        assert_within(product / n / (s * s), -6 / sqrt(n), 6 / sqrt(n));
+        tacit_error err;
+        assert_status(tacit__once_release(r.once, exact, noisy, &err), TACIT_EXHAUSTED);
+        close_rig(&r);
+    }
+}
+
+static void what_the_plan_does_not_cover_is_refused(void **state)
+{
+    (void)state;
+    rig r;
+    tacit_error err;
+    open_rig(&r, TACIT_LAW_GAUSSIAN, 7);
+    tacit__once *other = NULL;
+    tacit__once_spec spec = spec_of(TACIT_LAW_GAUSSIAN);
+    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_RELEASED_TWICE);
+    assert_status(tacit__once_create(&spec, r.ledger, "stale", &other, &err), TACIT_UNDECLARED);
+    spec.l2 = 2.1;
+    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    spec = spec_of(TACIT_LAW_GAUSSIAN);
+    spec.releases++;
+    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    spec = spec_of(TACIT_LAW_LAPLACE);
+    assert_status(tacit__once_create(&spec, r.ledger, "fresh", &other, &err), TACIT_BAD_PLAN);
+    spec = spec_of(TACIT_LAW_GAUSSIAN);
+    spec.releases = 0;
+    assert_status(tacit__once_declare(&spec, "fresh", &r.line, &err), TACIT_BAD_COUNT);
+    assert_null(other);
+    close_rig(&r);
+}
+
+static void a_saved_state_goes_on_with_unused_noise(void **state)
+{
+    (void)state;
+    rig a, b;
+    static int64_t exact[N];
+    static double x[N], y[N];
+    uint8_t bytes[256];
+    open_rig(&a, TACIT_LAW_GAUSSIAN, 7);
+    open_rig(&b, TACIT_LAW_GAUSSIAN, 7);
+    assert_true(tacit__once_saved_size() <= sizeof bytes);
+    assert_ok(tacit__once_release(a.once, exact, x, NULL));
+    tacit__once_save(a.once, bytes);
+    assert_ok(tacit__once_load(b.once, bytes, NULL));
+    assert_int_equal(tacit__once_count(b.once), 1);
+    assert_ok(tacit__once_release(a.once, exact, x, NULL));
+    assert_ok(tacit__once_release(b.once, exact, y, NULL));
+    assert_memory_equal(x, y, sizeof x);
+    tacit_error err;
+    assert_status(tacit__once_load(b.once, bytes, &err), TACIT_BAD_ARGUMENT);
+    close_rig(&b);
+    open_rig(&b, TACIT_LAW_GAUSSIAN, 8);
+    assert_status(tacit__once_load(b.once, bytes, &err), TACIT_WRONG_PLAN);
+    bytes[0] ^= 1;
+    assert_status(tacit__once_load(b.once, bytes, &err), TACIT_CORRUPT);
+    assert_int_equal(tacit__once_count(b.once), 0);
+    close_rig(&a);
+    close_rig(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_declared_adds_up_over_releases),
+        cmocka_unit_test(noise_is_fresh_and_as_large_as_declared),
+        cmocka_unit_test(what_the_plan_does_not_cover_is_refused),
+        cmocka_unit_test(a_saved_state_goes_on_with_unused_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
