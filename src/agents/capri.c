@@ -11,6 +11,7 @@
  * Published calibration: sigma_0 = sigma_max (4 B ln T / epsilon) sqrt(ln(1.25 ln T / delta)) on every coordinate of the
  * sum of y v; vectors divided by B sigma_max instead of their length have the constant (4 ln T / epsilon) sqrt(...). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents/family.h"
@@ -219,7 +220,7 @@ static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, ta
     tacit_status status = tacit__epochs_create(&o, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    tacit__capri_set_scale(agent->planner, tacit__epochs_scale(agent->curator));
+    tacit__capri_start(agent->planner, tacit__epochs_scale(agent->curator));
     agent->shown = tacit__alloc((now.n_epochs - 1) * agent->rank, sizeof *agent->shown);
     return agent->shown != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

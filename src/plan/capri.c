@@ -32,6 +32,8 @@ struct tacit__capri {
     uint64_t length[64];
     tacit__estimator *estimator;
     size_t rank;
+    double scale; /* of the noise in released sums of unit vectors; 0: none */
+    double *spectrum, stretch; /* eigenvalues of one user's covariance; longest |v|^2 over the mean */
     bool *active, *keep;
     double *mixed, *mu, *of_active, *width;
     double *u, *vv, *uu, *pp; /* of one context: [actions][p], [actions][actions] */
@@ -73,13 +75,10 @@ static void set_policy(tacit__capri *p)
     }
 }
 
-static void prepare(tacit__capri *p)
+static tacit__estimator_wish wish_of(const tacit__capri *p)
 {
-    set_policy(p);
-    if (p->epoch + 1 == p->n_epochs)
-        return;
     double users = (double)p->length[p->epoch];
-    tacit__estimator_wish wish = {
+    return (tacit__estimator_wish){
         .active = p->active,
         .users = users,
         .copies = p->o.copies,
@@ -88,14 +87,57 @@ static void prepare(tacit__capri *p)
         .tau = p->o.tau,
         .bound = BOUND,
         .norm = p->o.norm,
-        .noise = p->o.scale * p->o.scale * (p->o.local ? users : 1),
+        .noise = p->scale * p->scale * (p->o.local ? users : 1),
         .words = p->o.words,
         .context = p->o.context,
         .stream = p->epoch,
     };
+}
+
+static void prepare(tacit__capri *p)
+{
+    set_policy(p);
+    if (p->epoch + 1 == p->n_epochs)
+        return;
+    tacit__estimator_wish wish = wish_of(p);
     tacit__estimator_build(p->estimator, &wish, p->rank);
     if (p->o.by_sigma_max)
         tacit__estimator_divide(p->estimator, p->estimator->sigma_max);
+}
+
+/* What a forecast needs of the first epoch. */
+static void note_spectrum(tacit__capri *p)
+{
+    const tacit__estimator *e = p->estimator;
+    double mean = 0, most = 0;
+    for (size_t j = 0; j < e->p && p->o.tau <= 0; j++)
+        p->spectrum[j] = fmax(0, e->values[j]) / (double)p->length[0];
+    for (size_t i = 0; i < e->n; i++) {
+        mean += e->square[i] / (double)e->n;
+        most = fmax(most, e->square[i]);
+    }
+    p->stretch = mean > 0 ? most / mean : 1;
+}
+
+double tacit__capri_predict(const tacit__capri *p, double users, double scale)
+{
+    double T = users / 4, best = HUGE_VAL; /* of a balanced schedule, whose last epoch is half */
+    double more = p->o.copies > 0 ? 1 + 1 / p->o.copies : 1;
+    if (p->o.tau > 0 || p->n_epochs < 2)
+        return (double)NAN;
+    for (double tau = 0.01; tau < 1e7; tau *= 1.7782794100389228) {
+        double square = 0, u_square = 0;
+        for (size_t j = 0; j < p->rank; j++) {
+            double d = 1 / (T * p->spectrum[j] + tau);
+            square += p->spectrum[j] * d;
+            u_square += p->spectrum[j] * d * d;
+        }
+        double noise = scale * scale * (p->o.local ? T : 1) * p->stretch * square;
+        double error = p->o.norm * p->o.norm * tau * tau * u_square +
+                       BOUND * BOUND * (more * fmax(0, square - tau * u_square) + noise * square);
+        best = fmin(best, error);
+    }
+    return sqrt(best);
 }
 
 tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__capri **out)
@@ -114,12 +156,13 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     p->mu = tacit__alloc(p->n_pairs, sizeof *p->mu);
     p->of_active = tacit__alloc(p->n_pairs, sizeof *p->of_active);
     p->width = tacit__alloc(p->n_pairs, sizeof *p->width);
+    p->spectrum = tacit__alloc(p->rank, sizeof *p->spectrum);
     p->u = tacit__alloc(A, p->rank * sizeof *p->u);
     p->vv = tacit__alloc(A, A * sizeof *p->vv);
     p->uu = tacit__alloc(A, A * sizeof *p->uu);
     p->pp = tacit__alloc(A, A * sizeof *p->pp);
     bool made = p->active != NULL && p->keep != NULL && p->mixed != NULL && p->mu != NULL &&
-                p->of_active != NULL && p->width != NULL && p->u != NULL && p->vv != NULL &&
+                p->of_active != NULL && p->width != NULL && p->spectrum != NULL && p->u != NULL && p->vv != NULL &&
                 p->uu != NULL && p->pp != NULL;
     if (!made || tacit__estimator_create(&p->o.pairs, p->rank, &p->estimator) != TACIT_OK) {
         tacit__capri_destroy(p);
@@ -127,9 +170,12 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     }
     for (size_t w = 0; w < p->n_pairs; w++)
         p->active[w] = true;
-    prepare(p);
-    if (p->n_epochs > 1)
+    if (p->n_epochs > 1) { /* the rank is needed before the noise is known, and the noise for the rest */
+        tacit__estimator_wish wish = wish_of(p);
+        tacit__estimator_project(p->estimator, &wish, p->rank);
         p->rank = p->estimator->p;
+        p->estimator->rank = p->rank;
+    }
     *out = p;
     return TACIT_OK;
 }
@@ -145,6 +191,7 @@ void tacit__capri_destroy(tacit__capri *p)
     tacit__free(p->mu);
     tacit__free(p->of_active);
     tacit__free(p->width);
+    tacit__free(p->spectrum);
     tacit__free(p->u);
     tacit__free(p->vv);
     tacit__free(p->uu);
@@ -168,11 +215,12 @@ size_t tacit__capri_rank(const tacit__capri *p)
     return p->rank;
 }
 
-void tacit__capri_set_scale(tacit__capri *p, double scale)
+void tacit__capri_start(tacit__capri *p, double scale)
 {
-    p->o.scale = scale;
-    if (p->o.tau <= 0 && p->epoch == 0)
-        prepare(p);
+    p->scale = scale;
+    prepare(p);
+    if (p->n_epochs > 1)
+        note_spectrum(p);
 }
 
 /* --- Elimination -------------------------------------------------------------------------------- */
@@ -198,7 +246,7 @@ static double noise_in_sum(const tacit__capri *p)
 {
     const tacit__estimator *e = p->estimator;
     double users = p->o.local ? (double)p->length[p->epoch] : 1;
-    return p->o.scale * BOUND * e->length * sqrt(users);
+    return p->scale * BOUND * e->length * sqrt(users);
 }
 
 /* u of n columns from place `first` on, as long as they are. */
@@ -299,7 +347,7 @@ static double width_theory(const tacit__capri *p)
                   52 * B * sqrt(log(168 * T / d) * log(12 / d)) / sqrt(tau) +
                   3 * B * sqrt(2 * log(6 / d)) + sqrt(24 * tau);
     double beta_1 = 0;
-    if (p->o.scale > 0)
+    if (p->scale > 0)
         beta_1 = 8 * B * log_T / p->o.epsilon * log(3 / d) * sqrt(log(1.25 * log_T / p->o.delta)) *
                  (p->o.local ? sqrt((double)p->length[p->epoch]) : 1);
     return 4 * (beta * e->sigma_max + beta_1 * e->sigma_max * e->sigma_max);

@@ -90,6 +90,15 @@ static double weight_of(const tacit__pairs *pairs, size_t context)
     return pairs->weights != NULL ? pairs->weights[context] : 1 / (double)pairs->n_contexts;
 }
 
+/* True if these are the pairs that are listed already. */
+static bool is_listed(const tacit__estimator *e, const bool *active)
+{
+    for (size_t w = 0; w < e->pairs.n_contexts * e->pairs.n_actions; w++)
+        if (active[w] != (e->place[w] != SIZE_MAX))
+            return false;
+    return e->n > 0;
+}
+
 static void list_active(tacit__estimator *e, const bool *active)
 {
     const size_t A = e->pairs.n_actions;
@@ -145,8 +154,15 @@ static void set_omega(tacit__estimator *e, const tacit__estimator_wish *wish)
     e->leak = 0;
 }
 
-static void set_features(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
+void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
+    if (e->projected && !wish->sampled && wish->tol == e->tol && rank == e->rank &&
+        is_listed(e, wish->active))
+        return;
+    list_active(e, wish->active);
+    e->projected = !wish->sampled;
+    e->tol = wish->tol;
+    e->rank = rank;
     if (wish->sampled) {
         memset(e->square, 0, e->n * sizeof *e->square);
         draw(e, wish, 2 * wish->stream + 1, wish->users, 1, e->square);
@@ -218,9 +234,8 @@ static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
 
 void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
-    list_active(e, wish->active);
+    tacit__estimator_project(e, wish, rank);
     set_omega(e, wish);
-    set_features(e, wish, rank);
     const size_t n = e->n, p = e->p;
     memset(e->factor, 0, p * p * sizeof *e->factor);
     tacit__rank_update(p, n, e->omega, e->psi, e->v, e->factor);

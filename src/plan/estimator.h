@@ -50,6 +50,9 @@ typedef struct tacit__estimator {
     double sigma_max;   /* largest (|v|^2 + residual / tau)^(1/2), before the division */
     double leak;        /* sum_R omega residual */
     double copies;
+    bool projected; /* psi is that of all active pairs, at this tolerance */
+    double tol;
+    size_t rank;
     double error; /* predicted root mean squared error of the estimates */
     /* scratch */
     double *omega, *eigen, *values, *scratch, *grid;
@@ -61,7 +64,12 @@ TACIT_MUST_USE tacit_status tacit__estimator_create(const tacit__pairs *pairs, s
                                                     tacit__estimator **out);
 void tacit__estimator_destroy(tacit__estimator *estimator);
 
-/* Builds everything for an epoch, with a rank of at most `rank`. */
+/* The first half of a build: active pairs and their features psi, with a rank of at most `rank`. What is there already,
+ * for the same pairs, is kept. */
+void tacit__estimator_project(tacit__estimator *estimator, const tacit__estimator_wish *wish,
+                              size_t rank);
+
+/* Builds everything for an epoch. */
 void tacit__estimator_build(tacit__estimator *estimator, const tacit__estimator_wish *wish,
                             size_t rank);
 

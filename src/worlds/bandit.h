@@ -47,12 +47,4 @@ static inline double tacit__unit(uint64_t word)
     return (double)(word >> 11) * 0x1p-53;
 }
 
-/* Words one after the other from a site, for worlds that are drawn at random. */
-typedef struct tacit__draws tacit__draws;
-TACIT_MUST_USE tacit_status tacit__draws_create(uint64_t seed, const char *name,
-                                                tacit__draws **out);
-void tacit__draws_destroy(tacit__draws *draws);
-uint64_t tacit__draws_word(tacit__draws *draws);
-double tacit__draws_normal(tacit__draws *draws);
-
 #endif

@@ -38,7 +38,7 @@ double tacit__dice_uniform(tacit__dice *dice)
     return ((double)(tacit__dice_word(dice) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double normal(tacit__dice *dice)
+double tacit__dice_normal(tacit__dice *dice)
 {
     double radius = sqrt(-2 * log(tacit__dice_uniform(dice)));
     return radius * cos(2 * M_PI * tacit__dice_uniform(dice)); /* Box and Muller */
@@ -52,7 +52,7 @@ double tacit__dice_log_gamma(tacit__dice *dice, double shape)
     }
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (;;) {
-        double x = normal(dice), t = 1 + c * x, v = t * t * t;
+        double x = tacit__dice_normal(dice), t = 1 + c * x, v = t * t * t;
         if (t > 0 && log(tacit__dice_uniform(dice)) < 0.5 * x * x + d - d * v + d * log(v))
             return log(d) + log(v);
     }

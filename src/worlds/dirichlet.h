@@ -32,6 +32,8 @@ uint64_t tacit__dice_word(tacit__dice *dice);
 /* In (0, 1): the middle of one of 2^53 cells. */
 double tacit__dice_uniform(tacit__dice *dice);
 
+double tacit__dice_normal(tacit__dice *dice);
+
 /* The logarithm of a gamma variate. */
 double tacit__dice_log_gamma(tacit__dice *dice, double shape);
 

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "linalg/kernel.h"
 #include "worlds/alias.h"
+#include "worlds/dirichlet.h"
 #include "worlds/file.h"
 #include "worlds/kind.h"
 
@@ -85,15 +86,15 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
 }
 
 /* n points of [0, 1]^d: an even grid on a line, otherwise random. */
-static void place(size_t n, size_t d, tacit__draws *draws, double *out)
+static void place(size_t n, size_t d, tacit__dice *dice, double *out)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)
             out[i * d + j] = d == 1 ? (n > 1 ? (double)i / (double)(n - 1) : 0.5)
-                                    : tacit__unit(tacit__draws_word(draws));
+                                    : tacit__unit(tacit__dice_word(dice));
 }
 
-static tacit_status place_points(field *f, size_t context_d, tacit__draws *draws)
+static tacit_status place_points(field *f, size_t context_d, tacit__dice *dice)
 {
     size_t action_d = f->d - context_d;
     double *contexts = tacit__alloc(f->n_contexts * context_d, sizeof *contexts);
@@ -104,8 +105,8 @@ static tacit_status place_points(field *f, size_t context_d, tacit__draws *draws
     bool made = contexts != NULL && actions != NULL && f->points != NULL && f->means != NULL &&
                 f->weights != NULL;
     if (made) {
-        place(f->n_contexts, context_d, draws, contexts);
-        place(f->n_actions, action_d, draws, actions);
+        place(f->n_contexts, context_d, dice, contexts);
+        place(f->n_actions, action_d, dice, actions);
         for (size_t c = 0; c < f->n_contexts; c++) {
             f->weights[c] = 1 / (double)f->n_contexts;
             for (size_t a = 0; a < f->n_actions; a++) {
@@ -122,7 +123,7 @@ static tacit_status place_points(field *f, size_t context_d, tacit__draws *draws
 
 /* The function at every point, in original units. */
 static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t n_centres,
-                                  double norm, tacit__draws *draws)
+                                  double norm, tacit__dice *dice)
 {
     size_t n = f->n_contexts * f->n_actions;
     size_t *centre = tacit__alloc(n_centres, sizeof *centre);
@@ -130,8 +131,8 @@ static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t 
     bool made = centre != NULL && a != NULL && column != NULL;
     double square = 0;
     for (size_t i = 0; made && i < n_centres; i++) {
-        centre[i] = (size_t)(((tacit__u128)tacit__draws_word(draws) * n) >> 64);
-        a[i] = tacit__draws_normal(draws);
+        centre[i] = (size_t)(((tacit__u128)tacit__dice_word(dice) * n) >> 64);
+        a[i] = tacit__dice_normal(dice);
         tacit__kernel_column(kernel, n, f->points, NULL, f->points + centre[i] * f->d, column);
         for (size_t w = 0; w < n; w++)
             f->means[w] += a[i] * column[w];
@@ -216,7 +217,7 @@ static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *o
                          double *high, tacit_error *err)
 {
     tacit__kernel kernel;
-    tacit__draws *draws = NULL;
+    tacit__dice dice;
     double half = 0, norm = v[NORM].real;
     bool table = v[DATA].text[0] != '\0';
     size_t context_d = (size_t)v[CONTEXT_D].integer;
@@ -232,20 +233,21 @@ static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *o
     if (!(*low + 2 * half < *high))
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[NOISE].line,
                               "noise leaves no room between reward_low and reward_high");
-    status = tacit__draws_create((uint64_t)v[SEED].integer, "kernel bandit", &draws);
-    if (status == TACIT_OK)
-        status = place_points(f, context_d, draws);
+    status = tacit__dice_open(&dice, (uint64_t)v[SEED].integer, "kernel bandit");
+    if (status == TACIT_OK) {
+        tacit__dice_next(&dice);
+        status = place_points(f, context_d, &dice);
+    }
     if (status != TACIT_OK) {
         (void)tacit__fail_plain(err, status);
     } else if (table) {
         status = read_table(f, v, origin, half, err);
     } else {
         tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
-        status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, draws);
+        status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, &dice);
         if (status != TACIT_OK)
             (void)tacit__fail_plain(err, status);
     }
-    tacit__draws_destroy(draws);
     f->law.half_width = half / (*high - *low);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "worlds/alias.h"
+#include "worlds/dirichlet.h"
 #include "worlds/kind.h"
 
 enum { DIMENSION, ACTIONS, ARMS, CONTEXTS, PHASES, NOISE, SEED, N_PARAMETERS };
@@ -100,7 +101,7 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
     return tacit__reward_draw(((const field *)self)->law, visitor->means[action], word);
 }
 
-static tacit_status fill_table(field *f, tacit__draws *draws)
+static tacit_status fill_table(field *f, tacit__dice *dice)
 {
     size_t per_user = f->rows * f->d, all;
     uint64_t *words = tacit__alloc(per_user, sizeof *words);
@@ -112,7 +113,7 @@ static tacit_status fill_table(field *f, tacit__draws *draws)
     bool made = words != NULL && f->points != NULL && f->means != NULL && f->weights != NULL;
     for (size_t c = 0; made && c < f->n_contexts; c++) {
         for (size_t i = 0; i < per_user; i++)
-            words[i] = tacit__draws_word(draws);
+            words[i] = tacit__dice_word(dice);
         fill(f, words, f->phases > 0 ? c % f->d : f->d, f->points + c * per_user);
         means_of(f, f->points + c * per_user, f->means + c * f->n_actions);
         f->weights[c] = 1 / (double)f->n_contexts;
@@ -124,23 +125,24 @@ static tacit_status fill_table(field *f, tacit__draws *draws)
 static tacit_status fill_field(field *f, uint64_t seed)
 {
     size_t n_theta = f->disjoint ? f->n_actions : 1;
-    tacit__draws *draws = NULL;
-    tacit_status status = tacit__draws_create(seed, "linear bandit", &draws);
+    tacit__dice dice;
+    tacit_status status = tacit__dice_open(&dice, seed, "linear bandit");
+    if (status == TACIT_OK)
+        tacit__dice_next(&dice);
     f->theta = tacit__alloc(n_theta * f->d, sizeof *f->theta);
     if (status == TACIT_OK && f->theta == NULL)
         status = TACIT_NO_MEMORY;
     for (size_t a = 0; status == TACIT_OK && a < n_theta; a++) {
         double *theta = f->theta + a * f->d, square = 0;
         for (size_t i = 0; i < f->d; i++) {
-            theta[i] = tacit__draws_normal(draws);
+            theta[i] = tacit__dice_normal(&dice);
             square += theta[i] * theta[i];
         }
         for (size_t i = 0; i < f->d; i++)
             theta[i] /= sqrt(square);
     }
     if (status == TACIT_OK && f->n_contexts > 0)
-        status = fill_table(f, draws);
-    tacit__draws_destroy(draws);
+        status = fill_table(f, &dice);
     return status;
 }
 
