@@ -273,3 +273,10 @@ const char *tacit_agent_remark(const tacit_agent *agent)
 {
     return agent->family->remark(agent->self);
 }
+
+void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out)
+{
+    *out = (tacit_forecast){.users_needed = (double)NAN, .epsilon_needed = (double)NAN};
+    if (agent->model != TACIT_MODEL_NONE && agent->family->forecast != NULL)
+        agent->family->forecast(agent->self, out);
+}

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "agents/family.h"
+#include "agents/forecast.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "base/error.h"
@@ -99,6 +100,8 @@ typedef struct capri_agent {
     double *shown;        /* [epochs - 1][rank]: public, so that a planner can be made again */
     uint8_t request[TACIT__KEY_BYTES]; /* fingerprint */
     const char *remark;
+    tacit_guarantee guarantee;
+    double published, norm; /* scale of the published calibration, or 0; of the mean reward */
 } capri_agent;
 
 static void draw_words(void *context, uint64_t stream, uint64_t first, size_t n, uint64_t *out)
@@ -217,6 +220,9 @@ static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, ta
         .guarantee = q->guarantee,
         .published_scale = is_published(q) ? published_scale(q) : 0,
     };
+    agent->guarantee = q->guarantee;
+    agent->published = o.published_scale;
+    agent->norm = tacit__pairs_norm(r, NORM);
     tacit_status status = tacit__epochs_create(&o, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
@@ -458,6 +464,32 @@ static const char *remark(const void *self)
     return ((const capri_agent *)self)->remark;
 }
 
+/* --- Forecast ------------------------------------------------------------------------------------ */
+
+/* Estimates whose predicted error is a sixth of the mean reward's norm were seen to be enough, those with more than a
+ * quarter of it not; in between it depends on the function. Squares, so that twice the bound is not quite a quarter. */
+static double burden(const void *context, double users, double epsilon)
+{
+    const capri_agent *agent = context;
+    double mu, scale = agent->published * agent->guarantee.epsilon / epsilon;
+    if (agent->published <= 0) {
+        if (tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu) != TACIT_OK)
+            return (double)NAN;
+        scale = 2 / mu;
+    }
+    double error = tacit__capri_predict(agent->planner, users, scale) / agent->norm;
+    return 36 * error * error;
+}
+
+static void forecast(const void *self, tacit_forecast *out)
+{
+    const capri_agent *agent = self;
+    char what[80];
+    (void)snprintf(what, sizeof what, "%zu contexts, %zu actions, rank %zu",
+                   agent->pairs.n_contexts, agent->pairs.n_actions, agent->rank);
+    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what, out);
+}
+
 const tacit__family tacit__family_capri = {
     .kinds = kinds,
     .n_kinds = sizeof kinds / sizeof *kinds,
@@ -469,4 +501,5 @@ const tacit__family tacit__family_capri = {
     .load = load,
     .ledger = ledger,
     .remark = remark,
+    .forecast = forecast,
 };

@@ -26,8 +26,9 @@ typedef struct tacit__family {
     /* Everything that the future depends on, see tacit_agent_save. */
     tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
-    const char *(*remark)(const void *agent);   /* "": nothing to say */
+    tacit_ledger *(*ledger)(const void *agent);               /* NULL with model none */
+    const char *(*remark)(const void *agent);                 /* "": nothing to say */
+    void (*forecast)(const void *agent, tacit_forecast *out); /* NULL: none */
 } tacit__family;
 
 extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,

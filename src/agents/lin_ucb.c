@@ -12,9 +12,11 @@
  * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2 ln(1.25 / delta)) / epsilon on
  * every entry of the upper triangle and of x y. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents/family.h"
+#include "agents/forecast.h"
 #include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -73,6 +75,8 @@ typedef struct lin_ucb_agent {
     double *features, *scores; /* scratch: [actions][d], [actions] */
     uint64_t version;
     const char *remark;
+    tacit__regression_options curator_options;
+    uint64_t users;
 } lin_ucb_agent;
 
 static bool is_theory(const tacit__reading *r)
@@ -205,6 +209,8 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     if (agent->features == NULL || agent->scores == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_error reason = {0};
+    agent->curator_options = curator;
+    agent->users = q->episodes;
     status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
@@ -310,6 +316,46 @@ static const char *remark(const void *self)
     return ((const lin_ucb_agent *)self)->remark;
 }
 
+/* --- Forecast ------------------------------------------------------------------------------------ */
+
+/* The model: features of length 1 that go evenly in all d directions, and contexts that move the mean reward by
+ * SIGNAL (standard deviation, for rewards in [-1, 1]). After t users, t / blocks for an action, a prediction is off by
+ *     d/t + (d/t)^2 (sr^2 + st^2 SIGNAL^2 d / 2)   (squared; statistics, noise in the response, noise in the Gram matrix)
+ * and useful from t* on, where this is SIGNAL^2. Half of the users should come after t*. */
+#define SIGNAL 0.5
+
+static double burden(const void *context, double users, double epsilon)
+{
+    const lin_ucb_agent *agent = context;
+    tacit__regression_options o = agent->curator_options;
+    double d = (double)agent->d * (double)o.blocks, mu, sd;
+    double spread =
+        1 / (o.response_weight * o.response_weight) + SIGNAL * SIGNAL * (double)agent->d / 2;
+    o.guarantee.epsilon = epsilon;
+    o.users = (uint64_t)users;
+    if (o.published_scale > 0)
+        o.published_scale *= agent->curator_options.guarantee.epsilon / epsilon;
+    if (o.guarantee.model == TACIT_MODEL_LOCAL) {
+        if (tacit_gdp_mu(epsilon, o.guarantee.delta, &mu) != TACIT_OK)
+            return (double)NAN;
+        sd = o.published_scale > 0 ? o.published_scale
+                                   : tacit__regression_sensitivity(o.response_weight) / mu;
+        return 2 * d * (1 + d * sd * sd * spread) / (SIGNAL * SIGNAL) / users;
+    }
+    sd = tacit__regression_stddev(&o);
+    double a = sd * sd * spread, x = 2 * SIGNAL * SIGNAL / (1 + sqrt(1 + 4 * a * SIGNAL * SIGNAL));
+    return 2 * d / x / users;
+}
+
+static void forecast(const void *self, tacit_forecast *out)
+{
+    const lin_ucb_agent *agent = self;
+    char what[80];
+    (void)snprintf(what, sizeof what, "%zu features, %zu actions%s", agent->d, agent->n_actions,
+                   agent->arms == DISJOINT ? " with parameters of their own" : "");
+    tacit__forecast(burden, agent, agent->users, agent->curator_options.guarantee, what, out);
+}
+
 const tacit__family tacit__family_lin_ucb = {
     .kinds = kinds,
     .n_kinds = sizeof kinds / sizeof *kinds,
@@ -322,4 +368,5 @@ const tacit__family tacit__family_lin_ucb = {
     .load = load,
     .ledger = ledger,
     .remark = remark,
+    .forecast = forecast,
 };

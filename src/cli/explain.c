@@ -50,6 +50,7 @@ typedef struct findings {
     const tacit_entry *entry;
     const tacit_plan *plan; /* NULL: no releases */
     const char *remark;
+    tacit_forecast forecast;
     tacit_composition real; /* if there is a plan */
     verdict verdict;
     char words[480];
@@ -138,6 +139,7 @@ static tacit_status examine(const tacit_entry *entry, const tacit_agent *agent, 
         f->plan = NULL;
         return TACIT_OK;
     }
+    tacit_agent_forecast(agent, &f->forecast);
     tacit_status status = tacit_plan_account(f->plan, entry->guarantee.delta, &f->real, err);
     if (status == TACIT_OK)
         judge(f);
@@ -226,6 +228,8 @@ static void print_findings(const findings *f)
         (void)printf("  accountant  %s\n", text);
         cli_print_wrapped("  so          ", f->words);
     }
+    if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
+        cli_print_wrapped("  forecast    ", f->forecast.words);
     if (f->remark[0] != '\0')
         cli_print_wrapped("  note        ", f->remark);
     (void)fputc('\n', stdout);
@@ -270,16 +274,28 @@ static json_t *real_json(const tacit_composition *real)
                      real->method);
 }
 
+/* null where none is made */
+static json_t *forecast_json(const tacit_forecast *f)
+{
+    static const char *const names[] = {"unknown", "enough", "borderline", "not enough"};
+    if (f->outlook == TACIT_OUTLOOK_UNKNOWN)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:s}", "outlook", names[f->outlook], "users_needed",
+                     cli_json_number(f->users_needed), "epsilon_needed",
+                     cli_json_number(f->epsilon_needed), "words", f->words);
+}
+
 static json_t *findings_json(const findings *f)
 {
     const tacit_entry *entry = f->entry;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s}", "label", entry->label,
-                     "kind", entry->kind, "guarantee", cli_guarantee_json(entry), "releases",
-                     f->plan != NULL ? plan_json(f->plan) : json_array(), "accountant",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:o}", "label",
+                     entry->label, "kind", entry->kind, "guarantee", cli_guarantee_json(entry),
+                     "releases", f->plan != NULL ? plan_json(f->plan) : json_array(), "accountant",
                      f->plan != NULL ? real_json(&f->real) : json_null(), "verdict",
                      verdict_names[f->verdict], "words", f->words, "against",
                      observer(entry->guarantee.model), "neighbours",
-                     neighbours(entry->guarantee.model), "remark", f->remark);
+                     neighbours(entry->guarantee.model), "remark", f->remark, "forecast",
+                     forecast_json(&f->forecast));
 }
 
 static json_t *world_json(const tacit_experiment_facts *facts, size_t i, const tacit_world *world)

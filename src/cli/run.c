@@ -9,6 +9,7 @@
 #include <tacit/lab.h>
 
 #include "cli/cli.h"
+#include "cli/forecast.h"
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -258,6 +259,8 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
     tacit_error err = {0};
     tacit_results *results = NULL;
     cli_progress progress;
+    if (!w->quiet && !is_silent(ranks))
+        cli_forecast_tell(experiment);
     cli_progress_open(&progress, w->quiet || is_silent(ranks),
                       tacit_experiment_describe(experiment));
     const tacit_lab_options lab = {.n_threads = (unsigned)w->jobs,

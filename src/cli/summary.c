@@ -195,6 +195,13 @@ static void mean_text(char cell[CELL], double mean, double error)
     (void)snprintf(cell + n, CELL - n, " +- %.24s", low);
 }
 
+/* People with right answers: regret counts the wrong ones. */
+static bool is_labelled(const view *v)
+{
+    return tacit_results_world(v->results, v->world)->people > 0 &&
+           tacit_results_optimal_value(v->results, v->world) == 1;
+}
+
 static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
 {
     const tacit_entry *entry = &v->facts->agents[agent];
@@ -202,6 +209,11 @@ static void fill_row(const view *v, size_t agent, char row[N_COLUMNS][CELL])
     (void)snprintf(row[LABEL], CELL, "%s", entry->label);
     (void)cli_guarantee_text(row[GUARANTEE], CELL, entry);
     mean_text(row[REGRET], s.regret_mean, s.regret_error);
+    if (is_labelled(v)) {
+        size_t n = strlen(row[REGRET]);
+        (void)snprintf(row[REGRET] + n, CELL - n, " = %.1f %% right",
+                       100 * (1 - s.regret_mean / (double)v->facts->episodes));
+    }
     number_text(row[LATE], s.late_mean);
     number_text(row[SWITCHES], s.switches);
     (void)snprintf(row[SECONDS], CELL, s.seconds < 9.95 ? "%.2f s" : "%.0f s", s.seconds);
@@ -237,7 +249,9 @@ static void print_world(const view *v)
     (void)printf("%zu actions, horizon %zu", space->n_actions, space->horizon);
     if (space->people > 0)
         (void)printf(", %llu people", (unsigned long long)space->people);
-    if (!isnan(best))
+    if (is_labelled(v))
+        (void)printf("; one action is right for each, regret counts wrong ones");
+    else if (!isnan(best))
         (void)printf("; the best policy is worth %.6g", best);
     (void)puts("");
     if (space->remark[0] != '\0')

@@ -338,6 +338,22 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
     return status;
 }
 
+double tacit__regression_stddev(const tacit__regression_options *options)
+{
+    tacit__regression_options o = *options;
+    tacit__regression *c = NULL;
+    tacit_noise *noise = NULL;
+    double stddev = (double)NAN;
+    o.dimension = o.blocks = 1; /* it does not depend on them */
+    if (tacit_noise_create_simulated(0, &noise) != TACIT_OK)
+        return stddev;
+    if (tacit__regression_create(&o, noise, &c, NULL) == TACIT_OK)
+        stddev = tacit_sum_worst_stddev(c->sum);
+    tacit__regression_destroy(c);
+    tacit_noise_destroy(noise);
+    return stddev;
+}
+
 /* --- Saving: header, batch, what is shown, the sum's own state, checksum -------------------------- */
 
 #define MAGIC 0x7461636974726567U /* "tacitreg" */

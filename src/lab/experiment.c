@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/settings.h"
 #include "lab/seed.h"
 
 /* Takes the tree over, in success and in failure. */

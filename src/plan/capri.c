@@ -33,7 +33,8 @@ struct tacit__capri {
     tacit__estimator *estimator;
     size_t rank;
     double scale; /* of the noise in released sums of unit vectors; 0: none */
-    double *spectrum, stretch; /* eigenvalues of one user's covariance; longest |v|^2 over the mean */
+    double *spectrum,
+        stretch; /* eigenvalues of one user's covariance; longest |v|^2 over the mean */
     bool *active, *keep;
     double *mixed, *mu, *of_active, *width;
     double *u, *vv, *uu, *pp; /* of one context: [actions][p], [actions][actions] */
@@ -162,15 +163,16 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
     p->uu = tacit__alloc(A, A * sizeof *p->uu);
     p->pp = tacit__alloc(A, A * sizeof *p->pp);
     bool made = p->active != NULL && p->keep != NULL && p->mixed != NULL && p->mu != NULL &&
-                p->of_active != NULL && p->width != NULL && p->spectrum != NULL && p->u != NULL && p->vv != NULL &&
-                p->uu != NULL && p->pp != NULL;
+                p->of_active != NULL && p->width != NULL && p->spectrum != NULL && p->u != NULL &&
+                p->vv != NULL && p->uu != NULL && p->pp != NULL;
     if (!made || tacit__estimator_create(&p->o.pairs, p->rank, &p->estimator) != TACIT_OK) {
         tacit__capri_destroy(p);
         return TACIT_NO_MEMORY;
     }
     for (size_t w = 0; w < p->n_pairs; w++)
         p->active[w] = true;
-    if (p->n_epochs > 1) { /* the rank is needed before the noise is known, and the noise for the rest */
+    if (p->n_epochs >
+        1) { /* the rank is needed before the noise is known, and the noise for the rest */
         tacit__estimator_wish wish = wish_of(p);
         tacit__estimator_project(p->estimator, &wish, p->rank);
         p->rank = p->estimator->p;
