@@ -1,0 +1,23 @@
+/* Text that grows. A failure sticks: once memory has run out nothing more is added, and the writer asks at the end. */
+#ifndef TACIT_BASE_TEXT_H
+#define TACIT_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Begins as {0}. `data` ends with a zero byte that `length` does not count; NULL while empty. */
+typedef struct tacit__text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+} tacit__text;
+
+void tacit__text_destroy(tacit__text *text);
+
+void tacit__text_add(tacit__text *text, const char *bytes, size_t n);
+void tacit__text_put(tacit__text *text, const char *string);
+/* For short pieces: at most 1000 bytes; what is longer is cut. */
+__attribute__((format(printf, 2, 3))) void tacit__text_print(tacit__text *text, const char *format,
+                                                             ...);
+
+#endif
