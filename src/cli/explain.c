@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tacit/explain.h>
 #include <tacit/lab.h>
 
 #include "cli/cli.h"
@@ -40,119 +41,20 @@ typedef struct wish {
     bool json, help;
 } wish;
 
-/* --- What is found out about an agent ------------------------------------------------------------ */
-
-typedef enum verdict { PROMISES_NOTHING, HOLDS, OPEN, FAILS } verdict;
-
-static const char *const verdict_names[] = {"promises nothing", "holds", "open", "fails"};
-
+/* What is found out about an agent. */
 typedef struct findings {
     const tacit_entry *entry;
-    const tacit_plan *plan; /* NULL: no releases */
-    const char *remark;
+    const tacit_explanation *explanation;
     tacit_forecast forecast;
-    tacit_composition real; /* if there is a plan */
-    verdict verdict;
-    char words[480];
 } findings;
-
-static const char *law_name(tacit_law law)
-{
-    return law == TACIT_LAW_GAUSSIAN ? "gaussian" : law == TACIT_LAW_LAPLACE ? "laplace" : "none";
-}
-
-static const char *neighbours(tacit_model model)
-{
-    if (model == TACIT_MODEL_JOINT)
-        return "two sequences of users that differ in one user, replaced by another: the whole "
-               "trajectory of states, actions and rewards";
-    if (model == TACIT_MODEL_LOCAL)
-        return "any two users: the whole trajectory of states, actions and rewards, in what leaves "
-               "the user's device";
-    return "none: nothing is promised";
-}
-
-static const char *observer(tacit_model model)
-{
-    if (model == TACIT_MODEL_JOINT)
-        return "everybody together, except the user and the curator: all policies that are ever "
-               "shown, and what others do by them";
-    if (model == TACIT_MODEL_LOCAL)
-        return "everybody, the curator included";
-    return "nobody";
-}
-
-static const char *const not_covered[] = {
-    "users who come back: k appearances cost k times epsilon",
-    "how long the program takes, and who takes part at all",
-    "settings that were tuned by hand on private data",
-    "seeded noise, as in every experiment here: whoever knows the seed can subtract it",
-};
-enum { N_NOT_COVERED = sizeof not_covered / sizeof *not_covered };
-
-/* Claimed against real, in words. The scales of a tight calibration may miss the claim by rounding alone. */
-static void judge(findings *f)
-{
-    static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
-    double claim = f->entry->guarantee.epsilon, high = f->real.epsilon.high,
-           low = f->real.epsilon.low;
-    const char *what = f->entry->calibration == TACIT_CALIBRATION_TIGHT ? "the scales"
-                       : f->entry->calibration == TACIT_CALIBRATION_PUBLISHED
-                           ? "the paper's scales"
-                           : "the figures' scales";
-    char h[32];
-    (void)cli_rounded_up(h, high);
-    if (high <= claim * (1 + tol)) {
-        f->verdict = HOLDS;
-        (void)snprintf(f->words, sizeof f->words, "the claim holds%s",
-                       high < 0.99 * claim ? ", with more noise than it needs" : "");
-    } else if (low <= claim) {
-        f->verdict = OPEN;
-        (void)snprintf(f->words, sizeof f->words,
-                       "%s can be proved to give epsilon %s only; the claim of %g is not refuted",
-                       what, h, claim);
-    } else if (isinf(high)) {
-        f->verdict = FAILS;
-        (void)snprintf(f->words, sizeof f->words,
-                       "the claim does NOT hold: no finite epsilon holds at delta %g",
-                       f->entry->guarantee.delta);
-    } else {
-        f->verdict = FAILS;
-        (void)snprintf(f->words, sizeof f->words,
-                       "the claim does NOT hold: %s give epsilon %s, %.3g times the claim%s", what,
-                       h, high / claim,
-                       f->entry->calibration == TACIT_CALIBRATION_FIGURE
-                           ? "; good for comparing curves, not for people"
-                           : "");
-    }
-}
-
-static tacit_status examine(const tacit_entry *entry, const tacit_agent *agent, findings *f,
-                            tacit_error *err)
-{
-    *f = (findings){.entry = entry, .remark = agent != NULL ? tacit_agent_remark(agent) : ""};
-    (void)snprintf(f->words, sizeof f->words,
-                   entry->yardstick ? "learns nothing from anybody, so there is nothing to protect"
-                                    : "releases exact numbers and promises nothing");
-    f->plan = agent != NULL ? tacit_agent_release_plan(agent) : NULL;
-    if (f->plan == NULL || entry->guarantee.model == TACIT_MODEL_NONE) {
-        f->plan = NULL;
-        return TACIT_OK;
-    }
-    tacit_agent_forecast(agent, &f->forecast);
-    tacit_status status = tacit_plan_account(f->plan, entry->guarantee.delta, &f->real, err);
-    if (status == TACIT_OK)
-        judge(f);
-    return status;
-}
 
 /* --- Text ------------------------------------------------------------------------------------------ */
 
 enum { NAME, DIMENSION, STEPS, SENSITIVITY, COLUMN, SCALE, N_CELLS, CELL = 48 };
 
-static void fill_cells(const tacit_plan *plan, size_t i, char cells[N_CELLS][CELL])
+static void fill_cells(const tacit_explained_release *line, char cells[N_CELLS][CELL])
 {
-    const tacit_release *r = tacit_plan_release(plan, i);
+    const tacit_release *r = &line->release;
     (void)snprintf(cells[NAME], CELL, "%s", r->name);
     (void)snprintf(cells[DIMENSION], CELL, "%zu", r->dimension);
     (void)snprintf(cells[STEPS], CELL, "%llu", (unsigned long long)r->steps);
@@ -164,7 +66,7 @@ static void fill_cells(const tacit_plan *plan, size_t i, char cells[N_CELLS][CEL
         (void)snprintf(cells[SENSITIVITY], CELL, "-, %.4g", r->l2);
         (void)snprintf(cells[COLUMN], CELL, "-, %.4g", r->column_l2);
     }
-    (void)snprintf(cells[SCALE], CELL, "%.5g", tacit_plan_scale(plan, i));
+    (void)snprintf(cells[SCALE], CELL, "%.5g", line->scale);
 }
 
 static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
@@ -180,58 +82,57 @@ static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
     (void)fputc('\n', stdout);
 }
 
-static void print_plan(const tacit_plan *plan)
+static void print_releases(const tacit_explanation *e)
 {
     char heads[N_CELLS][CELL] = {"name", "dimension", "steps", "l1, l2", "columns l1, l2", "scale"};
     char cells[N_CELLS][CELL];
-    size_t widths[N_CELLS], n = tacit_plan_size(plan);
+    size_t widths[N_CELLS];
     for (size_t c = 0; c < N_CELLS; c++)
         widths[c] = strlen(heads[c]);
-    for (size_t i = 0; i < n; i++) {
-        fill_cells(plan, i, cells);
+    for (size_t i = 0; i < e->n_releases; i++) {
+        fill_cells(&e->releases[i], cells);
         for (size_t c = 0; c < N_CELLS; c++)
             widths[c] = cli_columns(cells[c]) > widths[c] ? cli_columns(cells[c]) : widths[c];
     }
-    (void)printf("  releases    with %s noise:\n", law_name(tacit_plan_law(plan)));
+    (void)printf("  releases    with %s noise:\n", tacit_law_name(e->law));
     print_cells(heads, widths);
-    for (size_t i = 0; i < n; i++) {
-        fill_cells(plan, i, cells);
+    for (size_t i = 0; i < e->n_releases; i++) {
+        fill_cells(&e->releases[i], cells);
         print_cells(cells, widths);
     }
-    for (size_t i = 0; i < n; i++) {
-        const tacit_release *r = tacit_plan_release(plan, i);
+    for (size_t i = 0; i < e->n_releases; i++) {
+        const tacit_release *r = &e->releases[i].release;
         char head[80];
         (void)snprintf(head, sizeof head, "              %.60s: ", r->name);
-        cli_print_wrapped(head, r->reason != NULL ? r->reason : "");
+        cli_print_wrapped(head, r->reason);
     }
 }
 
 static void print_findings(const findings *f)
 {
-    const tacit_guarantee *g = &f->entry->guarantee;
-    char text[160], epsilon[32];
+    const tacit_explanation *e = f->explanation;
+    char epsilon[32];
     (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
-    if (f->plan == NULL) {
-        (void)printf("  claims      nothing: %s\n", f->words);
+    if (e->verdict == TACIT_VERDICT_NOTHING) {
+        (void)printf("  claims      nothing: %s\n", e->words);
     } else {
         (void)printf(
             "  claims      %s differential privacy, epsilon %g, delta %.4g%s; calibration %s\n",
-            cli_model_name(g->model), g->epsilon, g->delta, g->delta > 0 ? "" : " (pure)",
-            cli_calibration_name(f->entry->calibration));
-        cli_print_wrapped("  against     ", observer(g->model));
-        cli_print_wrapped("  neighbours  ", neighbours(g->model));
-        print_plan(f->plan);
-        (void)snprintf(text, sizeof text, "epsilon %s at delta %.4g (method: %s)",
-                       isinf(f->real.epsilon.high) ? "infinite"
-                                                   : cli_rounded_up(epsilon, f->real.epsilon.high),
-                       g->delta, f->real.method);
-        (void)printf("  accountant  %s\n", text);
-        cli_print_wrapped("  so          ", f->words);
+            tacit_model_name(e->claim.model), e->claim.epsilon, e->claim.delta,
+            e->claim.delta > 0 ? "" : " (pure)", tacit_calibration_name(e->calibration));
+        cli_print_wrapped("  against     ", e->against);
+        cli_print_wrapped("  neighbours  ", e->neighbours);
+        print_releases(e);
+        (void)printf("  accountant  epsilon %s at delta %.4g (method: %s)\n",
+                     isinf(e->real.epsilon.high) ? "infinite"
+                                                 : cli_rounded_up(epsilon, e->real.epsilon.high),
+                     e->claim.delta, e->real.method);
+        cli_print_wrapped("  so          ", e->words);
     }
     if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
         cli_print_wrapped("  forecast    ", f->forecast.words);
-    if (f->remark[0] != '\0')
-        cli_print_wrapped("  note        ", f->remark);
+    if (e->remark[0] != '\0')
+        cli_print_wrapped("  note        ", e->remark);
     (void)fputc('\n', stdout);
 }
 
@@ -240,23 +141,23 @@ static void print_ending(void)
     (void)puts("Sensitivities are for replacing one user by another. l1, l2: how far that moves "
                "one step;\n"
                "columns: how these moves add up over the steps. Not covered by any of this:");
-    for (size_t i = 0; i < N_NOT_COVERED; i++)
-        (void)printf("  - %s\n", not_covered[i]);
+    for (size_t i = 0; tacit_explanation_exception(i) != NULL; i++)
+        (void)printf("  - %s\n", tacit_explanation_exception(i));
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------ */
 
-static json_t *plan_json(const tacit_plan *plan)
+static json_t *releases_json(const tacit_explanation *e)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < tacit_plan_size(plan); i++) {
-        const tacit_release *r = tacit_plan_release(plan, i);
-        json_t *line =
-            json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:f, s:s?}", "name", r->name,
-                      "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1",
-                      r->l1, "l2", r->l2, "column_l1", r->column_l1, "column_l2", r->column_l2,
-                      "law", law_name(tacit_plan_law(plan)), "scale", tacit_plan_scale(plan, i),
-                      "reason", r->reason);
+    for (size_t i = 0; list != NULL && i < e->n_releases; i++) {
+        const tacit_release *r = &e->releases[i].release;
+        json_t *line = json_pack(
+            "{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:f, s:s, s:f, s:s}", "name", r->name,
+            "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1", r->l1, "l2",
+            r->l2, "column_l1", r->column_l1, "column_l2", r->column_l2, "law",
+            tacit_law_name(e->law), "scale", e->releases[i].scale, "reason", r->reason, "cost",
+            e->releases[i].cost, "words", e->releases[i].words);
         if (json_array_append_new(list, line) != 0) {
             json_decref(list);
             return NULL;
@@ -287,15 +188,14 @@ static json_t *forecast_json(const tacit_forecast *f)
 
 static json_t *findings_json(const findings *f)
 {
-    const tacit_entry *entry = f->entry;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:o}", "label",
-                     entry->label, "kind", entry->kind, "guarantee", cli_guarantee_json(entry),
-                     "releases", f->plan != NULL ? plan_json(f->plan) : json_array(), "accountant",
-                     f->plan != NULL ? real_json(&f->real) : json_null(), "verdict",
-                     verdict_names[f->verdict], "words", f->words, "against",
-                     observer(entry->guarantee.model), "neighbours",
-                     neighbours(entry->guarantee.model), "remark", f->remark, "forecast",
-                     forecast_json(&f->forecast));
+    const tacit_explanation *e = f->explanation;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "label",
+                     f->entry->label, "kind", f->entry->kind, "guarantee",
+                     cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
+                     e->n_releases > 0 ? real_json(&e->real) : json_null(), "verdict",
+                     tacit_verdict_name(e->verdict), "words", e->words, "composition",
+                     e->composition, "against", e->against, "neighbours", e->neighbours, "remark",
+                     e->remark, "forecast", forecast_json(&f->forecast));
 }
 
 static json_t *world_json(const tacit_experiment_facts *facts, size_t i, const tacit_world *world)
@@ -309,8 +209,8 @@ static json_t *world_json(const tacit_experiment_facts *facts, size_t i, const t
 static int print_document(const tacit_experiment_facts *facts, json_t *worlds)
 {
     json_t *list = json_array(), *document;
-    for (size_t i = 0; list != NULL && i < N_NOT_COVERED; i++)
-        (void)json_array_append_new(list, json_string(not_covered[i]));
+    for (size_t i = 0; list != NULL && tacit_explanation_exception(i) != NULL; i++)
+        (void)json_array_append_new(list, json_string(tacit_explanation_exception(i)));
     if (facts->n_worlds > 1) {
         document = json_pack("{s:s, s:O, s:I, s:o}", "title", facts->title, "worlds", worlds,
                              "episodes", (json_int_t)facts->episodes, "not_covered", list);
@@ -376,24 +276,36 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
 {
     const tacit_entry *entry = &s->facts->agents[agent_number];
     tacit_agent *agent = NULL;
-    findings f;
+    tacit_explanation *explanation = NULL;
     if ((s->w->label != NULL && strcmp(s->w->label, entry->label) != 0) ||
         !tacit_experiment_plays(s->experiment, i, agent_number))
         return TACIT_OK;
     tacit_status status = TACIT_OK;
     if (!entry->yardstick)
         status = tacit_experiment_agent(s->experiment, i, world, agent_number, 0, &agent, err);
-    if (status == TACIT_OK)
-        status = examine(entry, agent, &f, err);
+    if (status == TACIT_OK) {
+        const tacit_explanation_request request = {
+            .claim = entry->guarantee,
+            .calibration = entry->calibration,
+            .plan = agent != NULL ? tacit_agent_release_plan(agent) : NULL,
+            .remark = agent != NULL ? tacit_agent_remark(agent) : "",
+            .yardstick = entry->yardstick};
+        status = tacit_explanation_create(&request, &explanation, err);
+    }
+    findings f = {.entry = entry, .explanation = explanation};
+    if (status == TACIT_OK && explanation->verdict != TACIT_VERDICT_NOTHING)
+        tacit_agent_forecast(agent, &f.forecast);
     if (status == TACIT_OK && s->worlds != NULL)
         (void)json_array_append_new(agents, findings_json(&f));
     else if (status == TACIT_OK)
         print_findings(&f);
-    tacit_agent_destroy(agent);
     if (status == TACIT_OK) {
         s->n_told++;
-        s->broken |= f.verdict == FAILS && entry->calibration == TACIT_CALIBRATION_TIGHT;
+        s->broken |= explanation->verdict == TACIT_VERDICT_FAILS &&
+                     entry->calibration == TACIT_CALIBRATION_TIGHT;
     }
+    tacit_explanation_destroy(explanation);
+    tacit_agent_destroy(agent);
     return status;
 }
 

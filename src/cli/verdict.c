@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tacit/explain.h>
+
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/words.h"
@@ -85,8 +87,8 @@ void cli_audit_print(const tacit_entry *entry, const tacit_audit *a)
     (void)printf("%s (%s)\n", entry->label, entry->kind);
     (void)printf(
         "  claims      %s differential privacy, epsilon %g, delta %.4g%s; calibration %s\n",
-        cli_model_name(g->model), g->epsilon, g->delta, g->delta > 0 ? "" : " (pure)",
-        cli_calibration_name(entry->calibration));
+        tacit_model_name(g->model), g->epsilon, g->delta, g->delta > 0 ? "" : " (pure)",
+        tacit_calibration_name(entry->calibration));
     print_replay(a);
     if (a->trials > 0) {
         print_noise(a);

@@ -6,34 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include <tacit/explain.h>
+
 #include "cli/cli.h"
 #include "cli/json.h"
-
-const char *cli_model_name(tacit_model model)
-{
-    switch (model) {
-    case TACIT_MODEL_JOINT:
-        return "joint";
-    case TACIT_MODEL_LOCAL:
-        return "local";
-    case TACIT_MODEL_NONE:
-        break;
-    }
-    return "none";
-}
-
-const char *cli_calibration_name(tacit_calibration calibration)
-{
-    switch (calibration) {
-    case TACIT_CALIBRATION_PUBLISHED:
-        return "published";
-    case TACIT_CALIBRATION_FIGURE:
-        return "figure";
-    case TACIT_CALIBRATION_TIGHT:
-        break;
-    }
-    return "tight";
-}
 
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 {
@@ -48,10 +24,10 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
     else if (entry->calibration == TACIT_CALIBRATION_FIGURE)
         mark = ", figure";
     if (g->delta > 0)
-        (void)snprintf(buffer, size, "%s (%g, %.3g)%s", cli_model_name(g->model), g->epsilon,
+        (void)snprintf(buffer, size, "%s (%g, %.3g)%s", tacit_model_name(g->model), g->epsilon,
                        g->delta, mark);
     else
-        (void)snprintf(buffer, size, "%s %g%s", cli_model_name(g->model), g->epsilon, mark);
+        (void)snprintf(buffer, size, "%s %g%s", tacit_model_name(g->model), g->epsilon, mark);
     return buffer;
 }
 
@@ -61,9 +37,9 @@ json_t *cli_guarantee_json(const tacit_entry *entry)
     if (g->model == TACIT_MODEL_NONE)
         return json_pack("{s:s, s:n, s:n, s:n}", "model", "none", "epsilon", "delta",
                          "calibration");
-    return json_pack("{s:s, s:f, s:f, s:s}", "model", cli_model_name(g->model), "epsilon",
+    return json_pack("{s:s, s:f, s:f, s:s}", "model", tacit_model_name(g->model), "epsilon",
                      g->epsilon, "delta", g->delta, "calibration",
-                     cli_calibration_name(entry->calibration));
+                     tacit_calibration_name(entry->calibration));
 }
 
 /* A setting as what its parameter says it is. */

@@ -8,9 +8,6 @@
 
 #include <tacit/lab.h>
 
-const char *cli_model_name(tacit_model model);
-const char *cli_calibration_name(tacit_calibration calibration);
-
 /* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
 

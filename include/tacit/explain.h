@@ -1,0 +1,84 @@
+/* Explanations: what an agent promises, through which releases, and what the accountant makes of it, as plain data.
+ *
+ *     tacit_explanation_request request = {.claim = guarantee, .plan = tacit_agent_release_plan(agent)};
+ *     tacit_explanation_create(&request, &explanation, &err);
+ *     puts(explanation->words);                       "the claim holds"
+ *
+ * `tacit explain` and the report print the same explanation; nothing in it depends on the noise that is drawn. Sentences are
+ * in English, without a full stop, and speak of epsilon and delta by these names. */
+#ifndef TACIT_EXPLAIN_H
+#define TACIT_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tacit/agent.h>
+#include <tacit/plan.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacit_verdict {
+    TACIT_VERDICT_NOTHING, /* nothing is promised */
+    TACIT_VERDICT_HOLDS,
+    TACIT_VERDICT_OPEN, /* less can be proved than was claimed, but the claim is not refuted */
+    TACIT_VERDICT_FAILS
+} tacit_verdict;
+
+/* "promises nothing", "holds", "open", "fails". */
+TACIT_API const char *tacit_verdict_name(tacit_verdict verdict);
+/* "gaussian", "laplace", "none"; "joint", "local", "none"; "tight", "published", "figure". */
+TACIT_API const char *tacit_law_name(tacit_law law);
+TACIT_API const char *tacit_model_name(tacit_model model);
+TACIT_API const char *tacit_calibration_name(tacit_calibration calibration);
+
+/* One line of the release plan. */
+typedef struct tacit_explained_release {
+    tacit_release release; /* as it was declared */
+    double scale;          /* of the noise: a standard deviation (Gaussian) or Laplace's b */
+    double
+        reach;   /* how far one user moves all steps together, in the norm of the law: l * column */
+    double cost; /* reach / scale: mu of Gaussian DP (squares add), or epsilon (they add) */
+    const char *words; /* what is shown, how far a person moves it, the noise: one paragraph */
+} tacit_explained_release;
+
+typedef struct tacit_explanation {
+    tacit_guarantee claim;
+    tacit_calibration calibration;
+    tacit_verdict verdict;
+    const char *words;      /* the verdict */
+    const char *against;    /* who may look and learn nothing */
+    const char *neighbours; /* what must not be told apart */
+    const char *remark;     /* tacit_agent_remark, or "" */
+    /* The rest is empty where nothing is promised. */
+    tacit_law law;
+    const tacit_explained_release *releases;
+    size_t n_releases;
+    tacit_composition real;  /* what the scales give at the delta of the claim */
+    const char *composition; /* how the releases come to that */
+} tacit_explanation;
+
+/* What is to be explained: what was asked for, and what an agent has declared for it. */
+typedef struct tacit_explanation_request {
+    tacit_guarantee claim;
+    tacit_calibration calibration;
+    const tacit_plan *plan; /* calibrated; NULL: there are no private releases */
+    const char *remark;     /* tacit_agent_remark; NULL: none */
+    bool yardstick;         /* learns nothing from anybody */
+} tacit_explanation_request;
+
+/* Everything is copied. A claim without a plan is BAD_PLAN. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_explanation_create(
+    const tacit_explanation_request *request, tacit_explanation **out, tacit_error *err);
+TACIT_API void tacit_explanation_destroy(tacit_explanation *explanation);
+
+/* What no promise here covers: sentence i, or NULL beyond the last. */
+TACIT_API const char *tacit_explanation_exception(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,324 @@
+/* Explanations: the release plan of an agent, its account, and both in words. See include/tacit/explain.h.
+ *
+ * Numbers first: everything that is said is in the structure as well. All strings live in one piece of memory behind
+ * the structure's own, whose size is known before the first is written. Cost: one call of the accountant. */
+#include <tacit/explain.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    SENTENCE = 512,
+    COMPOSITION = 640,
+    SHOWN = 6
+}; /* bytes, bytes, costs that are spelled out */
+
+typedef struct whole {
+    tacit_explanation face; /* first: what users hold is a pointer to it */
+    tacit_explained_release *lines;
+    char *memory, *end, *free;
+} whole;
+
+const char *tacit_verdict_name(tacit_verdict verdict)
+{
+    static const char *const names[] = {"promises nothing", "holds", "open", "fails"};
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
+}
+
+const char *tacit_law_name(tacit_law law)
+{
+    return law == TACIT_LAW_GAUSSIAN ? "gaussian" : law == TACIT_LAW_LAPLACE ? "laplace" : "none";
+}
+
+const char *tacit_model_name(tacit_model model)
+{
+    return model == TACIT_MODEL_JOINT ? "joint" : model == TACIT_MODEL_LOCAL ? "local" : "none";
+}
+
+const char *tacit_calibration_name(tacit_calibration calibration)
+{
+    return calibration == TACIT_CALIBRATION_PUBLISHED ? "published"
+           : calibration == TACIT_CALIBRATION_FIGURE  ? "figure"
+                                                      : "tight";
+}
+
+const char *tacit_explanation_exception(size_t i)
+{
+    static const char *const exceptions[] = {
+        "users who come back: k appearances cost k times epsilon",
+        "how long the program takes, and who takes part at all",
+        "settings that were tuned by hand on private data",
+        "seeded noise, as in every experiment here: whoever knows the seed can subtract it",
+    };
+    return i < sizeof exceptions / sizeof *exceptions ? exceptions[i] : NULL;
+}
+
+static const char *neighbours(tacit_model model)
+{
+    if (model == TACIT_MODEL_JOINT)
+        return "two sequences of users that differ in one user, replaced by another: the whole "
+               "trajectory of states, actions and rewards";
+    if (model == TACIT_MODEL_LOCAL)
+        return "any two users: the whole trajectory of states, actions and rewards, in what leaves "
+               "the user's device";
+    return "none: nothing is promised";
+}
+
+static const char *observer(tacit_model model)
+{
+    if (model == TACIT_MODEL_JOINT)
+        return "everybody together, except the user and the curator: all policies that are ever "
+               "shown, and what others do by them";
+    if (model == TACIT_MODEL_LOCAL)
+        return "everybody, the curator included";
+    return "nobody";
+}
+
+/* --- Writing into the one piece of memory ---------------------------------------------------------- */
+
+/* A sentence of at most `most` - 1 bytes; longer ones end early. */
+__attribute__((format(printf, 3, 4))) static const char *say(whole *w, size_t most,
+                                                             const char *format, ...)
+{
+    char *start = w->free;
+    size_t room = (size_t)(w->end - start);
+    TACIT__REQUIRE(room > 0);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(start, room < most ? room : most, format, args);
+    va_end(args);
+    w->free += strlen(start) + 1;
+    return start;
+}
+
+/* Six digits, never less than x: bounds are rounded up. They are off by 5e-7 at most, relatively. */
+static const char *rounded_up(char out[32], double x)
+{
+    (void)snprintf(out, 32, "%.6g", isfinite(x) ? x + fabs(x) * 5.1e-7 : x);
+    return out;
+}
+
+/* 49999 -> "49,999" */
+static const char *grouped(char out[32], uint64_t n)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    char *to = out;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return out;
+}
+
+/* --- The sentences ----------------------------------------------------------------------------------- */
+
+static const char *release_words(whole *w, const tacit_explained_release *line)
+{
+    const tacit_release *r = &line->release;
+    bool gaussian = w->face.law == TACIT_LAW_GAUSSIAN;
+    double l = gaussian ? r->l2 : r->l1, column = gaussian ? r->column_l2 : r->column_l1;
+    char n[32], steps[32], shown[96], growth[128], noise[96];
+    if (r->steps == 1)
+        (void)snprintf(shown, sizeof shown, "shown once");
+    else if (w->face.claim.model == TACIT_MODEL_LOCAL)
+        (void)snprintf(shown, sizeof shown, "in each of up to %s reports, which leave a device",
+                       grouped(steps, r->steps));
+    else
+        (void)snprintf(shown, sizeof shown, "shown up to %s times", grouped(steps, r->steps));
+    if (fabs(column - 1) < 1e-12)
+        (void)snprintf(growth, sizeof growth, "a person is in one step only, so this is all");
+    else
+        (void)snprintf(growth, sizeof growth,
+                       "over all steps together this grows by the factor %.4g, to %.4g", column,
+                       line->reach);
+    if (gaussian)
+        (void)snprintf(noise, sizeof noise, "Gaussian noise of standard deviation %.5g",
+                       line->scale);
+    else
+        (void)snprintf(noise, sizeof noise, "Laplace noise of scale %.5g (standard deviation %.5g)",
+                       line->scale, line->scale * sqrt(2));
+    return say(w, SENTENCE,
+               "%s number%s, %s. Replacing one person moves one step by at most %.4g (%s norm); "
+               "%s. Every number gets fresh %s",
+               grouped(n, r->dimension), r->dimension == 1 ? "" : "s", shown, l,
+               gaussian ? "L2" : "L1", growth, noise);
+}
+
+/* "0.68 + 0.68 + 0.69", or with squares; at most SHOWN terms. */
+static void list_costs(const whole *w, char *out, size_t size, const char *power)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < w->face.n_releases && used < size; i++) {
+        const char *plus = i > 0 ? " + " : "";
+        int n = i < SHOWN
+                    ? snprintf(out + used, size - used, "%s%.4g%s", plus, w->lines[i].cost, power)
+                    : snprintf(out + used, size - used, "%s...", plus);
+        used += (size_t)n;
+        if (i >= SHOWN)
+            return;
+    }
+}
+
+static const char *composition_words(whole *w)
+{
+    const tacit_composition *real = &w->face.real;
+    char epsilon[32], costs[200];
+    (void)rounded_up(epsilon, real->epsilon.high);
+    if (isinf(real->epsilon.high))
+        return say(w, COMPOSITION,
+                   "Together the releases give no finite epsilon at delta %.4g (method: %s)",
+                   w->face.claim.delta, real->method);
+    if (w->face.law == TACIT_LAW_GAUSSIAN && isfinite(real->mu)) {
+        list_costs(w, costs, sizeof costs, "^2");
+        return say(w, COMPOSITION,
+                   "Each release costs mu = reach / scale, and squares add: %s = %.4g^2. Gaussian "
+                   "differential privacy with mu = %.4g is, exactly, epsilon = %s at delta = %.4g",
+                   costs, real->mu, real->mu, epsilon, w->face.claim.delta);
+    }
+    list_costs(w, costs, sizeof costs, "");
+    if (strcmp(real->method, "pure") == 0)
+        return say(w, COMPOSITION,
+                   "Each release costs epsilon = reach / scale, and these add: %s = %s, with "
+                   "delta = %.4g",
+                   costs, epsilon, w->face.claim.delta);
+    return say(w, COMPOSITION,
+               "By themselves the releases cost epsilon = reach / scale: %s. Composed together at "
+               "delta = %.4g they cost epsilon = %s (method: %s; an upper bound)",
+               costs, w->face.claim.delta, epsilon, real->method);
+}
+
+/* Claimed against real. The scales of a tight calibration may miss the claim by rounding alone. */
+static void judge(whole *w)
+{
+    static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
+    tacit_explanation *e = &w->face;
+    double claim = e->claim.epsilon, high = e->real.epsilon.high, low = e->real.epsilon.low;
+    const char *what = e->calibration == TACIT_CALIBRATION_TIGHT       ? "the scales"
+                       : e->calibration == TACIT_CALIBRATION_PUBLISHED ? "the paper's scales"
+                                                                       : "the figures' scales";
+    char h[32];
+    (void)rounded_up(h, high);
+    if (high <= claim * (1 + tol)) {
+        e->verdict = TACIT_VERDICT_HOLDS;
+        e->words = say(w, SENTENCE, "the claim holds%s",
+                       high < 0.99 * claim ? ", with more noise than it needs" : "");
+    } else if (low <= claim) {
+        e->verdict = TACIT_VERDICT_OPEN;
+        e->words = say(w, SENTENCE,
+                       "%s can be proved to give epsilon %s only; the claim of %g is not refuted",
+                       what, h, claim);
+    } else if (isinf(high)) {
+        e->verdict = TACIT_VERDICT_FAILS;
+        e->words = say(w, SENTENCE, "the claim does NOT hold: no finite epsilon holds at delta %g",
+                       e->claim.delta);
+    } else {
+        e->verdict = TACIT_VERDICT_FAILS;
+        e->words =
+            say(w, SENTENCE, "the claim does NOT hold: %s give epsilon %s, %.3g times the claim%s",
+                what, h, high / claim,
+                e->calibration == TACIT_CALIBRATION_FIGURE
+                    ? "; good for comparing curves, not for people"
+                    : "");
+    }
+}
+
+/* --- The structure ----------------------------------------------------------------------------------- */
+
+static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark, whole **out)
+{
+    size_t bytes = strlen(remark) + 1 + SENTENCE + COMPOSITION;
+    for (size_t i = 0; i < n; i++) {
+        const tacit_release *r = tacit_plan_release(plan, i);
+        bytes += strlen(r->name) + 1 + SENTENCE;
+        bytes += r->reason != NULL ? strlen(r->reason) + 1 : 1;
+    }
+    whole *w = tacit__alloc(1, sizeof *w);
+    if (w == NULL)
+        return TACIT_NO_MEMORY;
+    w->lines = tacit__alloc(n, sizeof *w->lines);
+    w->memory = tacit__alloc(bytes, 1);
+    if (w->lines == NULL || w->memory == NULL) {
+        tacit_explanation_destroy(&w->face);
+        return TACIT_NO_MEMORY;
+    }
+    w->free = w->memory;
+    w->end = w->memory + bytes;
+    w->face.releases = w->lines;
+    w->face.n_releases = n;
+    *out = w;
+    return TACIT_OK;
+}
+
+static void fill_lines(whole *w, const tacit_plan *plan)
+{
+    bool gaussian = w->face.law == TACIT_LAW_GAUSSIAN;
+    for (size_t i = 0; i < w->face.n_releases; i++) {
+        tacit_explained_release *line = &w->lines[i];
+        line->release = *tacit_plan_release(plan, i);
+        const tacit_release *r = &line->release;
+        line->release.name = say(w, SIZE_MAX, "%s", r->name);
+        line->release.reason = say(w, SIZE_MAX, "%s", r->reason != NULL ? r->reason : "");
+        line->scale = tacit_plan_scale(plan, i);
+        line->reach = gaussian ? r->l2 * r->column_l2 : r->l1 * r->column_l1;
+        line->cost = line->reach / line->scale;
+        line->words = release_words(w, line);
+    }
+}
+
+tacit_status tacit_explanation_create(const tacit_explanation_request *request,
+                                      tacit_explanation **out, tacit_error *err)
+{
+    if (request == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    bool promises = request->claim.model != TACIT_MODEL_NONE;
+    const tacit_plan *plan = promises ? request->plan : NULL;
+    const char *remark = request->remark != NULL ? request->remark : "";
+    if (promises && plan == NULL)
+        return tacit__fail(err, TACIT_BAD_PLAN, "a guarantee is claimed, but nothing is declared");
+    whole *w;
+    tacit_status status = allocate(plan, promises ? tacit_plan_size(plan) : 0, remark, &w);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    tacit_explanation *e = &w->face;
+    e->claim = request->claim;
+    e->calibration = request->calibration;
+    e->neighbours = neighbours(request->claim.model);
+    e->against = observer(request->claim.model);
+    e->remark = say(w, SIZE_MAX, "%s", remark);
+    e->composition = "";
+    e->words = request->yardstick ? "learns nothing from anybody, so there is nothing to protect"
+                                  : "releases exact numbers and promises nothing";
+    if (promises) {
+        e->law = tacit_plan_law(plan);
+        status = tacit_plan_account(plan, e->claim.delta, &e->real, err);
+    }
+    if (promises && status == TACIT_OK) {
+        fill_lines(w, plan);
+        e->composition = composition_words(w);
+        judge(w);
+    }
+    if (status == TACIT_OK)
+        *out = e;
+    else
+        tacit_explanation_destroy(e);
+    return status;
+}
+
+void tacit_explanation_destroy(tacit_explanation *explanation)
+{
+    whole *w = (whole *)explanation;
+    if (w == NULL)
+        return;
+    tacit__free(w->lines);
+    tacit__free(w->memory);
+    tacit__free(w);
+}

@@ -1,0 +1,214 @@
+/* Explanations: the numbers are those of the plan and the accountant, the verdicts are right, nothing is promised that was
+ * not declared. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tacit/explain.h>
+
+#include "base/memory.h"
+
+static tacit_plan *plan_of(double column)
+{
+    tacit_plan *plan = NULL;
+    tacit_error err = {0};
+    const tacit_release lines[] = {
+        {.name = "counts",
+         .reason = "a <reason>",
+         .dimension = 12,
+         .steps = 4999,
+         .l1 = 4,
+         .l2 = 2,
+         .column_l1 = column * column,
+         .column_l2 = column},
+        {.name = "sums",
+         .dimension = 1,
+         .steps = 1,
+         .l1 = 3,
+         .l2 = 3,
+         .column_l1 = 1,
+         .column_l2 = 1},
+    };
+    assert_ok(tacit_plan_create(&plan));
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(tacit_plan_declare(plan, &lines[i], &err));
+    return plan;
+}
+
+static tacit_explanation *explain(const tacit_plan *plan, tacit_guarantee claim,
+                                  tacit_calibration calibration)
+{
+    tacit_explanation *e = NULL;
+    tacit_error err = {0};
+    const tacit_explanation_request request = {
+        .claim = claim, .calibration = calibration, .plan = plan, .remark = "a remark"};
+    assert_ok(tacit_explanation_create(&request, &e, &err));
+    return e;
+}
+
+static void gaussian_costs_add_in_squares_to_the_claim(void **state)
+{
+    (void)state;
+    const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit_plan *plan = plan_of(2.5);
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    double scale = tacit_plan_scale(plan, 0);
+    tacit_plan_destroy(plan); /* nothing is borrowed */
+    assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
+    assert_string_equal(e->words, "the claim holds");
+    assert_string_equal(e->remark, "a remark");
+    assert_int_equal(e->n_releases, 2);
+    assert_string_equal(e->releases[0].release.name, "counts");
+    assert_string_equal(e->releases[0].release.reason, "a <reason>");
+    assert_string_equal(e->releases[1].release.reason, "");
+    assert_true(e->releases[0].reach == 5 && e->releases[0].scale == scale);
+    double squares = 0, mu;
+    for (size_t i = 0; i < e->n_releases; i++)
+        squares += e->releases[i].cost * e->releases[i].cost;
+    assert_ok(tacit_gdp_mu(claim.epsilon, claim.delta, &mu));
+    assert_close(sqrt(squares), mu, 1e-9);
+    assert_close(e->real.mu, mu, 1e-9);
+    assert_non_null(strstr(e->releases[0].words, "12 numbers, shown up to 4,999 times"));
+    assert_non_null(strstr(e->releases[0].words, "at most 2 (L2 norm)"));
+    assert_non_null(strstr(e->releases[0].words, "by the factor 2.5, to 5"));
+    assert_non_null(strstr(e->releases[1].words, "1 number, shown once"));
+    assert_non_null(strstr(e->composition, "squares add"));
+    tacit_explanation_destroy(e);
+}
+
+static void laplace_costs_add_to_the_claim(void **state)
+{
+    (void)state;
+    const tacit_guarantee claim = {TACIT_MODEL_LOCAL, 2, 0};
+    tacit_plan *plan = plan_of(1);
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
+    assert_close(e->releases[0].cost + e->releases[1].cost, 2, 1e-9);
+    assert_non_null(strstr(e->releases[0].words, "which leave a device"));
+    assert_non_null(strstr(e->releases[0].words, "at most 4 (L1 norm)"));
+    assert_non_null(strstr(e->against, "the curator included"));
+    assert_non_null(strstr(e->composition, "these add"));
+    tacit_explanation_destroy(e);
+    tacit_plan_destroy(plan);
+}
+
+/* The same noise under smaller and larger claims. */
+static void verdicts_compare_the_claim_with_the_noise(void **state)
+{
+    (void)state;
+    const tacit_guarantee true_claim = {TACIT_MODEL_JOINT, 2, 0};
+    tacit_plan *plan = plan_of(1);
+    assert_ok(tacit_plan_calibrate(plan, true_claim, NULL));
+    tacit_guarantee claim = true_claim;
+    claim.epsilon = 1;
+    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_PUBLISHED);
+    assert_int_equal(e->verdict, TACIT_VERDICT_FAILS);
+    assert_string_equal(tacit_verdict_name(e->verdict), "fails");
+    assert_non_null(strstr(e->words, "does NOT hold: the paper's scales give epsilon 2"));
+    tacit_explanation_destroy(e);
+    e = explain(plan, claim, TACIT_CALIBRATION_FIGURE);
+    assert_non_null(strstr(e->words, "not for people"));
+    tacit_explanation_destroy(e);
+    claim.epsilon = 4;
+    e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    assert_int_equal(e->verdict, TACIT_VERDICT_HOLDS);
+    assert_non_null(strstr(e->words, "more noise than it needs"));
+    tacit_explanation_destroy(e);
+    tacit_plan_destroy(plan);
+}
+
+static void without_a_claim_there_is_no_promise(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    tacit_explanation *e = NULL;
+    tacit_explanation_request request = {.claim = {TACIT_MODEL_NONE, 0, 0}};
+    assert_ok(tacit_explanation_create(&request, &e, &err));
+    assert_int_equal(e->verdict, TACIT_VERDICT_NOTHING);
+    assert_int_equal(e->n_releases, 0);
+    assert_string_equal(e->words, "releases exact numbers and promises nothing");
+    assert_string_equal(e->remark, "");
+    assert_string_equal(e->composition, "");
+    tacit_explanation_destroy(e);
+    request.yardstick = true;
+    assert_ok(tacit_explanation_create(&request, &e, &err));
+    assert_non_null(strstr(e->words, "learns nothing"));
+    tacit_explanation_destroy(e);
+    request.claim = (tacit_guarantee){TACIT_MODEL_JOINT, 1, 0};
+    assert_status(tacit_explanation_create(&request, &e, &err), TACIT_BAD_PLAN);
+    assert_status(tacit_explanation_create(NULL, &e, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_explanation_create(&request, NULL, &err), TACIT_BAD_ARGUMENT);
+    tacit_explanation_destroy(NULL);
+}
+
+static void many_releases_and_long_names_fit(void **state)
+{
+    (void)state;
+    const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
+    char name[600];
+    tacit_plan *plan = NULL;
+    assert_ok(tacit_plan_create(&plan));
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(name, sizeof name, "%d%0500d", i, 0);
+        const tacit_release line = {.name = name,
+                                    .reason = name,
+                                    .dimension = SIZE_MAX / 2,
+                                    .steps = UINT64_MAX / 2,
+                                    .l1 = 1.0 / 3,
+                                    .l2 = 1.0 / 3,
+                                    .column_l1 = 1.5,
+                                    .column_l2 = 1.5};
+        assert_ok(tacit_plan_declare(plan, &line, NULL));
+    }
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+    assert_int_equal(strlen(e->releases[39].release.name), 502);
+    assert_int_equal(strlen(e->releases[39].release.reason), 502);
+    assert_non_null(strstr(e->composition, "+ ..."));
+    tacit_explanation_destroy(e);
+    tacit_plan_destroy(plan);
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+    (void)state;
+    const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit_plan *plan = plan_of(2);
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    const tacit_explanation_request request = {.claim = claim, .plan = plan};
+    uint64_t n = 1;
+    for (;; n++) {
+        tacit_explanation *e = NULL;
+        tacit_error err = {0};
+        tacit__alloc_fail_at(n);
+        tacit_status status = tacit_explanation_create(&request, &e, &err);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        if (!failed) {
+            assert_ok(status);
+            tacit_explanation_destroy(e);
+            break;
+        }
+        assert_status(status, TACIT_NO_MEMORY);
+        assert_null(e);
+    }
+    assert_true(n > 3);
+    tacit_plan_destroy(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaussian_costs_add_in_squares_to_the_claim),
+        cmocka_unit_test(laplace_costs_add_to_the_claim),
+        cmocka_unit_test(verdicts_compare_the_claim_with_the_noise),
+        cmocka_unit_test(without_a_claim_there_is_no_promise),
+        cmocka_unit_test(many_releases_and_long_names_fit),
+        cmocka_unit_test(memory_that_runs_out_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
