@@ -9,7 +9,7 @@ trap 'rm -rf "$box"' EXIT
 mkdir "$box/bin"
 
 # Only these programs exist; dpkg-query, apt-get, id and sudo are ours.
-for tool in bash env sed grep cat mktemp rm; do
+for tool in bash env sed grep cat mktemp rm dirname; do
     ln -s "$(command -v "$tool")" "$box/bin/$tool"
 done
 fake() { # NAME SCRIPT
@@ -27,10 +27,14 @@ pretend() { # UID INSTALLED…
     fake apt-get "echo \"apt-get \$*\" >>$box/calls"
     fake sudo "echo sudo >>$box/calls; exec \"\$@\""
 }
+# In a copy, so that what it fetches is not really there.
+mkdir -p "$box/root/scripts" "$box/root/web"
+cp "$root/scripts/setup" "$box/root/scripts/setup"
+cp "$root/web/package-lock.json" "$box/root/web/"
 run() { # EXPECTED_STATUS [ARGUMENT]
     local want=$1 status=0
     shift
-    PATH=$box/bin "$root/scripts/setup" "$@" >"$box/said" 2>&1 || status=$?
+    PATH=$box/bin "$box/root/scripts/setup" "$@" >"$box/said" 2>&1 || status=$?
     [ "$status" -eq "$want" ] || fail "exit status $status, expected $want"
 }
 fail() {
@@ -85,6 +89,32 @@ rm "$box/bin/dpkg-query"
 run 3
 said 'not Debian'
 said 'libsodium-dev: '
+
+# node and npm from elsewhere will do
+mapfile -t most < <(without nodejs npm)
+pretend 0 "${most[@]}"
+fake node ''
+fake npm "echo \"npm \$*\" >>$box/calls; echo E404; exit 1"
+run 0
+said 'E404'
+said 'reports will have drawings instead'
+! grep -q apt-get "$box/calls" || fail 'nothing was missing'
+
+# fetched once, and again when the list changes
+fake npm "echo \"npm \$*\" >>$box/calls; [ -d node_modules ] || PATH=$PATH mkdir node_modules"
+: >"$box/calls"
+run 1 --check
+said 'web/node_modules is missing'
+run 0
+called 'npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 30000'
+: >"$box/calls"
+run 0
+[ ! -s "$box/said" ] || fail 'expected silence when nothing is missing'
+[ ! -s "$box/calls" ] || fail 'expected no network when nothing is missing'
+echo '{}' >"$box/root/web/package-lock.json"
+run 0
+said 'fetching web/node_modules'
+rm "$box/bin/node" "$box/bin/npm"
 
 pretend 0 "${all[@]}"
 run 2 --nonsense

@@ -1,0 +1,108 @@
+/* The numbers of the interactive plots, as JSON inside the page. */
+#include <math.h>
+
+#include "report/figure.h"
+#include "report/render.h"
+#include "report/write.h"
+
+static void put_numbers(tacit__text *to, const char *name, const double *values, size_t n)
+{
+    tacit__text_print(to, ",\"%s\":", name);
+    if (values == NULL) {
+        tacit__text_put(to, "null");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        tacit__text_put(to, i == 0 ? "[" : ",");
+        tacit__write_json_number(to, values[i]);
+    }
+    tacit__text_put(to, "]");
+}
+
+static void put_style(tacit__text *to, tacit__style style)
+{
+    tacit__text_print(to, ",\"colour\":%d,\"dash\":\"%s\"", style.colour, tacit__dash(style));
+}
+
+static void put_agents(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+{
+    tacit__text_put(to, "\"agents\":[");
+    for (size_t i = 0; i < r->n_players; i++) {
+        const tacit__outcome *o = &s->outcomes[i];
+        tacit__text_put(to, i == 0 ? "{\"label\":" : ",\n{\"label\":");
+        tacit__write_json(to, r->players[i].entry->label);
+        put_style(to, r->players[i].style);
+        put_numbers(to, "mean", o->mean, r->n_points);
+        bool band = o->n_runs > 1;
+        put_numbers(to, "low", band ? o->low : NULL, r->n_points);
+        put_numbers(to, "high", band ? o->high : NULL, r->n_points);
+        tacit__text_put(to, "}");
+    }
+    tacit__text_put(to, "]");
+}
+
+static void put_family(tacit__text *to, const tacit__report *r, const tacit__stage *s, size_t f)
+{
+    const tacit__family *family = &r->families[f];
+    bool hollow = false, first = true;
+    tacit__text_print(to, "%s{\"series\":%zu,\"label\":", f == 0 ? "" : ",\n", f);
+    tacit__write_json(to, family->name);
+    put_style(to, family->style);
+    tacit__text_put(to, ",\"points\":[");
+    for (size_t m = 0; m < family->n_members; m++) {
+        size_t i = family->members[m];
+        const tacit__outcome *o = &s->outcomes[i];
+        if (o->n_runs == 0)
+            continue;
+        tacit__text_put(to, first ? "[" : ",[");
+        tacit__write_json_number(to, r->players[i].entry->guarantee.epsilon);
+        tacit__text_put(to, ",");
+        tacit__write_json_number(to, o->regret);
+        tacit__text_put(to, ",");
+        tacit__write_json_number(to, isnan(o->error) ? 0 : o->error);
+        tacit__text_put(to, "]");
+        hollow = hollow || (o->promise != NULL && o->promise->verdict == TACIT_VERDICT_FAILS);
+        first = false;
+    }
+    tacit__text_print(to, "],\"hollow\":%s}", hollow ? "true" : "false");
+}
+
+static void put_price(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+{
+    tacit__text_put(to, "\"families\":[");
+    for (size_t f = 0; f < r->n_families; f++)
+        put_family(to, r, s, f);
+    tacit__text_put(to, "],\"levels\":[");
+    bool first = true;
+    for (size_t i = 0; i < r->n_players; i++) {
+        const tacit__outcome *o = &s->outcomes[i];
+        if (r->players[i].family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
+            continue;
+        tacit__text_print(to, "%s{\"series\":%zu,\"label\":", first ? "" : ",\n",
+                          r->n_families + i);
+        tacit__write_json(to, r->players[i].entry->label);
+        put_style(to, r->players[i].style);
+        tacit__text_put(to, ",\"value\":");
+        tacit__write_json_number(to, o->regret);
+        tacit__text_put(to, "}");
+        first = false;
+    }
+    tacit__text_put(to, "]");
+}
+
+void tacit__data(tacit__text *to, const tacit__report *r)
+{
+    tacit__text_print(to, "{\"episodes\":%llu,\n\"at\":[", (unsigned long long)r->episodes);
+    for (size_t i = 0; i < r->n_points; i++)
+        tacit__text_print(to, "%s%llu", i == 0 ? "" : ",", (unsigned long long)r->at[i]);
+    tacit__text_put(to, "],\n\"worlds\":[");
+    for (size_t w = 0; w < r->n_stages; w++) {
+        tacit__text_print(to, "%s{\"log\":%s,", w == 0 ? "" : ",\n",
+                          tacit__curves_want_log(r, w) ? "true" : "false");
+        put_agents(to, r, &r->stages[w]);
+        tacit__text_put(to, ",\n");
+        put_price(to, r, &r->stages[w]);
+        tacit__text_put(to, "}");
+    }
+    tacit__text_put(to, "]}");
+}

@@ -1,0 +1,206 @@
+/* From results to the plain data of a report. The only file here that knows them.
+ *
+ * Curves keep at most BUDGET points in all, so that a page stays small whatever the experiment; the last episode is
+ * always among them. A band covers the middle of the runs: the lowest and the highest tenth are left out, which for
+ * fewer than ten runs is nobody. */
+#include "report/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    BUDGET = 60000,
+    FEWEST = 60
+}; /* stated choices: some 1.5 MB of numbers; a curve without corners */
+
+void tacit__report_empty(tacit__report *r)
+{
+    for (size_t w = 0; r->stages != NULL && w < r->n_stages; w++) {
+        tacit__outcome *outcomes = r->stages[w].outcomes;
+        for (size_t i = 0; outcomes != NULL && i < r->n_players; i++) {
+            tacit__free(outcomes[i].per_run);
+            tacit__free(outcomes[i].mean);
+            tacit__free(outcomes[i].low);
+            tacit__free(outcomes[i].high);
+            tacit_explanation_destroy(outcomes[i].promise);
+        }
+        tacit__free(outcomes);
+    }
+    tacit__free(r->stages);
+    tacit__free(r->players);
+    tacit__free(r->families);
+    tacit__free(r->members);
+    tacit__free(r->at);
+    *r = (tacit__report){0};
+}
+
+/* --- Curves -------------------------------------------------------------------------------------- */
+
+/* Which of the results' points is point i here. */
+static size_t source_point(const tacit__report *r, size_t n_all, size_t i)
+{
+    return (i + 1) * n_all / r->n_points - 1;
+}
+
+static bool choose_points(tacit__report *r, const tacit_results *results)
+{
+    size_t n_all = tacit_results_points(results), n_curves = r->n_stages * r->n_players;
+    size_t most = n_curves > 0 && BUDGET / n_curves > FEWEST ? BUDGET / n_curves : FEWEST;
+    r->n_points = n_all < most ? n_all : most;
+    r->at = tacit__alloc(r->n_points, sizeof *r->at);
+    for (size_t i = 0; r->at != NULL && i < r->n_points; i++)
+        r->at[i] = tacit_results_episode(results, source_point(r, n_all, i));
+    return r->at != NULL;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void band_of(double *values, size_t n, double *low, double *mean, double *high)
+{
+    size_t cut = n / 10;
+    qsort(values, n, sizeof *values, ascending);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i] - values[0];
+    *mean = values[0] + sum / (double)n;
+    *low = values[cut];
+    *high = values[n - 1 - cut];
+}
+
+static tacit_status fill_curves(const tacit__report *r, const tacit_results *results, size_t world,
+                                size_t agent, tacit__outcome *o)
+{
+    size_t n_all = tacit_results_points(results);
+    o->mean = tacit__alloc(r->n_points, sizeof *o->mean);
+    o->low = tacit__alloc(r->n_points, sizeof *o->low);
+    o->high = tacit__alloc(r->n_points, sizeof *o->high);
+    double *values = tacit__alloc((size_t)o->n_runs, sizeof *values);
+    bool ready = o->mean != NULL && o->low != NULL && o->high != NULL && values != NULL;
+    for (size_t i = 0; ready && i < r->n_points; i++) {
+        size_t point = source_point(r, n_all, i), n = 0;
+        for (uint64_t run = 0; run < r->runs; run++) {
+            const tacit_job *job = tacit_results_job(results, world, agent, run);
+            if (job->done)
+                values[n++] = job->curve[point];
+        }
+        band_of(values, n, &o->low[i], &o->mean[i], &o->high[i]);
+    }
+    tacit__free(values);
+    return ready ? TACIT_OK : TACIT_NO_MEMORY;
+}
+
+/* Nothing is known of a promise before anybody has begun to play. */
+static tacit_status explain(const tacit_results *results, size_t world, size_t agent,
+                            const tacit_entry *entry, const char *remark, tacit_explanation **out,
+                            tacit_error *err)
+{
+    const tacit_explanation_request request = {.claim = entry->guarantee,
+                                               .calibration = entry->calibration,
+                                               .plan = tacit_results_plan(results, world, agent),
+                                               .remark = remark,
+                                               .yardstick = entry->yardstick};
+    if (request.plan == NULL && entry->guarantee.model != TACIT_MODEL_NONE)
+        return TACIT_OK;
+    return tacit_explanation_create(&request, out, err);
+}
+
+static tacit_status fill_outcome(tacit__report *r, const tacit_results *results, size_t world,
+                                 size_t agent, tacit_error *err)
+{
+    tacit__outcome *o = &r->stages[world].outcomes[agent];
+    tacit_summary s = tacit_results_summary(results, world, agent);
+    *o = (tacit__outcome){.n_runs = s.runs,
+                          .regret = s.regret_mean,
+                          .error = s.regret_error,
+                          .late = s.late_mean,
+                          .switches = s.switches,
+                          .seconds = s.seconds,
+                          .plays = tacit_results_job(results, world, agent, 0) != NULL};
+    if (!o->plays)
+        return TACIT_OK;
+    r->n_jobs += r->runs;
+    r->n_done += s.runs;
+    o->per_run = tacit__alloc((size_t)r->runs, sizeof *o->per_run);
+    if (o->per_run == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (uint64_t run = 0; run < r->runs; run++) {
+        const tacit_job *job = tacit_results_job(results, world, agent, run);
+        o->per_run[run] = job->done ? job->regret : (double)NAN;
+    }
+    tacit_status status = s.runs > 0 ? fill_curves(r, results, world, agent, o) : TACIT_OK;
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    return explain(results, world, agent, r->players[agent].entry, s.remark, &o->promise, err);
+}
+
+/* --- All of it ----------------------------------------------------------------------------------- */
+
+static bool fill_players(tacit__report *r, const tacit_experiment_facts *facts)
+{
+    r->n_players = facts->n_agents;
+    r->players = tacit__alloc(r->n_players, sizeof *r->players);
+    for (size_t i = 0; r->players != NULL && i < r->n_players; i++) {
+        const tacit_entry *entry = &facts->agents[i];
+        r->players[i] =
+            (tacit__player){.entry = entry,
+                            .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
+                                                     : tacit_agent_kind_find(entry->kind)};
+    }
+    return r->players != NULL && tacit__report_families(r);
+}
+
+static tacit_status fill_stage(tacit__report *r, const tacit_results *results, size_t world,
+                               tacit_error *err)
+{
+    const tacit_world_entry *entry = &tacit_results_describe(results)->worlds[world];
+    const tacit_world_facts *space = tacit_results_world(results, world);
+    tacit__stage *stage = &r->stages[world];
+    double optimal = tacit_results_optimal_value(results, world);
+    *stage = (tacit__stage){.name = entry->label,
+                            .kind = entry->kind,
+                            .settings = entry->settings,
+                            .n_settings = entry->n_settings,
+                            .n_states = space->n_states,
+                            .n_actions = space->n_actions,
+                            .horizon = space->horizon,
+                            .has_share = space->reward_low == 0 && optimal > 0,
+                            .optimal_value = optimal};
+    stage->outcomes = tacit__alloc(r->n_players, sizeof *stage->outcomes);
+    if (stage->outcomes == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < r->n_players && status == TACIT_OK; i++)
+        status = fill_outcome(r, results, world, i, err);
+    return status;
+}
+
+tacit_status tacit__report_fill(const tacit_results *results, tacit__report *out, tacit_error *err)
+{
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
+    tacit__report r = {.title = facts->title,
+                       .file = facts->file,
+                       .version = tacit_results_version(results),
+                       .episodes = facts->episodes,
+                       .runs = facts->runs,
+                       .seed = facts->seed,
+                       .n_stages = facts->n_worlds};
+    r.stages = tacit__alloc(r.n_stages, sizeof *r.stages);
+    tacit_status status = r.stages != NULL && fill_players(&r, facts) && choose_points(&r, results)
+                              ? TACIT_OK
+                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t w = 0; w < r.n_stages && status == TACIT_OK; w++)
+        status = fill_stage(&r, results, w, err);
+    if (status == TACIT_OK)
+        *out = r;
+    else
+        tacit__report_empty(&r);
+    return status;
+}

@@ -1,0 +1,358 @@
+/* The page: head, story, figures, table, promises, settings; styles and scripts come from web/ by way of the build. */
+#include <math.h>
+#include <string.h>
+
+#include "report/assets.h"
+#include "report/figure.h"
+#include "report/render.h"
+#include "report/write.h"
+
+enum { SHOWN_RUNS = 20 };
+
+/* --- Head ---------------------------------------------------------------------------------------- */
+
+static void put_asset(tacit__text *to, const tacit__asset *asset)
+{
+    tacit__text_add(to, (const char *)asset->bytes, asset->size);
+}
+
+static void put_head(tacit__text *to, const tacit__report *r, bool plots)
+{
+    /* Nothing is loaded from anywhere, and the browser is told to see to it. */
+    tacit__text_put(to,
+                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: "
+                    "blob:\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta "
+                    "name=\"generator\" content=\"tacit ");
+    tacit__write_html(to, r->version);
+    tacit__text_put(to, "\">\n<title>");
+    tacit__write_html(to, r->title);
+    tacit__text_put(to, "</title>\n<style>\n");
+    if (plots)
+        put_asset(to, &tacit__asset_plots_css);
+    put_asset(to, &tacit__asset_report_css);
+    tacit__text_put(to, "</style>\n</head>\n");
+}
+
+static void put_space(tacit__text *to, const tacit__stage *s)
+{
+    char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER];
+    tacit__write_html(to, s->name);
+    if (s->n_states > 0)
+        tacit__text_print(to, ": %s states, %s actions, %s step%s", tacit__count(a, s->n_states),
+                          tacit__count(b, s->n_actions), tacit__count(c, s->horizon),
+                          s->horizon == 1 ? "" : "s");
+    tacit__text_print(to, "; the best policy earns %s a user",
+                      tacit__number(d, s->optimal_value, 4));
+}
+
+static void put_opening(tacit__text *to, const tacit__report *r)
+{
+    char a[TACIT__NUMBER], b[TACIT__NUMBER];
+    tacit__text_put(to, "<header>\n<p class=\"kicker\"><span>tacit, experiment report</span> "
+                        "<span class=\"stamp\">simulated, not private</span></p>\n<h1>");
+    tacit__write_html(to, r->title);
+    tacit__text_put(to, "</h1>\n");
+    if (r->n_stages == 1) {
+        tacit__text_put(to, "<p class=\"story\">");
+        tacit__story(to, r, 0);
+        tacit__text_put(to, "</p>\n");
+    }
+    tacit__text_put(to, "<p class=\"facts\">");
+    if (r->n_stages == 1)
+        put_space(to, &r->stages[0]);
+    else
+        tacit__text_print(to, "%zu worlds", r->n_stages);
+    tacit__text_print(to, ". %s users, %s run%s, seed %llu.</p>\n", tacit__count(a, r->episodes),
+                      tacit__count(b, r->runs), r->runs == 1 ? "" : "s",
+                      (unsigned long long)r->seed);
+    if (r->n_done < r->n_jobs)
+        tacit__text_print(to,
+                          "<p class=\"notice\" role=\"status\"><strong>Not finished.</strong> This "
+                          "experiment was stopped: %s of %s runs of agents are done, and "
+                          "everything below is about these. <code>tacit run --resume</code> "
+                          "plays the rest.</p>\n",
+                          tacit__count(a, r->n_done), tacit__count(b, r->n_jobs));
+    tacit__text_print(
+        to,
+        "<p class=\"notice\"><strong>Simulated, not private.</strong> All noise comes "
+        "from seed %llu, so that everything here can be had again; whoever knows the "
+        "seed can subtract it. The promises below are those of the same agents with "
+        "noise from the operating system.</p>\n",
+        (unsigned long long)r->seed);
+    tacit__text_put(to, "<p class=\"tools top\" data-script hidden><button type=\"button\" "
+                        "data-print>Print / PDF</button></p>\n</header>\n");
+}
+
+/* --- Figures ------------------------------------------------------------------------------------- */
+
+static void put_switch(tacit__text *to, const char *axis, const char *name, bool log)
+{
+    tacit__text_print(to,
+                      "<span class=\"switch\" role=\"group\" aria-label=\"%s axis\">%s "
+                      "<button type=\"button\" data-axis=\"%s\" data-scale=\"linear\" "
+                      "aria-pressed=\"%s\">linear</button><button type=\"button\" "
+                      "data-axis=\"%s\" data-scale=\"log\" aria-pressed=\"%s\">log</button></span>",
+                      name, name, axis, log ? "false" : "true", axis, log ? "true" : "false");
+}
+
+static void put_tools(tacit__text *to, bool switches, bool log)
+{
+    tacit__text_put(to, "<div class=\"tools\" data-script hidden>");
+    if (switches) {
+        put_switch(to, "y", "Regret", log);
+        tacit__text_put(to, "<span data-plots hidden>");
+        put_switch(to, "x", "Users", false);
+        tacit__text_put(to, "</span>");
+    }
+    tacit__text_put(to, "<span class=\"end\"><button type=\"button\" data-reset hidden>Whole "
+                        "figure</button><button type=\"button\" data-svg>SVG</button><button "
+                        "type=\"button\" data-pdf>PDF</button></span></div>\n");
+}
+
+static void open_figure(tacit__text *to, size_t number, size_t stage, const char *what)
+{
+    tacit__text_print(to,
+                      "<figure id=\"figure%zu\" data-figure=\"%s\" data-world=\"%zu\" "
+                      "data-file=\"figure%zu\">\n",
+                      number, what, stage, number);
+}
+
+static void put_stage_frame(tacit__text *to, bool log)
+{
+    tacit__text_print(to,
+                      "<div class=\"live\" hidden></div>\n<div class=\"legend\" role=\"group\" "
+                      "aria-label=\"Curves\" hidden></div>\n<div class=\"still\" "
+                      "data-shown=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"Figure\">\n",
+                      log ? "log" : "linear");
+}
+
+static void put_band_words(tacit__text *to, const tacit__report *r)
+{
+    char runs[TACIT__NUMBER];
+    if (r->runs == 1) {
+        tacit__text_put(to, "Lines are single runs.");
+        return;
+    }
+    tacit__text_print(to,
+                      "Lines are means over %s runs, bands reach from the lowest to the "
+                      "highest run%s.",
+                      tacit__count(runs, r->runs),
+                      r->runs >= 10 ? ", the outer tenths left out" : "");
+}
+
+static size_t put_curves(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+{
+    bool log = tacit__curves_want_log(r, stage);
+    open_figure(to, number, stage, "curves");
+    put_tools(to, true, log);
+    put_stage_frame(to, log);
+    bool drawn = tacit__curves_svg(to, r, stage, true);
+    drawn = tacit__curves_svg(to, r, stage, false) && drawn;
+    if (!drawn)
+        tacit__text_put(to, "<p>No run was finished, so there is nothing to draw.</p>\n");
+    tacit__text_print(to,
+                      "</div>\n<figcaption><b>Figure %zu.</b> Regret against the number of users: "
+                      "what the best policy would have earned, minus what the policies that were "
+                      "shown earn in expectation; exact, not sampled. ",
+                      number);
+    put_band_words(to, r);
+    tacit__text_put(to, "</figcaption>\n</figure>\n");
+    return number + 1;
+}
+
+static bool any_hollow(const tacit__stage *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s->outcomes[i].promise != NULL &&
+            s->outcomes[i].promise->verdict == TACIT_VERDICT_FAILS)
+            return true;
+    return false;
+}
+
+static size_t put_price(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+{
+    tacit__text drawing = {0};
+    char users[TACIT__NUMBER];
+    bool drawn = tacit__price_svg(&drawing, r, stage);
+    to->failed = to->failed || drawing.failed;
+    if (drawn && !drawing.failed) {
+        open_figure(to, number, stage, "price");
+        put_tools(to, false, false);
+        put_stage_frame(to, false);
+        tacit__text_add(to, drawing.data, drawing.length);
+        tacit__text_print(to,
+                          "</div>\n<figcaption><b>Figure %zu.</b> The price of privacy: regret "
+                          "after %s users against the claimed <i>ε</i>, both logarithmic. Bars are "
+                          "standard errors; those who need no <i>ε</i> are lines across.%s"
+                          "</figcaption>\n</figure>\n",
+                          number, tacit__count(users, r->episodes),
+                          any_hollow(&r->stages[stage], r->n_players)
+                              ? " Hollow points claim what does not hold."
+                              : "");
+        number++;
+    }
+    tacit__text_destroy(&drawing);
+    return number;
+}
+
+/* --- Table --------------------------------------------------------------------------------------- */
+
+/* The single runs, for whoever points at their mean. */
+static void put_runs(tacit__text *to, const tacit__report *r, const tacit__outcome *o)
+{
+    char number[TACIT__NUMBER];
+    const char *between = " title=\"single runs: ";
+    if (o->n_runs < 2 || o->n_runs > SHOWN_RUNS)
+        return;
+    for (uint64_t run = 0; run < r->runs; run++) {
+        if (isnan(o->per_run[run]))
+            continue;
+        tacit__text_print(to, "%s%s", between, tacit__number(number, o->per_run[run], 4));
+        between = "; ";
+    }
+    tacit__text_put(to, "\"");
+}
+
+static void put_row(tacit__text *to, const tacit__report *r, const tacit__stage *s, size_t i)
+{
+    const tacit__player *p = &r->players[i];
+    const tacit__outcome *o = &s->outcomes[i];
+    char number[TACIT__NUMBER];
+    tacit__text_print(to,
+                      "<tr><th scope=\"row\"><span class=\"swatch s%d\"></span><a "
+                      "href=\"#agent%zu\">",
+                      p->style.colour, i + 1);
+    tacit__write_html(to, p->entry->label);
+    tacit__text_put(to, "</a></th><td class=\"words\">");
+    tacit__guarantee(to, p->entry);
+    if (p->entry->guarantee.model != TACIT_MODEL_NONE &&
+        p->entry->calibration != TACIT_CALIBRATION_TIGHT)
+        tacit__text_print(to, ", %s", tacit_calibration_name(p->entry->calibration));
+    if (o->promise != NULL && o->promise->verdict == TACIT_VERDICT_FAILS)
+        tacit__text_print(to, "; <b class=\"bad\">really <i>ε</i>&nbsp;=&nbsp;%s</b>",
+                          tacit__number(number, o->promise->real.epsilon.high, 3));
+    tacit__text_put(to, "</td><td");
+    put_runs(to, r, o);
+    tacit__text_print(to, ">%s</td>", tacit__mean(number, o->regret, o->error));
+    if (s->has_share)
+        tacit__text_print(to, "<td>%s</td>",
+                          o->n_runs > 0 ? tacit__percent(number, o->regret / (s->optimal_value *
+                                                                              (double)r->episodes))
+                                        : "–");
+    tacit__text_print(to, "<td>%s</td>", tacit__number(number, o->late, 3));
+    tacit__text_print(
+        to, "<td>%s</td>",
+        tacit__number(number, o->switches >= 1000 ? round(o->switches) : o->switches, 4));
+    tacit__text_print(to, "<td>%s</td>", tacit__seconds(number, o->seconds));
+    if (r->n_done < r->n_jobs)
+        tacit__text_print(to, "<td>%s of %llu</td>", tacit__count(number, o->n_runs),
+                          (unsigned long long)r->runs);
+    tacit__text_put(to, "</tr>\n");
+}
+
+static void put_table(tacit__text *to, const tacit__report *r, size_t stage)
+{
+    const tacit__stage *s = &r->stages[stage];
+    tacit__text_print(
+        to,
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Results\">\n<table "
+        "class=\"results\" aria-describedby=\"table%zu\">\n<thead><tr><th "
+        "scope=\"col\">agent</th><th scope=\"col\" "
+        "class=\"words\">guarantee</th><th scope=\"col\">regret</th>%s<th "
+        "scope=\"col\">late</th><th scope=\"col\">switches</th><th "
+        "scope=\"col\">seconds</th>%s</tr></thead>\n<tbody>\n",
+        stage + 1, s->has_share ? "<th scope=\"col\">of best</th>" : "",
+        r->n_done < r->n_jobs ? "<th scope=\"col\">runs</th>" : "");
+    for (size_t i = 0; i < r->n_players; i++)
+        if (s->outcomes[i].plays)
+            put_row(to, r, s, i);
+    tacit__text_print(
+        to,
+        "</tbody>\n</table>\n</div>\n<p class=\"caption\" id=\"table%zu\"><b>Table %zu.</b> "
+        "Regret in the world's own units, mean ± standard error over the runs%s; <i>late</i> is "
+        "per user over the last tenth of them; <i>switches</i> are changes of policy; "
+        "<i>seconds</i> of processor time for a run.</p>\n",
+        stage + 1, stage + 1, s->has_share ? ", and as a share of what the best policy earns" : "");
+}
+
+static size_t put_stage(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+{
+    tacit__text_print(to, "<section id=\"world%zu\">\n<h2>", stage + 1);
+    if (r->n_stages == 1) {
+        tacit__text_put(to, "What was found</h2>\n");
+    } else {
+        tacit__write_html(to, r->stages[stage].name);
+        tacit__text_put(to, "</h2>\n<p class=\"story\">");
+        tacit__story(to, r, stage);
+        tacit__text_put(to, "</p>\n<p class=\"facts\">");
+        put_space(to, &r->stages[stage]);
+        tacit__text_put(to, ".</p>\n");
+    }
+    number = put_curves(to, r, stage, number);
+    number = put_price(to, r, stage, number);
+    put_table(to, r, stage);
+    tacit__text_put(to, "</section>\n");
+    return number;
+}
+
+/* --- End ----------------------------------------------------------------------------------------- */
+
+static void put_repeat(tacit__text *to, const tacit__report *r, bool scripts, bool plots)
+{
+    tacit__text command = {0};
+    tacit__command(&command, r);
+    tacit__text_put(to, "<section id=\"repeat\">\n<h2>To have it again</h2>\n<pre><code>");
+    if (command.data != NULL)
+        tacit__write_html(to, command.data);
+    to->failed = to->failed || command.failed;
+    tacit__text_destroy(&command);
+    tacit__text_put(to, "</code></pre>\n<p>with tacit ");
+    tacit__write_html(to, r->version);
+    tacit__text_put(to, ". On one machine the numbers come out the same to the last bit, whatever "
+                        "the number of threads; only the seconds differ.</p>\n");
+    if (!scripts)
+        tacit__text_put(to, "<p class=\"facts\">The figures are drawings, as was asked for.</p>\n");
+    else if (!plots)
+        tacit__text_put(to, "<p class=\"facts\">The figures are drawings: this tacit was built "
+                            "without npm, which the interactive plots need.</p>\n");
+    else
+        tacit__text_put(to, "<noscript><p class=\"facts\">The figures are drawings; with scripts "
+                            "allowed they are interactive.</p></noscript>\n");
+    tacit__text_put(to, "</section>\n");
+}
+
+static void put_scripts(tacit__text *to, const tacit__report *r, bool plots)
+{
+    tacit__text_put(to, "<script type=\"application/json\" id=\"data\">");
+    tacit__data(to, r);
+    tacit__text_put(to, "</script>\n<script>\n");
+    if (plots) {
+        tacit__text_put(to, "/*\n");
+        put_asset(to, &tacit__asset_plots_license);
+        tacit__text_put(to, "*/\n");
+        put_asset(to, &tacit__asset_plots_js);
+    }
+    put_asset(to, &tacit__asset_report_js);
+    tacit__text_put(to, "</script>\n");
+}
+
+void tacit__page(tacit__text *to, const tacit__report *r, bool scripts, bool plots)
+{
+    plots = plots && scripts && tacit__asset_plots_js.size > 0;
+    put_head(to, r, plots);
+    tacit__text_put(to, "<body>\n<main>\n");
+    put_opening(to, r);
+    size_t number = 1;
+    for (size_t w = 0; w < r->n_stages; w++)
+        number = put_stage(to, r, w, number);
+    tacit__promises(to, r);
+    tacit__settings(to, r);
+    put_repeat(to, r, scripts, plots);
+    tacit__text_put(to, "</main>\n");
+    if (scripts)
+        put_scripts(to, r, plots);
+    tacit__text_put(to, "</body>\n</html>\n");
+}

@@ -1,0 +1,156 @@
+/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of privacy
+ * costs at each epsilon, and which claims are not true.
+ *
+ * Where rewards begin at 0, regret is told as a share of what the best policy earns, which needs no units. For each model
+ * and epsilon the best agent whose promise holds speaks. */
+#include <math.h>
+#include <string.h>
+
+#include "report/render.h"
+#include "report/write.h"
+
+enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are told */
+
+static void put_loss(tacit__text *to, const tacit__report *r, const tacit__stage *s, double regret)
+{
+    char number[TACIT__NUMBER];
+    if (s->has_share)
+        tacit__text_put(to,
+                        tacit__percent(number, regret / (s->optimal_value * (double)r->episodes)));
+    else
+        tacit__text_put(to, tacit__number(number, regret, 3));
+}
+
+/* The agent without privacy that does best, and random actions; SIZE_MAX: none. */
+static size_t find_plain(const tacit__report *r, const tacit__stage *s)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < r->n_players; i++) {
+        const tacit_entry *e = r->players[i].entry;
+        if (e->yardstick || e->guarantee.model != TACIT_MODEL_NONE || s->outcomes[i].n_runs == 0)
+            continue;
+        if (best == SIZE_MAX || s->outcomes[i].regret < s->outcomes[best].regret)
+            best = i;
+    }
+    return best;
+}
+
+static size_t find_random(const tacit__report *r, const tacit__stage *s)
+{
+    for (size_t i = 0; i < r->n_players; i++)
+        if (r->players[i].entry->yardstick && strcmp(r->players[i].entry->kind, "uniform") == 0 &&
+            s->outcomes[i].n_runs > 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* The best agent of this model with the largest epsilon below `bound` whose promise holds; SIZE_MAX: none. */
+static size_t find_next(const tacit__report *r, const tacit__stage *s, tacit_model model,
+                        double bound)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < r->n_players; i++) {
+        const tacit_guarantee *g = &r->players[i].entry->guarantee;
+        const tacit__outcome *o = &s->outcomes[i];
+        if (g->model != model || !(g->epsilon < bound) || o->n_runs == 0 ||
+            (o->promise != NULL && o->promise->verdict != TACIT_VERDICT_HOLDS))
+            continue;
+        double most = best == SIZE_MAX ? 0 : r->players[best].entry->guarantee.epsilon;
+        if (g->epsilon > most || (g->epsilon == most && o->regret < s->outcomes[best].regret))
+            best = i;
+    }
+    return best;
+}
+
+static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__stage *s,
+                       tacit_model model, const char *opening)
+{
+    size_t told[MOST], n = 0, all = 0;
+    for (double bound = HUGE_VAL;;) {
+        size_t i = find_next(r, s, model, bound);
+        if (i == SIZE_MAX)
+            break;
+        told[n < MOST ? n : MOST - 1] = i; /* the smallest epsilon is always told */
+        n += n < MOST;
+        all++;
+        bound = r->players[i].entry->guarantee.epsilon;
+    }
+    if (all == 0)
+        return false;
+    tacit__text_put(to, opening);
+    for (size_t k = 0; k < n; k++) {
+        char number[TACIT__NUMBER];
+        tacit__text_put(to, k == 0 ? "" : k + 1 < n ? ", " : " and ");
+        put_loss(to, r, s, s->outcomes[told[k]].regret);
+        tacit__text_print(to, " at <i>ε</i>&nbsp;=&nbsp;%s",
+                          tacit__number(number, r->players[told[k]].entry->guarantee.epsilon, 4));
+    }
+    return true;
+}
+
+static void tell_false_claims(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_players; i++) {
+        const tacit_explanation *p = s->outcomes[i].promise;
+        char claim[TACIT__NUMBER], real[TACIT__NUMBER];
+        if (p == NULL || p->verdict != TACIT_VERDICT_FAILS)
+            continue;
+        if (n++ >= FALSE_CLAIMS)
+            continue;
+        tacit__text_put(to, " <b>");
+        tacit__write_html(to, r->players[i].entry->label);
+        tacit__text_print(to, "</b> claims <i>ε</i>&nbsp;=&nbsp;%s, but its noise really gives ",
+                          tacit__number(claim, p->claim.epsilon, 4));
+        if (isfinite(p->real.epsilon.high))
+            tacit__text_print(to, "<i>ε</i>&nbsp;=&nbsp;%s.",
+                              tacit__number(real, p->real.epsilon.high, 3));
+        else
+            tacit__text_put(to, "no finite <i>ε</i>.");
+    }
+    if (n > FALSE_CLAIMS)
+        tacit__text_print(to, " %zu more claims do not hold.", n - FALSE_CLAIMS);
+}
+
+void tacit__story(tacit__text *to, const tacit__report *r, size_t stage)
+{
+    const tacit__stage *s = &r->stages[stage];
+    size_t plain = find_plain(r, s), random = find_random(r, s);
+    char users[TACIT__NUMBER];
+    const char *verb = s->has_share ? "gives up" : "has a regret of";
+    const char *object = s->has_share ? " of what the best policy earns" : "";
+    if (r->n_done == 0) {
+        tacit__text_put(to, "No run was finished.");
+        return;
+    }
+    tacit__text_print(to, "Over %s users, ", tacit__count(users, r->episodes));
+    if (plain != SIZE_MAX) {
+        tacit__write_html(to, r->players[plain].entry->label);
+        tacit__text_print(to, ", which protects nobody, %s ", verb);
+        put_loss(to, r, s, s->outcomes[plain].regret);
+        tacit__text_print(to, "%s. ", object);
+    }
+    bool first = plain == SIZE_MAX;
+    bool joint = tell_model(to, r, s, TACIT_MODEL_JOINT,
+                            first ? "joint privacy, with a trusted curator, costs "
+                                  : "Joint privacy, with a trusted curator, makes that ");
+    bool local = tell_model(to, r, s, TACIT_MODEL_LOCAL,
+                            joint   ? "; local privacy, which trusts nobody, "
+                            : first ? "local privacy, which trusts nobody, costs "
+                                    : "Local privacy, which trusts nobody, makes that ");
+    if (joint || local) {
+        if (first)
+            tacit__text_put(to, object);
+        tacit__text_put(to, ".");
+    }
+    if (random != SIZE_MAX) {
+        tacit__text_print(to, first && !joint && !local ? "random actions have a regret of "
+                              : s->has_share            ? " Random actions would give up "
+                                                        : " Random actions have a regret of ");
+        put_loss(to, r, s, s->outcomes[random].regret);
+        tacit__text_put(to, ".");
+    } else if (first && !joint && !local) {
+        tacit__text_put(to, "nobody learned.");
+    }
+    tell_false_claims(to, r, s);
+}
