@@ -18,7 +18,7 @@ _tacit() {
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account run explain worlds agents --help --version'
+        words='account run report explain worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -38,6 +38,10 @@ _tacit() {
         run)
             words='--output --jobs --runs --episodes --quiet --json --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        report)
+            words='--output --static --help'
+            [[ $current == -* ]] || words=$(compgen -d -- "$current")
             ;;
         explain)
             words='--runs --episodes --agent --json --help'

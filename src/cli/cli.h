@@ -23,6 +23,7 @@ typedef struct cli_command {
 
 int cli_account(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_report(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_worlds(int argc, char **argv);
@@ -46,6 +47,9 @@ bool cli_number(const char *text, double *out);
 bool cli_count(const char *text, uint64_t *out);
 /* The shortest decimal text that reads back as x. Returns buffer. */
 char *cli_shortest(char buffer[32], double x);
+
+/* DIRECTORY/report.html, to be freed; NULL: no memory. */
+char *cli_report_path(const char *directory);
 
 /* The one of `words` (NULL-terminated) that the user may have meant, or NULL. */
 const char *cli_nearest(const char *word, const char *const *words);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <tacit/lab.h>
+#include <tacit/report.h>
 
 #include "cli/cli.h"
 #include "cli/forecast.h"
@@ -22,8 +22,9 @@ static const char help[] =
     "                 [--yes] [-q] [--json]\n"
     "\n"
     "Plays every agent of an experiment in every world and run, and writes DIR/results.db as it\n"
-    "goes, then DIR/summary.json and DIR/curves.csv. Regret is exact: policies are evaluated, not\n"
-    "sampled.\n"
+    "goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page for people. Regret "
+    "is\n"
+    "exact: policies are evaluated, not sampled.\n"
     "\n"
     "  -o, --output DIR  where to write (default: FILE's name without .yaml, in this directory)\n"
     "  -j, --jobs N      threads (default: one for each processor); results do not depend on it\n"
@@ -203,6 +204,16 @@ static int explain_failure(const wish *w, tacit_status status, const tacit_error
     }
 }
 
+static int write_report(const cli_output *output, const tacit_results *results)
+{
+    tacit_error err = {0};
+    char *path = cli_report_path(output->path);
+    tacit_status status =
+        path != NULL ? tacit_report_write(results, NULL, path, &err) : TACIT_NO_MEMORY;
+    free(path);
+    return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
+}
+
 static int write_files(const cli_output *output, const tacit_results *results, const char *text)
 {
     /* jansson and fputs take const, cli_output_write hands its context on as it is. */
@@ -213,7 +224,7 @@ static int write_files(const cli_output *output, const tacit_results *results, c
     int status = cli_output_write(output, "curves.csv", cli_curves_write, &results);
     if (status == CLI_DONE)
         status = cli_output_write(output, "summary.json", cli_summary_write, context.out);
-    return status;
+    return status == CLI_DONE ? write_report(output, results) : status;
 }
 
 static int tell(const wish *w, const cli_output *output, const tacit_results *results)
@@ -227,7 +238,8 @@ static int tell(const wish *w, const cli_output *output, const tacit_results *re
     } else {
         cli_summary_print(results);
         if (status == CLI_DONE)
-            (void)printf("written: %s/results.db, summary.json, curves.csv\n", output->path);
+            (void)printf("written: %s/results.db, summary.json, curves.csv, report.html\n",
+                         output->path);
     }
     free(text);
     return status;
