@@ -57,3 +57,9 @@ if(TARGET tacit_command)
   add_test(NAME cli.runner_catches COMMAND "${PROJECT_SOURCE_DIR}/tests/cli/run.sh" --self-test)
   set_tests_properties(cli.runner_catches PROPERTIES LABELS "quick;cli" TIMEOUT 60)
 endif()
+
+# tests/browser: the report in Chromium; skipped, with a sentence, where there is none.
+if(TARGET tacit_command)
+  add_test(NAME browser.report COMMAND "${PROJECT_SOURCE_DIR}/tests/browser/run.sh" "${PROJECT_BINARY_DIR}")
+  set_tests_properties(browser.report PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Plays a small experiment and looks at its report in the system's Chromium.
+#
+#   run.sh BUILD      exit status 77, with a sentence, where there is nothing to look with
+set -euo pipefail
+build=$(cd "${1:?usage: run.sh BUILD}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+command -v node >/dev/null || skip 'node is not installed'
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    skip 'Chromium is not installed'
+
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+"$build/tacit" run -q "$here/report.yaml" -o "$box/out" >"$box/said"
+grep -q 'uPlot=function' "$box/out/report.html" || skip 'this build has no interactive plots (npm)'
+"$build/tacit" report "$box/out" --static -o "$box/static.html" >"$box/said"
+node "$here/report.mjs" "$browser" "$box/out/report.html" "$box/static.html"
