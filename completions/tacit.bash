@@ -10,7 +10,7 @@ _tacit() {
         mapfile -t COMPREPLY < <(compgen -W 'gaussian laplace' -- "$current")
         return
         ;;
-    -j | --jobs | --runs | --episodes | --agent) return ;;
+    -j | --jobs | --runs | --episodes | --agent | --trials | --confidence | --seed | --audits) return ;;
     -o | --output)
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
@@ -18,7 +18,7 @@ _tacit() {
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account run report explain worlds agents --help --version'
+        words='account run report explain audit worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -45,6 +45,10 @@ _tacit() {
             ;;
         explain)
             words='--runs --episodes --agent --json --help'
+            [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        audit)
+            words='--agent --trials --confidence --episodes --seed --jobs --quiet --json --self-test --audits --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         worlds | agents)
