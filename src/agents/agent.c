@@ -203,12 +203,13 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     if (situation->step >= agent->horizon)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
                            situation->step, agent->horizon);
-    if (situation->features == NULL && situation->state >= agent->n_states)
+    bool table = agent->board.policy != NULL || agent->board.mixed != NULL;
+    if ((situation->features == NULL || table) && situation->state >= agent->n_states)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "state is %lu, expected less than %zu",
                            (unsigned long)situation->state, agent->n_states);
-    if (agent->family->act != NULL && agent->board.policy == NULL && agent->board.mixed == NULL)
+    if (agent->family->act != NULL && !table)
         return agent->family->act(agent->self, situation, chance, action, probability, err);
-    if (agent->board.policy == NULL && agent->board.mixed == NULL)
+    if (!table)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
     act_by_table(agent, situation->step * agent->n_states + situation->state, chance, action,
                  probability);

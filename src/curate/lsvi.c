@@ -6,6 +6,10 @@
  * down, which keeps them within [0, 1]; with f + t + 1 + log2(K) <= 53 every sum of products is an exact integer in doubles,
  * in whatever order BLAS or the cache wants it.
  *
+ * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding moves each coordinate of two
+ * neighbours' responses apart by at most a step more, and with U the largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s
+ * sqrt(4) + s^2 for s = sqrt(d) steps. That is added to the declared sensitivity.
+ *
  * The response of the curator to a value function is a function of it and of users' data alone; V is cut here, so the
  * sensitivity does not depend on who asks. */
 #include "curate/lsvi.h"
@@ -18,7 +22,6 @@
 #include "curate/archive.h"
 #include "curate/visits.h"
 #include "linalg/symmetric.h"
-#include "noise/sampler.h"
 #include "sums/lattice.h"
 #include "sums/once.h"
 
@@ -26,7 +29,7 @@ enum {
     EXACT_BITS = 53,
     MOST_FEATURE_BITS = 18, /* 4e-6: far below any noise, and exact in float32 */
     MOST_TARGET_BITS = 22,
-    LEAST_TARGET_BITS = 3,
+    SHOWN_BITS = 32,     /* lattice steps in a scale: finer ones cost the sampler its fast path */
     EXACT_GRAM_BITS = 26 /* without noise; as many as sums take */
 };
 
@@ -47,6 +50,7 @@ struct tacit__lsvi_data {
         *active; /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
     size_t n_active; /* of one matrix */
     int gram_bits, target_bits, response_bits;
+    int shown_bits; /* of a noisy response; at most response_bits */
     tacit_ledger *ledger;
     tacit_sum *sum;     /* of Gram matrices */
     tacit__once *fresh; /* of Gram matrices, instead */
@@ -199,12 +203,18 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
             ? "|xa-yb|_1 <= |x|_1|a| + |y|_1|b|; every switch asks each of H steps once"
             : "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together; every "
               "switch asks each of H steps once";
+    double d = (double)c->o.space.dimension,
+           step = c->shown_bits < c->response_bits ? ldexp(1, -c->shown_bits) : 0,
+           move = sqrt(d) * step, l1 = s->response_l1 + d * step,
+           l2 = sqrt(s->response_l2 * s->response_l2 + 4 * move + move * move);
     return (tacit__once_spec){.law = s->law,
                               .dimension = c->o.space.dimension,
                               .releases = s->switches * c->o.space.horizon,
-                              .bits = c->response_bits,
-                              .l1 = s->response_l1,
-                              .l2 = s->response_l2,
+                              .bits = c->shown_bits,
+                              .l1 = l1,
+                              .l2 = step == 0                     ? s->response_l2
+                                    : s->law == TACIT_LAW_LAPLACE ? fmin(l1, l2)
+                                                                  : l2,
                               .reason = reason};
 }
 
@@ -252,23 +262,17 @@ static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *pla
                        "the split between Gram matrices and responses misses its condition");
 }
 
-/* Bits of targets: exact sums, and a scale that the door can hold. */
-static tacit_status choose_bits(tacit__lsvi_data *c, tacit_error *err)
+/* Bits of targets: exact sums. Features have taken at most half of them. */
+static void choose_bits(tacit__lsvi_data *c)
 {
     int centred = c->o.centred ? 1 : 0, f = c->o.space.feature_bits;
     int room = EXACT_BITS - f - centred - (int)ceil(log2((double)c->o.episodes + 1));
-    if (is_private(c)) {
-        int scale = (int)floor(log2(TACIT__MAX_SCALE / c->o.scheme.response_scale)) - 1;
-        room = room < scale - f - centred ? room : scale - f - centred;
-    }
     c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
-    c->response_bits = c->target_bits + f + centred;
-    if (c->target_bits < LEAST_TARGET_BITS)
-        return tacit__fail(err, TACIT_NO_ROOM,
-                           "noise of scale %.3g on the responses of %llu users does not fit the "
-                           "lattice; epsilon is too small, or there are too many users",
-                           c->o.scheme.response_scale, (unsigned long long)c->o.episodes);
-    return TACIT_OK;
+    c->response_bits = c->shown_bits = c->target_bits + f + centred;
+    if (!is_private(c))
+        return;
+    int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));
+    c->shown_bits = coarse < c->response_bits ? coarse : c->response_bits;
 }
 
 /* Plan, ledger and mechanisms of the private curator. */
@@ -367,9 +371,8 @@ tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, ta
         return tacit__fail_plain(err, status);
     }
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
-    status = choose_bits(c, err);
-    if (status == TACIT_OK)
-        status = open_memory(c, err);
+    choose_bits(c);
+    status = open_memory(c, err);
     if (status == TACIT_OK && is_private(c))
         status = open_releases(c, noise, err);
     if (status != TACIT_OK) {
@@ -616,7 +619,7 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
     }
     for (size_t j = 0; j < d; j++) {
         TACIT__REQUIRE(fabs(c->exact_double[j]) <= 0x1p53);
-        c->exact[j] = (int64_t)c->exact_double[j];
+        c->exact[j] = llrint(ldexp(c->exact_double[j], c->shown_bits - c->response_bits));
     }
     tacit_status status = tacit__once_release(c->responses, c->exact, response, err);
     c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;

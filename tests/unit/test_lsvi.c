@@ -653,6 +653,13 @@ static void users_that_do_not_fit_are_refused_and_change_nothing(void **state)
     for (int k = 0; k < 3; k++)
         assert_ok(tacit_agent_learn(agent, &t, &err));
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_EXHAUSTED);
+    /* numbered states stay numbered, whatever features come along */
+    tacit_situation stray = {.step = 0, .state = LSVI_S, .features = &features[0][0][0]};
+    tacit_billboard shown;
+    uint32_t choice;
+    double chosen;
+    assert_ok(tacit_agent_plan(agent, &shown, &err));
+    assert_status(tacit_agent_act(agent, &stray, 0.1, &choice, &chosen, &err), TACIT_OUT_OF_BOUND);
     tacit_agent_destroy(agent);
     s.form = LSVI_CARRIED;
     agent = lsvi_start(&s);
