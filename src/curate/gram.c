@@ -235,12 +235,11 @@ static tacit_status find_levels(const tacit__gram *c, stream *s)
     while (until < c->users)
         until = 2 * until + 1;
     until = until < most ? until : most;
-    double stddev = tacit_sum_worst_stddev(s->sum);
-    if (c->o.mechanism != TACIT_SUM_SMOOTH && until < most) {
-        tacit_status status = tacit_sum_stddev(s->sum, until, &stddev);
-        if (status != TACIT_OK)
-            return status;
-    }
+    double stddev;
+    if (c->o.mechanism == TACIT_SUM_SMOOTH || until == most)
+        stddev = tacit_sum_worst_stddev(s->sum);
+    else if (tacit_sum_stddev(s->sum, until, &stddev) != TACIT_OK)
+        return TACIT_BAD_ARGUMENT;
     bool laplace = is_laplace(c);
     double ratio = stddev / (s->scale * (laplace ? M_SQRT2 : 1)), draws = ratio * ratio;
     if (laplace)
@@ -249,7 +248,7 @@ static tacit_status find_levels(const tacit__gram *c, stream *s)
     size_t width = s->o.frame.width;
     s->gram_level = s->scale * tacit__level_matrix(draws, width, eta, laplace);
     s->response_level = s->scale / s->ratio * tacit__level_vector(draws, width, eta, laplace);
-    s->level_until = until;
+    s->level_until = until < most ? until : UINT64_MAX;
     return TACIT_OK;
 }
 

@@ -59,11 +59,27 @@ static bool factorize(tacit__ridge *r, const double *packed, bool exact, double 
     return repaired;
 }
 
+/* Blocks with one feature each need no matrices. */
+static size_t fit_scalars(tacit__ridge *r, const tacit__moments *moments, double add, double floor)
+{
+    size_t repaired = 0;
+    for (size_t i = 0; i < r->frame.steps * r->frame.blocks; i++) {
+        double m = moments->sums[2 * i] + add;
+        repaired += m < floor;
+        m = m < floor ? floor : m;
+        r->factor[i] = sqrt(m);
+        r->weights[i] = moments->sums[2 * i + 1] / m;
+    }
+    return repaired;
+}
+
 size_t tacit__ridge_fit(tacit__ridge *r, const tacit__moments *moments, double add, double floor)
 {
     const tacit__frame *f = &r->frame;
     const size_t w = f->width, cell = tacit__frame_cell(f);
     TACIT__REQUIRE(floor > 0);
+    if (w == 1 && f->blocks > 1)
+        return fit_scalars(r, moments, add, floor);
     size_t repaired = 0;
     for (size_t i = 0; i < f->steps * f->blocks; i++) {
         const double *sums = moments->sums + i * cell;
@@ -75,6 +91,17 @@ size_t tacit__ridge_fit(tacit__ridge *r, const tacit__moments *moments, double a
     return repaired;
 }
 
+static void look_at_scalars(const tacit__ridge *r, size_t step, double x, double *mean,
+                            double *spread)
+{
+    const double *factor = r->factor + step * r->frame.blocks;
+    const double *weights = r->weights + step * r->frame.blocks, length = fabs(x);
+    for (size_t b = 0; b < r->frame.blocks; b++) {
+        mean[b] = x * weights[b];
+        spread[b] = length / factor[b];
+    }
+}
+
 void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, double *mean,
                        double *spread)
 {
@@ -82,6 +109,10 @@ void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, dou
     const size_t w = f->width;
     const double *factor = r->factor + step * f->blocks * w * w;
     const double *weights = r->weights + step * f->blocks * w;
+    if (w == 1 && f->blocks > 1) {
+        look_at_scalars(r, step, features[0], mean, spread);
+        return;
+    }
     if (f->blocks == 1) {
         tacit__combine_rows(w, f->pairs, features, weights, mean);
         memcpy(r->columns, features, w * f->pairs * sizeof *features);
