@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "curate/regression.h"
+#include "noise/stream.h"
 #include "plan/lin_ucb.h"
 
 enum {
@@ -296,14 +297,52 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
         agent->arms == DISJOINT ? action : 0, 2 * user->rewards[0] - 1, err);
 }
 
+/* The curator's bytes, the planner's and its checksum, the billboard's version. */
 static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
-    return tacit__regression_save(((const lin_ucb_agent *)self)->curator, bytes, size, err);
+    const lin_ucb_agent *agent = self;
+    size_t first = 0, second = tacit__lin_ucb_saved_size(agent->planner);
+    tacit_status status = tacit__regression_save(agent->curator, NULL, &first, err);
+    size_t needed = first + second + sizeof agent->version + TACIT__KEY_BYTES;
+    if (status != TACIT_OK)
+        return status;
+    if (bytes != NULL) {
+        if (*size < needed)
+            return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                               "the state takes %zu bytes, the buffer has %zu", needed, *size);
+        uint8_t *at = bytes;
+        status = tacit__regression_save(agent->curator, at, &first, err);
+        if (status != TACIT_OK)
+            return status;
+        tacit__lin_ucb_save(agent->planner, at + first);
+        memcpy(at + first + second, &agent->version, sizeof agent->version);
+        tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1,
+                      at + needed - TACIT__KEY_BYTES);
+    }
+    *size = needed;
+    return TACIT_OK;
 }
 
 static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
 {
-    return tacit__regression_load(((lin_ucb_agent *)self)->curator, bytes, size, err);
+    lin_ucb_agent *agent = self;
+    const uint8_t *at = bytes;
+    uint8_t digest[TACIT__KEY_BYTES];
+    size_t tail = tacit__lin_ucb_saved_size(agent->planner) + sizeof agent->version + sizeof digest;
+    if (size < tail)
+        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
+    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
+    if (memcmp(digest, at + size - sizeof digest, sizeof digest) != 0)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "this is no saved learner, or a damaged one: its checksum does not "
+                           "match");
+    tacit_status status = tacit__regression_load(agent->curator, bytes, size - tail, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__lin_ucb_load(agent->planner, at + size - tail);
+    memcpy(&agent->version, at + size - sizeof digest - sizeof agent->version,
+           sizeof agent->version);
+    return TACIT_OK;
 }
 
 static tacit_ledger *ledger(const void *self)

@@ -12,12 +12,13 @@
 /* --- Values ------------------------------------------------------------------------------------- */
 
 /* K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt by the trapezoid rule, whose error falls exponentially for such an
- * integrand; e^-z and the largest term are kept apart, so that nothing overflows. [kernel.md 2] */
+ * integrand; e^-z and the largest term are kept apart, so that nothing overflows. The step follows the width of the peak,
+ * 1 / sqrt(|(z, nu)|). [kernel.md 2, where it follows z alone: too coarse for nu above some 100] */
 double tacit__matern_quadrature(double nu, double z)
 {
     if (z < 1e-10)
         return 1;
-    double h = 0.1 / sqrt(1 + z / 25), sum = 0, scale = -HUGE_VAL;
+    double h = 0.1 / sqrt(1 + hypot(z, nu) / 25), sum = 0, scale = -HUGE_VAL;
     for (long i = 0;; i++) {
         double t = h * (double)i;
         /* log of exp(-z (cosh t - 1)) cosh(nu t) */

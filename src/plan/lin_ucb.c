@@ -232,3 +232,54 @@ void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, d
     tacit__solve_upper(p->o.dimension, b->factor, theta);
     *beta = b->beta;
 }
+
+/* --- Saving ---------------------------------------------------------------------------------------- */
+
+typedef struct saved {
+    uint64_t version, started;
+} saved;
+
+static size_t block_size(const tacit__lin_ucb *p)
+{
+    return (p->o.dimension * p->o.dimension + 2 * p->o.dimension + 2) * sizeof(double);
+}
+
+size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *p)
+{
+    return sizeof(saved) + p->o.blocks * block_size(p);
+}
+
+/* The arrays of a block, in order; `to_block` copies from the bytes. */
+static void copy_block(const tacit__lin_ucb *p, block *b, unsigned char *at, bool to_block)
+{
+    const size_t d = p->o.dimension;
+    void *data[] = {b->factor, b->pivots, b->t, &b->log_det, &b->beta};
+    const size_t size[] = {d * d, d, d, 1, 1};
+    for (size_t i = 0; i < 5; at += size[i] * sizeof(double), i++)
+        memcpy(to_block ? data[i] : at, to_block ? at : data[i], size[i] * sizeof(double));
+}
+
+void tacit__lin_ucb_save(const tacit__lin_ucb *p, void *bytes)
+{
+    const saved s = {p->version, p->started};
+    unsigned char *at = bytes;
+    memcpy(at, &s, sizeof s);
+    at += sizeof s;
+    for (size_t i = 0; i < p->o.blocks; i++, at += block_size(p))
+        copy_block(p, &p->blocks[i], at, false);
+}
+
+void tacit__lin_ucb_load(tacit__lin_ucb *p, const void *bytes)
+{
+    saved s;
+    union { /* copy_block writes in the other direction only */
+        const void *in;
+        unsigned char *out;
+    } at = {.in = bytes};
+    memcpy(&s, bytes, sizeof s);
+    p->version = s.version;
+    p->started = s.started != 0;
+    at.out += sizeof s;
+    for (size_t i = 0; i < p->o.blocks; i++, at.out += block_size(p))
+        copy_block(p, &p->blocks[i], at.out, true);
+}

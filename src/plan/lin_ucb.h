@@ -35,6 +35,12 @@ bool tacit__lin_ucb_look(tacit__lin_ucb *planner, const tacit__moments *moments)
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *features, double chance,
                             double *probability, double *scores);
 
+/* Everything that the next look depends on, so that a factorization that has followed its sums goes on with the same
+ * rounding: so many bytes. */
+size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *planner);
+void tacit__lin_ucb_save(const tacit__lin_ucb *planner, void *bytes);
+void tacit__lin_ucb_load(tacit__lin_ucb *planner, const void *bytes);
+
 /* For tests: theta[d] of a block, and the width's multiplier. */
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t block, double *theta,
                              double *beta);

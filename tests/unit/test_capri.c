@@ -1,0 +1,408 @@
+/* CAPRI: schedule, elimination, limits. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "agents/agent.h"
+#include "curate/epochs.h"
+#include "plan/capri.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/world.h"
+
+static void epochs_double_and_end_with_the_users(void **state)
+{
+    (void)state;
+    static const uint64_t paper[] = {90, 180, 360, 720, 1440, 2880, 2330};
+    uint64_t length[64];
+    assert_int_equal(tacit__capri_schedule(8000, false, length), 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(length[i], paper[i]);
+    for (uint64_t T = 1; T < 3000000; T = T * 3 / 2 + 1)
+        for (int balanced = 0; balanced < 2; balanced++) {
+            size_t n = tacit__capri_schedule(T, balanced != 0, length);
+            uint64_t sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                assert_true(length[i] > 0);
+                sum += length[i];
+            }
+            assert_int_equal(sum, T);
+            assert_true(n >= 1 && n < 64);
+            if (balanced && T > 100)
+                assert_within((double)length[n - 1] / (double)T, 0.4, 0.6);
+        }
+}
+
+static void words(void *context, uint64_t stream, uint64_t first, size_t n, uint64_t *out)
+{
+    uint64_t seed = 7919 * stream + first + *(const uint64_t *)context;
+    for (size_t i = 0; i < n; i++)
+        out[i] = random_word(&seed);
+}
+
+enum { CONTEXTS = 6, ACTIONS = 9, PAIRS = CONTEXTS * ACTIONS };
+
+static double points[PAIRS * 2];
+static uint64_t seed_of_words = 3;
+
+static tacit__capri_options options_of(tacit__capri_width width)
+{
+    tacit__capri_options o = {.users = 2000,
+                              .width = width,
+                              .bonus_scale = 0.1,
+                              .noise_scale = 1,
+                              .failure = 0.05,
+                              .norm = 0.4,
+                              .copies = 4,
+                              .tol = 1e-6,
+                              .rank = PAIRS,
+                              .balanced = true,
+                              .greedy = true,
+                              .epsilon = 1,
+                              .delta = 1e-5,
+                              .words = words,
+                              .context = &seed_of_words};
+    for (size_t w = 0; w < PAIRS; w++) {
+        points[2 * w] = (double)(w / ACTIONS) / (CONTEXTS - 1);
+        points[2 * w + 1] = (double)(w % ACTIONS) / (ACTIONS - 1);
+    }
+    o.pairs = (tacit__pairs){.n_contexts = CONTEXTS, .n_actions = ACTIONS, .points = points};
+    assert_ok(tacit__kernel_read("se(0.3)", 2, 1, &o.pairs.kernel, NULL));
+    return o;
+}
+
+/* Sums of any size and direction, also absurd ones: every context keeps an action, and the best estimate stays. */
+static void no_width_empties_a_context(void **state)
+{
+    (void)state;
+    static const tacit__capri_width widths[] = {TACIT__WIDTH_PAIRWISE, TACIT__WIDTH_POINTWISE,
+                                                TACIT__WIDTH_MAX4, TACIT__WIDTH_THEORY};
+    uint64_t seed = 11;
+    for (size_t k = 0; k < 4; k++)
+        for (int trial = 0; trial < 20; trial++) {
+            tacit__capri_options o = options_of(widths[k]);
+            tacit__capri *p;
+            o.bonus_scale = trial % 3 == 0 ? 0 : 0.1;
+            o.noise_scale = trial % 2;
+            o.local = trial % 5 == 0;
+            assert_ok(tacit__capri_create(&o, &p));
+            tacit__capri_start(p, trial % 4 == 0 ? 0 : 7);
+            while (!tacit__capri_look(p).last) {
+                bool before[PAIRS];
+                double sum[PAIRS], size = pow(10, (double)random_below(&seed, 7) - 2);
+                memcpy(before, tacit__capri_active(p), sizeof before);
+                for (size_t j = 0; j < tacit__capri_look(p).estimator->p; j++)
+                    sum[j] = size * random_normal(&seed);
+                tacit__capri_close(p, sum);
+                const bool *active = tacit__capri_active(p);
+                const double *mu = tacit__capri_estimates(p);
+                for (size_t c = 0; c < CONTEXTS; c++) {
+                    size_t best = PAIRS, left = 0;
+                    double mass = 0;
+                    for (size_t w = c * ACTIONS; w < (c + 1) * ACTIONS; w++) {
+                        assert_true(!active[w] || before[w]); /* nothing comes back */
+                        if (before[w] && (best == PAIRS || mu[w] > mu[best]))
+                            best = w;
+                        left += active[w];
+                        mass += tacit__capri_look(p).mixed[w];
+                        assert_true(tacit__capri_look(p).mixed[w] == 0 || active[w]);
+                    }
+                    assert_true(left > 0 && active[best]);
+                    assert_close(mass, 1, 1e-12);
+                }
+                if (widths[k] == TACIT__WIDTH_THEORY && size <= 1)
+                    for (size_t w = 0; w < PAIRS; w++)
+                        assert_true(active[w] == before[w]); /* the printed width drops nothing */
+            }
+            tacit__capri_destroy(p);
+        }
+}
+
+/* --- Agents in a world ---------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    double regret;
+    uint64_t version;
+    double last[PAIRS];
+} outcome;
+
+static tacit_agent *hire(const tacit_world *world, const char *kind, tacit_guarantee g,
+                         const tacit_setting *settings, size_t n, uint64_t users, uint64_t seed)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const tacit_agent_request request = {.kind = kind,
+                                         .settings = settings,
+                                         .n_settings = n,
+                                         .guarantee = g,
+                                         .n_states = f->n_states,
+                                         .n_actions = f->n_actions,
+                                         .horizon = 1,
+                                         .stationary = true,
+                                         .episodes = users,
+                                         .bandit = f->bandit};
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s: %s", kind, err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+static outcome play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    tacit_noise *noise;
+    tacit_rounds *rounds;
+    tacit_error err = {0};
+    outcome o = {0};
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_ok(tacit_rounds_create(world, noise, &rounds, &err));
+    tacit_noise_destroy(noise);
+    for (uint64_t t = first; t < last; t++) {
+        tacit_billboard board;
+        tacit_visitor v;
+        uint32_t action;
+        double probability, reward, best = 0;
+        assert_ok(tacit_agent_plan(agent, &board, &err));
+        assert_ok(tacit_rounds_begin(rounds, t, &v));
+        tacit_situation where = {.state = v.state, .features = v.features};
+        assert_ok(tacit_agent_act(agent, &where, tacit_rounds_chance(rounds), &action, &probability,
+                                  &err));
+        assert_ok(tacit_rounds_reward(rounds, action, &reward));
+        for (size_t a = 0; a < f->n_actions; a++)
+            best = fmax(best, v.means[a]);
+        o.regret += best - v.means[action];
+        o.version = board.version;
+        if (board.mixed != NULL)
+            memcpy(o.last, board.mixed, sizeof o.last);
+        tacit_trajectory user = {
+            .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
+        assert_ok(tacit_agent_learn(agent, &user, &err));
+    }
+    tacit_rounds_destroy(rounds);
+    return o;
+}
+
+static tacit_world *small_world(void)
+{
+    static const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
+                                             {.key = "actions", .value = "9"},
+                                             {.key = "kernel", .value = "se(0.3)"},
+                                             {.key = "seed", .value = "4"}};
+    return world_of("kernel-bandit", settings, N_OF(settings));
+}
+
+static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
+
+/* delta(epsilon) of a huge epsilon leaves noise of no consequence: the private learner is the other one. The tau that is
+ * chosen, and public chance, are the same too. */
+static void without_noise_the_private_learner_is_the_other_one(void **state)
+{
+    (void)state;
+    tacit_world *world = small_world();
+    const tacit_model models[] = {TACIT_MODEL_JOINT, TACIT_MODEL_LOCAL};
+    tacit_agent *a = hire(world, "capri", none, NULL, 0, 3000, 8);
+    outcome wanted = play(world, a, 0, 3000);
+    tacit_agent_destroy(a);
+    for (size_t m = 0; m < 2; m++) {
+        tacit_guarantee g = {models[m], models[m] == TACIT_MODEL_JOINT ? 4e5 : 4e7, 0.4};
+        a = hire(world, "capri", g, NULL, 0, 3000, 8);
+        outcome got = play(world, a, 0, 3000);
+        assert_memory_equal(got.last, wanted.last, sizeof got.last);
+        assert_true(got.regret == wanted.regret && got.version == wanted.version);
+        tacit_agent_destroy(a);
+    }
+    tacit_world_destroy(world);
+}
+
+/* Sums over epochs as the paper orders them: less privacy, less regret; averages over worlds would take longer. */
+static void privacy_costs_regret(void **state)
+{
+    (void)state;
+    double regret[3] = {0};
+    const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
+    for (int w = 0; w < 6; w++) {
+        char seed[4] = {(char)('1' + w)};
+        const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
+                                          {.key = "actions", .value = "9"},
+                                          {.key = "kernel", .value = "se(0.3)"},
+                                          {.key = "seed", .value = seed}};
+        tacit_world *world = world_of("kernel-bandit", settings, N_OF(settings));
+        for (size_t m = 0; m < 3; m++) {
+            tacit_agent *a = hire(world, "capri", g[m], NULL, 0, 20000, 2);
+            regret[m] += play(world, a, 0, 20000).regret;
+            tacit_agent_destroy(a);
+        }
+        tacit_world_destroy(world);
+    }
+    assert_true(regret[0] < regret[1] && regret[1] < regret[2]);
+}
+
+static void the_printed_width_is_uniform_play(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{.key = "preset", .value = "published"}};
+    tacit_world *world = small_world();
+    tacit_agent *a = hire(world, "capri", none, settings, 1, 3000, 8);
+    outcome o = play(world, a, 0, 3000);
+    for (size_t w = 0; w < PAIRS; w++)
+        assert_close(o.last[w], 1.0 / ACTIONS, 1e-12);
+    tacit_agent_destroy(a);
+    tacit_world_destroy(world);
+}
+
+static void the_last_epoch_shows_nothing(void **state)
+{
+    (void)state;
+    tacit_world *world = small_world();
+    uint64_t length[64];
+    size_t n = tacit__capri_schedule(3000, true, length);
+    tacit_agent *a = hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, NULL, 0,
+                          3000, 8);
+    assert_int_equal(tacit_plan_release(tacit_agent_release_plan(a), 0)->steps, n - 1);
+    assert_true(tacit_plan_release(tacit_agent_release_plan(a), 0)->column_l2 == 1);
+    assert_close(tacit_plan_scale(tacit_agent_release_plan(a), 0), 2 / 0.268051123211, 1e-9);
+    (void)play(world, a, 0, 3000 - length[n - 1]);
+    assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), n - 1);
+    (void)play(world, a, 3000 - length[n - 1], 3000);
+    assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), n - 1);
+    tacit_error err = {0};
+    tacit_trajectory user = {.states = (uint32_t[]){0},
+                             .actions = (uint32_t[]){0},
+                             .rewards = (double[]){0}};
+    assert_status(tacit_agent_learn(a, &user, &err), TACIT_EXHAUSTED);
+    tacit_agent_destroy(a);
+    tacit_world_destroy(world);
+}
+
+/* Kinds with a kernel go on where they were saved, in the middle of an epoch, and refuse what is not theirs. */
+static void a_saved_learner_goes_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        tacit_guarantee g;
+        const char *key, *value;
+    } cases[] = {{"capri", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
+                 {"capri", {TACIT_MODEL_JOINT, 2, 1e-5}, NULL, NULL},
+                 {"capri", {TACIT_MODEL_LOCAL, 5, 1e-5}, NULL, NULL},
+                 {"capri", {TACIT_MODEL_JOINT, 2, 1e-5}, "preset", "faithful"},
+                 {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
+                 {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, NULL, NULL},
+                 {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, "sampling", "variance"}};
+    tacit_world *world = small_world();
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const tacit_setting setting = {.key = cases[i].key, .value = cases[i].value};
+        size_t n = cases[i].key != NULL, size = 0;
+        tacit_error err = {0};
+        tacit_agent *calm = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
+        (void)play(world, calm, 0, 700);
+        outcome wanted = play(world, calm, 700, 1500);
+        tacit_agent *first = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
+        (void)play(world, first, 0, 700);
+        assert_ok(tacit_agent_save(first, NULL, &size, &err));
+        uint8_t *bytes = calloc(size, 1);
+        assert_ok(tacit_agent_save(first, bytes, &size, &err));
+        tacit_agent *second = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 8);
+        bytes[size / 2] ^= 1;
+        assert_status(tacit_agent_load(second, bytes, size, &err), TACIT_CORRUPT);
+        bytes[size / 2] ^= 1;
+        assert_status(tacit_agent_load(second, bytes, size - 1, &err), TACIT_CORRUPT);
+        assert_ok(tacit_agent_load(second, bytes, size, &err));
+        outcome got = play(world, second, 700, 1500);
+        assert_true(got.regret == wanted.regret && got.version == wanted.version);
+        assert_memory_equal(got.last, wanted.last, sizeof got.last);
+        tacit_agent *other = hire(world, cases[i].kind, cases[i].g, &setting, n, 1499, 8);
+        assert_status(tacit_agent_load(other, bytes, size, &err), TACIT_WRONG_PLAN);
+        assert_status(tacit_agent_load(first, bytes, size, &err), TACIT_BAD_ARGUMENT);
+        free(bytes);
+        tacit_agent_destroy(calm);
+        tacit_agent_destroy(first);
+        tacit_agent_destroy(second);
+        tacit_agent_destroy(other);
+    }
+    tacit_world_destroy(world);
+}
+
+/* Local sums: users without rewards leave pure noise, of variance n s^2 in each coordinate. A chi-square of 400 * 8 degrees
+ * is outside five standard deviations once in a million seeds; this one is fixed. */
+static void local_noise_adds_up_to_the_number_of_users(void **state)
+{
+    (void)state;
+    enum { P = 8, USERS = 40, EPOCHS = 400 };
+    tacit__epochs *c;
+    tacit_noise *noise;
+    const tacit__epochs_options o = {.dimension = P,
+                                     .n_epochs = EPOCHS,
+                                     .users = USERS * EPOCHS,
+                                     .guarantee = {TACIT_MODEL_LOCAL, 2, 1e-5}};
+    assert_ok(tacit_noise_create_simulated(3, &noise));
+    assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
+    tacit_noise_destroy(noise);
+    double v[P] = {1}, sum[P], square = 0;
+    for (int e = 0; e < EPOCHS; e++) {
+        for (int t = 0; t < USERS; t++)
+            assert_ok(tacit__epochs_add(c, P, v, 0, NULL));
+        assert_ok(tacit__epochs_show(c, P, sum, NULL));
+        for (size_t j = 0; j < P; j++)
+            square += sum[j] * sum[j];
+    }
+    double variance = USERS * tacit__epochs_scale(c) * tacit__epochs_scale(c);
+    double degrees = P * EPOCHS;
+    assert_within((square / variance - degrees) / sqrt(2 * degrees), -5, 5);
+    assert_status(tacit__epochs_add(c, P, v, 0, NULL), TACIT_EXHAUSTED);
+    tacit__epochs_destroy(c);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const tacit_setting shared = {.key = "contexts", .value = "0"};
+    tacit_world *world = world_of("linear-bandit", &shared, 1);
+    const tacit_world_facts *f = tacit_world_describe(world);
+    tacit_agent_request request = {.kind = "capri",
+                                   .n_actions = f->n_actions,
+                                   .horizon = 1,
+                                   .episodes = 100,
+                                   .bandit = f->bandit};
+    tacit_agent *agent = NULL;
+    tacit_error err = {0};
+    assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "numbered contexts"));
+    request.kind = "gp-ucb";
+    assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_UNSUPPORTED);
+    tacit_world_destroy(world);
+    world = small_world();
+    tacit_agent *a = hire(world, "capri", none, NULL, 0, 100, 1);
+    tacit_trajectory user = {.states = (uint32_t[]){6},
+                             .actions = (uint32_t[]){0},
+                             .rewards = (double[]){0.5}};
+    assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
+    user = (tacit_trajectory){.states = (uint32_t[]){0},
+                              .actions = (uint32_t[]){0},
+                              .rewards = (double[]){1.5}};
+    assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
+    tacit_agent_destroy(a);
+    tacit_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(epochs_double_and_end_with_the_users),
+        cmocka_unit_test(no_width_empties_a_context),
+        cmocka_unit_test(without_noise_the_private_learner_is_the_other_one),
+        cmocka_unit_test(privacy_costs_regret),
+        cmocka_unit_test(the_printed_width_is_uniform_play),
+        cmocka_unit_test(the_last_epoch_shows_nothing),
+        cmocka_unit_test(a_saved_learner_goes_on),
+        cmocka_unit_test(local_noise_adds_up_to_the_number_of_users),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,576 @@
+/* LinUCB: sums, factorizations that follow, scores, limits. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "agents/agent.h"
+#include "curate/regression.h"
+#include "linalg/forms.h"
+#include "linalg/symmetric.h"
+#include "plan/lin_ucb.h"
+#include "base/cpu.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/world.h"
+
+enum { D = 5, ACTIONS = 21 };
+
+static void random_vector(uint64_t *seed, size_t d, double *x)
+{
+    double square = 0;
+    for (size_t i = 0; i < d; i++) {
+        x[i] = random_normal(seed);
+        square += x[i] * x[i];
+    }
+    double length = sqrt(random_unit(seed)) / sqrt(square);
+    for (size_t i = 0; i < d; i++)
+        x[i] *= length;
+}
+
+/* --- Arithmetic ---------------------------------------------------------------------------------- */
+
+static void forms_are_those_of_a_plain_solve_on_every_path(void **state)
+{
+    (void)state;
+    static const size_t dimensions[] = {1, 2, 7, 20, 33}, numbers[] = {1, 7, 8, 9, 16, 20, 40};
+    uint64_t seed = 2;
+    for (size_t a = 0; a < 5; a++)
+        for (size_t b = 0; b < 7; b++) {
+            size_t d = dimensions[a], n = numbers[b];
+            double *full = calloc(d * d, sizeof *full), *pivots = calloc(d, sizeof *pivots);
+            double *t = calloc(d, sizeof *t), *x = calloc(n * d, sizeof *x);
+            double *z = calloc(d, sizeof *z), *scratch = calloc(tacit__forms_scratch(d), 8);
+            double inner[2][40], square[2][40];
+            for (size_t i = 0; i < d; i++)
+                full[i * d + i] = 1;
+            for (int k = 0; k < 30; k++) {
+                random_vector(&seed, d, z);
+                tacit__rank_update(d, 1, NULL, z, NULL, full);
+            }
+            assert_true(tacit__cholesky(d, full));
+            for (size_t i = 0; i < d; i++) {
+                pivots[i] = 1 / full[i * d + i];
+                t[i] = random_normal(&seed);
+            }
+            for (size_t i = 0; i < n; i++)
+                random_vector(&seed, d, x + i * d);
+            for (int base = 0; base < 2; base++) {
+                tacit__cpu_pretend_base(base != 0);
+                tacit__forms(d, n, full, pivots, t, x, scratch, inner[base], square[base]);
+            }
+            tacit__cpu_pretend_base(false);
+            assert_memory_equal(inner[0], inner[1], n * sizeof(double));
+            assert_memory_equal(square[0], square[1], n * sizeof(double));
+            for (size_t i = 0; i < n; i++) {
+                double sum = 0, squares = 0;
+                memcpy(z, x + i * d, d * sizeof *z);
+                tacit__solve_lower(d, full, z);
+                for (size_t j = 0; j < d; j++) {
+                    sum += z[j] * t[j];
+                    squares += z[j] * z[j];
+                }
+                assert_within(inner[0][i] - sum, -1e-12, 1e-12);
+                assert_within(square[0][i] - squares, -1e-12, 1e-12);
+            }
+            free(full);
+            free(pivots);
+            free(t);
+            free(x);
+            free(z);
+            free(scratch);
+        }
+}
+
+/* --- Sums ------------------------------------------------------------------------------------------ */
+
+static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t users, size_t blocks)
+{
+    tacit__regression *c;
+    tacit_noise *noise;
+    tacit_error err = {0};
+    const tacit__regression_options o = {.dimension = D,
+                                         .blocks = blocks,
+                                         .users = users,
+                                         .guarantee = g,
+                                         .mechanism = tacit_sum_default_mechanism(g),
+                                         .growth = growth,
+                                         .response_weight = 1};
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    if (tacit__regression_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+/* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 [kernel.md 7.3]. */
+static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
+{
+    (void)state;
+    static const double weights[] = {0.3, 1, M_SQRT2, 2};
+    assert_close(tacit__regression_sensitivity(1), 2.1213203435596424, 1e-14);
+    assert_close(tacit__regression_sensitivity(M_SQRT2), 2.8284271247461903, 1e-14);
+    uint64_t seed = 4;
+    for (size_t k = 0; k < 4; k++) {
+        double s = weights[k], delta = tacit__regression_sensitivity(s), worst = 0;
+        for (int trial = 0; trial < 200000; trial++) {
+            double x[3], y[3], r = random_unit(&seed), p[6], q[6], square = 0;
+            double length = trial % 2 ? 1 : random_unit(&seed), u = trial % 3 ? 1 : random_between(&seed, -1, 1);
+            x[0] = length, x[1] = 0;
+            y[0] = r, y[1] = sqrt(1 - r * r);
+            tacit__packed_outer(2, 1, x, p);
+            tacit__packed_outer(2, 1, y, q);
+            for (size_t i = 0; i < 2; i++) {
+                p[3 + i] = s * u * x[i];
+                q[3 + i] = -s * y[i];
+            }
+            for (size_t i = 0; i < 5; i++)
+                square += (p[i] - q[i]) * (p[i] - q[i]);
+            worst = fmax(worst, sqrt(square));
+        }
+        assert_within(worst / delta, 0.999, 1 + 1e-12);
+    }
+}
+
+static void releases_come_when_users_have_grown(void **state)
+{
+    (void)state;
+    uint64_t at[64];
+    size_t n = tacit__regression_schedule(1000, 1.5, NULL);
+    assert_int_equal(tacit__regression_schedule(1000, 1.5, at), n);
+    assert_int_equal(at[0], 32);
+    for (size_t i = 1; i < n; i++)
+        assert_true(at[i] == (uint64_t)ceil(1.5 * (double)at[i - 1]) && at[i] <= 1000);
+    assert_int_equal(tacit__regression_schedule(1000, 1, NULL), 1000);
+    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 1.5, 1001, 1);
+    uint64_t seed = 9, version = 0;
+    size_t next = 0;
+    for (uint64_t t = 1; t <= 1000; t++) {
+        double x[D];
+        random_vector(&seed, D, x);
+        assert_ok(tacit__regression_add(c, x, 0, 1, NULL));
+        bool due = next < n && at[next] == t;
+        next += due;
+        assert_true(tacit__regression_release(c).version == version + due);
+        version += due;
+    }
+    assert_int_equal(tacit_ledger_passed(tacit__regression_ledger(c), 0), n);
+    tacit__regression_destroy(c);
+}
+
+/* With next to no noise, batches and blocks add up to the exact sums. */
+static void batches_add_up(void **state)
+{
+    (void)state;
+    const tacit_guarantee g[] = {{TACIT_MODEL_NONE, 0, 0},
+                                 {TACIT_MODEL_JOINT, 1e5, 0.4},
+                                 {TACIT_MODEL_LOCAL, 1e6, 0.4}};
+    enum { USERS = 200, BLOCKS = 3 };
+    tacit__regression *c[3];
+    for (size_t m = 0; m < 3; m++)
+        c[m] = curator(g[m], m == 0 ? 1 : 1.3, USERS + 1, BLOCKS);
+    uint64_t seed = 6;
+    for (uint64_t t = 0; t < USERS; t++) {
+        double x[D], y = random_between(&seed, -1, 1);
+        size_t block = random_below(&seed, BLOCKS);
+        random_vector(&seed, D, x);
+        for (size_t m = 0; m < 3; m++)
+            assert_ok(tacit__regression_add(c[m], x, block, y, NULL));
+        tacit__moments exact = tacit__regression_release(c[0]);
+        uint64_t at[64];
+        size_t n = tacit__regression_schedule(USERS, 1.3, at);
+        for (size_t m = 1; m < 3; m++)
+            for (size_t i = 0; i < n; i++)
+                if (at[i] == t + 1) {
+                    tacit__moments noisy = tacit__regression_release(c[m]);
+                    for (size_t j = 0; j < BLOCKS * tacit__packed_size(D); j++)
+                        assert_within(noisy.gram[j] - exact.gram[j], -0.2, 0.2);
+                    for (size_t j = 0; j < BLOCKS * D; j++)
+                        assert_within(noisy.response[j] - exact.response[j], -0.2, 0.2);
+                }
+    }
+    for (size_t m = 0; m < 3; m++)
+        tacit__regression_destroy(c[m]);
+}
+
+/* Noise of the declared size: users without features leave nothing else. 4000 numbers; five standard deviations. */
+static void the_noise_has_the_size_that_is_told(void **state)
+{
+    (void)state;
+    const tacit_guarantee g[] = {{TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    enum { BLOCKS = 200 };
+    for (size_t m = 0; m < 2; m++) {
+        tacit__regression *c = curator(g[m], 1.5, 60, BLOCKS);
+        const double zero[D] = {0};
+        for (int t = 0; t < 59; t++)
+            assert_ok(tacit__regression_add(c, zero, 0, 0, NULL));
+        tacit__moments r = tacit__regression_release(c);
+        double gram = 0, response = 0, n = BLOCKS * (double)tacit__packed_size(D);
+        for (size_t i = 0; i < BLOCKS * tacit__packed_size(D); i++)
+            gram += r.gram[i] * r.gram[i];
+        for (size_t i = 0; i < BLOCKS * D; i++)
+            response += r.response[i] * r.response[i];
+        assert_within((gram / (r.gram_stddev * r.gram_stddev) - n) / sqrt(2 * n), -5, 5);
+        n = BLOCKS * D;
+        assert_within((response / (r.response_stddev * r.response_stddev) - n) / sqrt(2 * n), -5,
+                      5);
+        tacit__regression_destroy(c);
+    }
+}
+
+static void what_is_too_long_is_refused_and_changes_nothing(void **state)
+{
+    (void)state;
+    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
+    const double good[D] = {1}, bad[D] = {0.8, 0.8}, strange[D] = {(double)NAN};
+    assert_status(tacit__regression_add(c, bad, 0, 0, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__regression_add(c, strange, 0, 0, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__regression_add(c, good, 2, 0, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__regression_add(c, good, 0, 1.1, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__regression_add(c, good, 0, (double)NAN, NULL), TACIT_OUT_OF_BOUND);
+    assert_true(tacit__regression_release(c).users == 0);
+    for (int t = 0; t < 10; t++)
+        assert_ok(tacit__regression_add(c, good, 0, 1, NULL));
+    assert_status(tacit__regression_add(c, good, 0, 1, NULL), TACIT_EXHAUSTED);
+    tacit__regression_destroy(c);
+}
+
+/* --- The planner ----------------------------------------------------------------------------------- */
+
+/* theta by plain elimination on H = lambda I + V. */
+static void solve_plainly(size_t d, const double *packed, double lambda, const double *u,
+                          double *theta)
+{
+    double a[D][D + 1];
+    for (size_t j = 0, n = 0; j < d; j++)
+        for (size_t i = 0; i <= j; i++, n++)
+            a[i][j] = a[j][i] = i == j ? packed[n] + lambda : packed[n] / M_SQRT2;
+    for (size_t i = 0; i < d; i++)
+        a[i][d] = u[i];
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < d; i++) {
+            double f = i == k ? 0 : a[i][k] / a[k][k];
+            for (size_t j = k; j <= d; j++)
+                a[i][j] -= f * a[k][j];
+        }
+    for (size_t i = 0; i < d; i++)
+        theta[i] = a[i][d] / a[i][i];
+}
+
+static void the_factor_follows_the_sums(void **state)
+{
+    (void)state;
+    const tacit__lin_ucb_options o = {.dimension = D,
+                                      .blocks = 2,
+                                      .n_actions = 2,
+                                      .users = 3000,
+                                      .bonus_scale = 1,
+                                      .regularizer = 0.5,
+                                      .failure = 0.1,
+                                      .parameter_norm = 1,
+                                      .shift = 2};
+    tacit__lin_ucb *p, *fresh;
+    tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 3000, 2);
+    assert_ok(tacit__lin_ucb_create(&o, &p));
+    uint64_t seed = 12;
+    for (int t = 0; t < 2500; t++) {
+        double x[D], theta[D], wanted[D], beta, beta_fresh;
+        tacit__moments m = tacit__regression_release(c);
+        assert_true(tacit__lin_ucb_look(p, &m));
+        assert_false(tacit__lin_ucb_look(p, &m));
+        if (t % 500 == 0) {
+            size_t b = (size_t)(t / 500 % 2);
+            assert_ok(tacit__lin_ucb_create(&o, &fresh));
+            (void)tacit__lin_ucb_look(fresh, &m);
+            tacit__lin_ucb_estimate(p, b, theta, &beta);
+            tacit__lin_ucb_estimate(fresh, b, wanted, &beta_fresh);
+            assert_close(beta, beta_fresh, 1e-9);
+            solve_plainly(D, m.gram + b * tacit__packed_size(D), 0.5, m.response + b * D, wanted);
+            for (size_t i = 0; i < D; i++)
+                assert_within(theta[i] - wanted[i], -1e-9, 1e-9);
+            tacit__lin_ucb_destroy(fresh);
+        }
+        random_vector(&seed, D, x);
+        assert_ok(tacit__regression_add(c, x, random_below(&seed, 2), random_between(&seed, -1, 1),
+                                        NULL));
+    }
+    tacit__lin_ucb_destroy(p);
+    tacit__regression_destroy(c);
+}
+
+/* Noise can make a Gram matrix negative; both repairs give a learner that still answers, by finite numbers. */
+static void noise_that_outweighs_the_data_is_repaired(void **state)
+{
+    (void)state;
+    double gram[15] = {0}, response[D] = {1, 2, 3, 4, 5}, scores[2], probability;
+    for (size_t i = 0; i < 15; i++)
+        gram[i] = i % 2 ? 300 : -400;
+    for (int raise = 0; raise < 2; raise++)
+        for (double shift = 0; shift <= 2; shift += 0.5) {
+            const tacit__lin_ucb_options o = {.dimension = D,
+                                              .blocks = 1,
+                                              .n_actions = 2,
+                                              .users = 100,
+                                              .bonus_scale = 1,
+                                              .regularizer = 1,
+                                              .failure = 0.1,
+                                              .parameter_norm = 1,
+                                              .shift = shift,
+                                              .raise = raise != 0};
+            const double x[2 * D] = {1, 0, 0, 0, 0, 0, 1};
+            tacit__lin_ucb *p;
+            tacit__moments m = {.users = 10,
+                                .version = 1,
+                                .gram = gram,
+                                .response = response,
+                                .gram_stddev = 100,
+                                .response_stddev = 100};
+            assert_ok(tacit__lin_ucb_create(&o, &p));
+            (void)tacit__lin_ucb_look(p, &m);
+            uint32_t a = tacit__lin_ucb_act(p, x, 0.5, &probability, scores);
+            assert_true(a < 2 && isfinite(scores[0]) && isfinite(scores[1]));
+            assert_true(scores[a] >= scores[1 - a]);
+            tacit__lin_ucb_destroy(p);
+        }
+}
+
+static void ties_are_broken_by_chance(void **state)
+{
+    (void)state;
+    const tacit__lin_ucb_options o = {.dimension = 1,
+                                      .blocks = 1,
+                                      .n_actions = 4,
+                                      .users = 100,
+                                      .bonus_scale = 1,
+                                      .regularizer = 1,
+                                      .failure = 0.1,
+                                      .parameter_norm = 1};
+    const double x[] = {0.5, 1, -1, 1}, zero = 0;
+    double scores[4], probability;
+    tacit__lin_ucb *p;
+    tacit__moments m = {.gram = &zero, .response = &zero};
+    assert_ok(tacit__lin_ucb_create(&o, &p));
+    (void)tacit__lin_ucb_look(p, &m);
+    assert_int_equal(tacit__lin_ucb_act(p, x, 0, &probability, scores), 1);
+    assert_int_equal(tacit__lin_ucb_act(p, x, 0.5, &probability, scores), 2);
+    assert_int_equal(tacit__lin_ucb_act(p, x, 0.99, &probability, scores), 3);
+    assert_close(probability, 1.0 / 3, 1e-15);
+    tacit__lin_ucb_destroy(p);
+}
+
+/* --- Agents ---------------------------------------------------------------------------------------- */
+
+static tacit_agent *hire(const tacit_world *world, tacit_guarantee g, tacit_calibration calibration,
+                         const tacit_setting *settings, size_t n, uint64_t users)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const tacit_agent_request request = {.kind = "lin-ucb",
+                                         .settings = settings,
+                                         .n_settings = n,
+                                         .guarantee = g,
+                                         .calibration = calibration,
+                                         .n_states = f->n_states,
+                                         .n_actions = f->n_actions,
+                                         .horizon = 1,
+                                         .episodes = users,
+                                         .bandit = f->bandit};
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(7, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+static double play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    tacit_noise *noise;
+    tacit_rounds *rounds;
+    tacit_error err = {0};
+    double regret = 0;
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_ok(tacit_rounds_create(world, noise, &rounds, &err));
+    tacit_noise_destroy(noise);
+    for (uint64_t t = first; t < last; t++) {
+        tacit_billboard board;
+        tacit_visitor v;
+        uint32_t action;
+        double probability, reward, best = 0;
+        assert_ok(tacit_agent_plan(agent, &board, &err));
+        assert_ok(tacit_rounds_begin(rounds, t, &v));
+        tacit_situation where = {.state = v.state, .features = v.features};
+        assert_ok(tacit_agent_act(agent, &where, tacit_rounds_chance(rounds), &action, &probability,
+                                  &err));
+        assert_ok(tacit_rounds_reward(rounds, action, &reward));
+        for (size_t a = 0; a < f->n_actions; a++)
+            best = fmax(best, v.means[a]);
+        regret += best - v.means[action];
+        tacit_trajectory user = {
+            .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
+        assert_ok(tacit_agent_learn(agent, &user, &err));
+    }
+    tacit_rounds_destroy(rounds);
+    return regret;
+}
+
+static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6},
+                             local = {TACIT_MODEL_LOCAL, 1, 1e-6};
+
+static void privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts(
+    void **state)
+{
+    (void)state;
+    static const tacit_setting kinds[][3] = {
+        {{.key = "arms", .value = "shared"}, {.key = "actions", .value = "6"}, {.key = "contexts", .value = "0"}},
+        {{.key = "arms", .value = "disjoint"}, {.key = "actions", .value = "3"}, {.key = "contexts", .value = "50"}},
+        {{.key = "arms", .value = "shared"}, {.key = "actions", .value = "6"}, {.key = "phases", .value = "500"}}};
+    for (size_t k = 0; k < N_OF(kinds); k++) {
+        tacit_world *world = world_of("linear-bandit", kinds[k], 3);
+        const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 20, 1e-6}, joint, local};
+        double regret[4], uniform = 0;
+        for (size_t m = 0; m < 4; m++) {
+            tacit_agent *a = hire(world, g[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 20000);
+            regret[m] = play(world, a, 0, 20000);
+            tacit_agent_destroy(a);
+        }
+        tacit_agent *published = hire(world, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0, 20000);
+        uniform = play(world, published, 0, 20000);
+        tacit_agent_destroy(published);
+        assert_true(regret[0] < regret[2] && regret[1] < regret[2] && regret[2] < regret[3]);
+        assert_true(regret[2] < uniform); /* the printed constants cost more than tight ones */
+        tacit_world_destroy(world);
+    }
+}
+
+static void a_saved_learner_goes_on(void **state)
+{
+    (void)state;
+    const tacit_guarantee models[] = {none, joint, local};
+    static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
+                                             {.key = "actions", .value = "3"},
+                                             {.key = "d", .value = "4"}};
+    tacit_world *world = world_of("linear-bandit", settings, 3);
+    for (size_t m = 0; m < 3; m++) {
+        tacit_error err = {0};
+        size_t size = 0;
+        tacit_agent *calm = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        (void)play(world, calm, 0, 900);
+        double wanted = play(world, calm, 900, 2000);
+        tacit_agent *first = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        tacit_agent *second = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2000);
+        tacit_agent *other = hire(world, models[m], TACIT_CALIBRATION_TIGHT, NULL, 0, 2001);
+        (void)play(world, first, 0, 900);
+        assert_ok(tacit_agent_save(first, NULL, &size, &err));
+        uint8_t *bytes = calloc(size, 1);
+        assert_ok(tacit_agent_save(first, bytes, &size, &err));
+        assert_status(tacit_agent_load(other, bytes, size, &err), TACIT_WRONG_PLAN);
+        bytes[100] ^= 4;
+        assert_status(tacit_agent_load(second, bytes, size, &err), TACIT_CORRUPT);
+        bytes[100] ^= 4;
+        assert_ok(tacit_agent_load(second, bytes, size, &err));
+        double got = play(world, second, 900, 2000);
+        assert_true(got == wanted);
+        free(bytes);
+        tacit_agent_destroy(calm);
+        tacit_agent_destroy(first);
+        tacit_agent_destroy(second);
+        tacit_agent_destroy(other);
+    }
+    tacit_world_destroy(world);
+}
+
+static void forecasts_follow_the_numbers(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{.key = "d", .value = "20"}};
+    tacit_world *world = world_of("linear-bandit", settings, 1);
+    double last = HUGE_VAL;
+    for (double epsilon = 0.1; epsilon < 20; epsilon *= 3) {
+        tacit_forecast f, g;
+        tacit_agent *a = hire(world, (tacit_guarantee){TACIT_MODEL_JOINT, epsilon, 1e-6},
+                              TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
+        tacit_agent *b = hire(world, (tacit_guarantee){TACIT_MODEL_LOCAL, epsilon, 1e-6},
+                              TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
+        tacit_agent_forecast(a, &f);
+        tacit_agent_forecast(b, &g);
+        assert_true(f.users_needed < last && f.users_needed < g.users_needed);
+        assert_true((f.outlook == TACIT_OUTLOOK_ENOUGH) == (f.users_needed <= 5000 * 1.011));
+        assert_true((f.outlook == TACIT_OUTLOOK_ENOUGH) == (f.epsilon_needed <= epsilon * 1.011));
+        assert_true(strlen(f.words) > 20);
+        last = f.users_needed;
+        tacit_agent_destroy(a);
+        tacit_agent_destroy(b);
+    }
+    tacit_forecast f;
+    tacit_agent *a = hire(world, none, TACIT_CALIBRATION_TIGHT, NULL, 0, 5000);
+    tacit_agent_forecast(a, &f);
+    assert_int_equal(f.outlook, TACIT_OUTLOOK_UNKNOWN);
+    tacit_agent_destroy(a);
+    tacit_world_destroy(world);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const tacit_setting shared = {.key = "arms", .value = "shared"},
+                               opposite = {.key = "arms", .value = "opposite"};
+    static const tacit_setting disjoint_world = {.key = "arms", .value = "disjoint"};
+    tacit_world *worlds[] = {world_of("linear-bandit", NULL, 0),
+                             world_of("linear-bandit", &disjoint_world, 1)};
+    tacit_error err = {0};
+    for (size_t w = 0; w < 2; w++)
+        for (int k = 0; k < 2; k++) {
+            const tacit_world_facts *f = tacit_world_describe(worlds[w]);
+            const tacit_agent_request request = {.kind = "lin-ucb",
+                                                 .settings = k ? &opposite : &shared,
+                                                 .n_settings = 1,
+                                                 .n_states = f->n_states,
+                                                 .n_actions = f->n_actions,
+                                                 .horizon = 1,
+                                                 .episodes = 10,
+                                                 .bandit = f->bandit};
+            tacit_agent *agent = NULL;
+            bool fits = w == 0 && k == 0;
+            assert_status(tacit_agent_create(&request, NULL, &agent, &err),
+                          fits ? TACIT_OK : TACIT_UNSUPPORTED);
+            tacit_agent_destroy(agent);
+        }
+    const tacit_agent_request tabular = {
+        .kind = "lin-ucb", .n_states = 3, .n_actions = 2, .horizon = 1, .episodes = 10};
+    tacit_agent *agent = NULL;
+    assert_status(tacit_agent_create(&tabular, NULL, &agent, &err), TACIT_UNSUPPORTED);
+    agent = hire(worlds[0], none, TACIT_CALIBRATION_TIGHT, NULL, 0, 10);
+    tacit_trajectory user = {.states = (uint32_t[]){1000},
+                             .actions = (uint32_t[]){0},
+                             .rewards = (double[]){0.5}};
+    assert_status(tacit_agent_learn(agent, &user, &err), TACIT_OUT_OF_BOUND);
+    tacit_agent_destroy(agent);
+    tacit_world_destroy(worlds[0]);
+    tacit_world_destroy(worlds[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_are_those_of_a_plain_solve_on_every_path),
+        cmocka_unit_test(the_sensitivity_is_the_largest_distance_of_two_users),
+        cmocka_unit_test(releases_come_when_users_have_grown),
+        cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(the_noise_has_the_size_that_is_told),
+        cmocka_unit_test(what_is_too_long_is_refused_and_changes_nothing),
+        cmocka_unit_test(the_factor_follows_the_sums),
+        cmocka_unit_test(noise_that_outweighs_the_data_is_repaired),
+        cmocka_unit_test(ties_are_broken_by_chance),
+        cmocka_unit_test(
+            privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts),
+        cmocka_unit_test(a_saved_learner_goes_on),
+        cmocka_unit_test(forecasts_follow_the_numbers),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
