@@ -32,7 +32,7 @@ demo: setup
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/examples/day_of_counts
 	@echo
-	@$(BUILD)/tacit run examples/price_of_privacy.yaml -o $(BUILD)/demo
+	@$(BUILD)/tacit run examples/price_of_privacy.yaml -o $(BUILD)/demo --force
 
 test: setup
 	@$(MAKE) --no-print-directory all

@@ -36,7 +36,7 @@ _tacit() {
             fi
             ;;
         run)
-            words='--output --jobs --runs --episodes --quiet --json --help'
+            words='--output --jobs --runs --episodes --resume --force --yes --quiet --json --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         report)

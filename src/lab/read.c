@@ -160,6 +160,12 @@ static tacit_status fail_jobs(const tacit_experiment *e, uint64_t jobs, uint64_t
     return hard ? TACIT_SYNTAX : TACIT_TOO_LARGE;
 }
 
+static uint64_t most_jobs(const tacit_experiment *e)
+{
+    uint64_t most = e->changes.max_jobs;
+    return most > 0 && most < TACIT_MAX_JOBS ? most : TACIT_MAX_JOBS;
+}
+
 static uint64_t add(uint64_t a, uint64_t b)
 {
     return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
@@ -206,7 +212,7 @@ static tacit_status read_worlds(tacit_experiment *e, tacit_error *err)
     }
     if (status != TACIT_OK)
         return status;
-    if (n > TACIT_MAX_JOBS)
+    if (times(n, e->facts.runs) > most_jobs(e)) /* somebody plays in each of them */
         return fail_jobs(e, times(n, e->facts.runs), n, 1, err);
     e->worlds = tacit__alloc(n, sizeof *e->worlds);
     e->names = tacit__alloc(n, sizeof *e->names);
@@ -310,7 +316,8 @@ static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
     e->pairs = tacit__alloc((size_t)(e->facts.n_jobs / e->facts.runs), sizeof *e->pairs);
     if (e->pairs == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (uint32_t world = 0; world < e->facts.n_worlds; world++)
+    for (uint32_t world = 0; world < e->facts.n_worlds; world++) {
+        size_t before = e->n_pairs;
         for (uint32_t agent = 0; agent < e->facts.n_agents; agent++) {
             uint32_t *pair = &e->pair_of[world * e->facts.n_agents + agent];
             if (*pair == TACIT__NO_PAIR)
@@ -318,6 +325,13 @@ static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
             *pair = (uint32_t)e->n_pairs;
             e->pairs[e->n_pairs++] = (tacit__pair){world, agent};
         }
+        if (e->n_pairs == before)
+            return tacit__yaml_fail(
+                e->yaml, e->worlds[world].line, err, TACIT_SYNTAX,
+                "no agent plays in world '%.160s'; remove it, or name it in the "
+                "'worlds' of an agent",
+                e->worlds[world].label);
+    }
     return TACIT_OK;
 }
 
@@ -337,11 +351,10 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
     tacit_status status = count_agents(e, node, &n_agents, &n_jobs, err);
     if (status != TACIT_OK)
         return status;
-    uint64_t most = e->changes.max_jobs > 0 ? e->changes.max_jobs : TACIT_MAX_JOBS;
     uint64_t places = times(n_agents, e->facts.n_worlds);
     if (places > 10 * TACIT_MAX_JOBS) /* most of them restricted to a few worlds; still too many */
         return fail_jobs(e, places, e->facts.n_worlds, n_agents, err);
-    if (n_jobs > TACIT_MAX_JOBS || n_jobs > most)
+    if (n_jobs > most_jobs(e))
         return fail_jobs(e, n_jobs, e->facts.n_worlds, n_agents, err);
     e->facts.n_agents = (size_t)n_agents;
     e->facts.n_jobs = n_jobs;

@@ -7,6 +7,10 @@
 
 #include <tacit/lab.h>
 
+enum {
+    MAX_JOBS = 500
+}; /* larger grids are refused, as they should be, and would take their time */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int condition)
@@ -31,23 +35,40 @@ static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *
         require(strcmp(other->label, entry->label) != 0);
 }
 
+static void check_world(const tacit_experiment_facts *facts, const tacit_world_entry *world)
+{
+    require(world->label[0] != '\0' && strlen(world->label) <= 160 &&
+            strpbrk(world->label, "\n\r\t") == NULL);
+    require(world->kind[0] != '\0' && world->line >= 1);
+    for (const tacit_world_entry *other = facts->worlds; other < world; other++)
+        require(strcmp(other->label, world->label) != 0);
+}
+
 static void check(const tacit_experiment *experiment)
 {
+    uint64_t n_jobs = 0;
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
     require(facts->title[0] != '\0' && facts->n_worlds >= 1);
     require(facts->episodes >= 1 && facts->episodes <= TACIT_MAX_EPISODES);
     require(facts->runs >= 1 && facts->runs <= TACIT_MAX_RUNS);
-    require(facts->n_agents >= 1 && facts->n_jobs <= TACIT_MAX_JOBS);
+    require(facts->n_agents >= 1 && facts->n_jobs >= 1);
     for (size_t i = 0; i < facts->n_agents; i++)
         check_entry(facts, &facts->agents[i]);
+    for (size_t w = 0; w < facts->n_worlds; w++) {
+        check_world(facts, &facts->worlds[w]);
+        for (size_t i = 0; i < facts->n_agents; i++)
+            n_jobs += tacit_experiment_plays(experiment, w, i) ? facts->runs : 0;
+    }
+    require(n_jobs == facts->n_jobs && n_jobs <= MAX_JOBS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tacit_experiment *experiment = NULL;
     tacit_error err = {.message = ""};
+    const tacit_experiment_changes changes = {.max_jobs = MAX_JOBS};
     tacit_status status =
-        tacit_experiment_parse((const char *)data, size, "file", NULL, &experiment, &err);
+        tacit_experiment_parse((const char *)data, size, "file", &changes, &experiment, &err);
     if (status == TACIT_OK) {
         require(err.message[0] == '\0');
         check(experiment);

@@ -169,6 +169,9 @@ static void mistakes_are_named_with_line_and_remedy(void **state)
          "f:3: both 'world' and 'worlds' are given, the other in line 2"},
         {"episodes: 1\nworlds: [{kind: grid},\n {kind: grid}]\nagents: [{kind: uniform}]\n",
          "f:3: two worlds are called 'grid', the other in line 2"},
+        {"episodes: 1\nworlds: [{kind: grid},\n {kind: deep-sea}]\n"
+         "agents: [{kind: uniform, worlds: [grid]}]\n",
+         "f:3: no agent plays in world 'deep-sea'; remove it"},
         {HEAD "{kind: uniform, worlds: river}\n", "f:4: worlds is 'river', expected a list of"},
         {HEAD "{kind: uniform, worlds: []}\n", "f:4: worlds is an empty list"},
         {HEAD "{kind: uniform, worlds: [sea]}\n",
