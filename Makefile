@@ -33,6 +33,8 @@ demo: setup
 	@$(BUILD)/examples/day_of_counts
 	@echo
 	@$(BUILD)/tacit run examples/price_of_privacy.yaml -o $(BUILD)/demo --force
+	@echo
+	@echo "the report: $(BUILD)/demo/report.html"
 
 test: setup
 	@$(MAKE) --no-print-directory all
