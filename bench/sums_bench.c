@@ -24,6 +24,8 @@ typedef struct setting {
     tacit_law law;
     size_t dimension;
     uint64_t users;
+    bool
+        full; /* no coordinate of a user is 0; else all but one are, and the user is given as sparse */
 } setting;
 
 /* A sum whose whole release is 1-GDP or 1-DP for contributions that move it by 1. */
@@ -62,7 +64,10 @@ static void run(const setting *s)
     tacit_error err;
     double *x = calloc(s->dimension, sizeof *x), *out = calloc(s->dimension, sizeof *out);
     int64_t *draws = calloc(s->dimension, sizeof *draws);
-    x[0] = 0.5;
+    double parts = s->law == TACIT_LAW_LAPLACE ? (double)s->dimension : sqrt((double)s->dimension);
+    for (size_t i = 0; i < s->dimension; i++)
+        x[i] = 0.499 / parts; /* within the bound after rounding, too */
+    const size_t first = 0;
     tacit_noise *noise;
     tacit__site site;
     bench_check(tacit_noise_create_simulated(2, &noise), NULL);
@@ -75,7 +80,9 @@ static void run(const setting *s)
     for (int round = 0; round < ROUNDS; round++) {
         start = bench_now();
         for (int i = 0; i < steps; i++)
-            bench_check(tacit_sum_add(sum, x, &err), &err);
+            bench_check(s->full ? tacit_sum_add(sum, x, &err)
+                                : tacit_sum_add_sparse(sum, 1, &first, &(double){0.5}, &err),
+                        &err);
         double seconds = ratios[round] = bench_now() - start;
         sum_seconds = round == 0 || seconds < sum_seconds ? seconds : sum_seconds;
         start = bench_now();
@@ -96,15 +103,16 @@ static void run(const setting *s)
         largest = fmax(largest, stddev);
     }
     double n = (double)steps * (double)s->dimension;
-    printf("{\"sum\": \"%s\", \"law\": \"%s\", \"dimension\": %zu, \"users\": %llu, \"ns\": %.2f, "
+    printf("{\"sum\": \"%s\", \"law\": \"%s\", \"dimension\": %zu, \"users\": %llu, \"nonzeros\": "
+           "\"%s\", \"ns\": %.2f, "
            "\"draw_ns\": %.2f, \"of_draws\": %.2f, \"bytes_per_coordinate\": %.0f, \"create_ms\": "
            "%.1f, "
            "\"max_noise\": %.3f}\n",
            tacit_sum_mechanism_name(s->mechanism),
            s->law == TACIT_LAW_LAPLACE ? "laplace" : "gaussian", s->dimension,
-           (unsigned long long)s->users, 1e9 * sum_seconds / n, 1e9 * draw_seconds / n,
-           ratios[ROUNDS / 2], (double)tacit_sum_memory(sum) / (double)s->dimension, 1e3 * creation,
-           largest);
+           (unsigned long long)s->users, s->full ? "all" : "one", 1e9 * sum_seconds / n,
+           1e9 * draw_seconds / n, ratios[ROUNDS / 2],
+           (double)tacit_sum_memory(sum) / (double)s->dimension, 1e3 * creation, largest);
     fflush(stdout);
     tacit_sum_destroy(sum);
     tacit_ledger_destroy(ledger);
@@ -128,11 +136,12 @@ int main(void)
     bench_header("sums");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
-            run(&(setting){kinds[k].mechanism, kinds[k].law, dimensions[d], 1000000});
+            run(&(setting){kinds[k].mechanism, kinds[k].law, dimensions[d], 1000000, true});
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t u = 0; u < sizeof users / sizeof *users; u++)
-            run(&(setting){kinds[k].mechanism, kinds[k].law, 1920, users[u]});
+            run(&(setting){kinds[k].mechanism, kinds[k].law, 1920, users[u], true});
     for (size_t u = 0; u < sizeof users / sizeof *users; u++)
-        run(&(setting){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 100000, users[u]});
+        for (int full = 0; full < 2; full++)
+            run(&(setting){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 100000, users[u], full == 1});
     return 0;
 }
