@@ -1,0 +1,183 @@
+/* Features of all pairs against sums written out, and what is said of features that break their word. */
+#include "plan/mixing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { S = 20, A = 3, D = 4, PAIRS = S * A };
+
+/* A user's own features: a table [S][A][D][S] behind a callback. */
+typedef struct table {
+    double phi[S][A][D][S];
+    size_t calls;
+} table;
+
+static void row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    table *t = context;
+    t->calls++;
+    memcpy(out, t->phi[state][action], sizeof t->phi[state][action]);
+}
+
+/* Signed features within bound 1: every part sums to at most 1 / sqrt(D) in absolute value. */
+static table signed_table(uint64_t seed)
+{
+    table t = {.calls = 0};
+    for (size_t s = 0; s < S; s++)
+        for (size_t a = 0; a < A; a++)
+            for (size_t j = 0; j < D; j++)
+                for (size_t next = 0; next < S; next++)
+                    t.phi[s][a][j][next] = random_between(&seed, -1, 1) / (S * sqrt(D));
+    return t;
+}
+
+static tacit_mixture mixture_of(table *t)
+{
+    return (tacit_mixture){
+        .dimension = D, .bound = 1, .parameter_norm = 3, .kernels = true, .row = row, .context = t};
+}
+
+static void features_are_sums_over_next_states(void **state)
+{
+    (void)state;
+    uint64_t r = 1;
+    table t = signed_table(2);
+    tacit_mixture m = mixture_of(&t);
+    m.bound = 2;
+    tacit__mixing mixing;
+    tacit_error err;
+    assert_ok(tacit__mixing_create(&m, S, A, &mixing, &err));
+    assert_int_equal(t.calls, PAIRS); /* once for each pair */
+    assert_close(mixing.parameter_norm, 6, 1e-15);
+    double u[S], out[D * PAIRS];
+    for (size_t i = 0; i < S; i++)
+        u[i] = random_between(&r, -1, 1);
+    tacit__mixing_apply(&mixing, u, out);
+    for (size_t p = 0; p < PAIRS; p++)
+        for (size_t j = 0; j < D; j++) {
+            double sum = 0;
+            for (size_t next = 0; next < S; next++)
+                sum += t.phi[p / A][p % A][j][next] * u[next];
+            assert_within(out[j * PAIRS + p] - sum / 2, -1e-15, 1e-15);
+        }
+    tacit__mixing_destroy(&mixing);
+}
+
+static void tables_are_copied_into_their_block(void **state)
+{
+    (void)state;
+    tacit__mixing mixing;
+    tacit_error err;
+    double u[S], out[S];
+    for (size_t i = 0; i < S; i++)
+        u[i] = (double)i / S;
+    assert_ok(tacit__mixing_create(NULL, S, A, &mixing, &err));
+    assert_int_equal(mixing.frame.blocks, PAIRS);
+    assert_int_equal(mixing.frame.width, S);
+    assert_close(mixing.parameter_norm, sqrt(S), 1e-15);
+    tacit__mixing_apply(&mixing, u, out);
+    for (size_t i = 0; i < S; i++)
+        assert_within(out[i] - u[i] / sqrt(S), -1e-15, 1e-15);
+    tacit__mixing_destroy(&mixing);
+}
+
+static void refused(table *t, const tacit_mixture *m, const char *wanted)
+{
+    tacit__mixing mixing;
+    tacit_error err;
+    (void)t;
+    assert_status(tacit__mixing_create(m, S, A, &mixing, &err), TACIT_OUT_OF_BOUND);
+    if (strstr(err.message, wanted) == NULL)
+        fail_msg("'%s' is not in '%s'", wanted, err.message);
+}
+
+static void features_that_break_their_word_are_named(void **state)
+{
+    (void)state;
+    table t = signed_table(3);
+    tacit_mixture m = mixture_of(&t);
+    /* too long only for a value function of mixed signs, which the search has to find */
+    for (size_t next = 0; next < S; next++)
+        t.phi[7][2][1][next] = (next % 2 == 0 ? 1.2 : -1.2) / S;
+    refused(&t, &m, "state 7, action 2: features of a value function can be");
+    t = signed_table(3);
+    t.phi[19][0][3][4] = (double)NAN;
+    refused(&t, &m, "state 19, action 0: a feature is not a finite number");
+    t = signed_table(3);
+    m.nonnegative = true;
+    refused(&t, &m, "state 0, action 0: a feature is -");
+    /* kernels over sqrt(d) are as long as they may be, and no longer */
+    tacit__mixing mixing;
+    tacit_error err;
+    for (size_t i = 0; i < S * A * D * S; i++)
+        (&t.phi[0][0][0][0])[i] = 1 / (S * sqrt(D));
+    assert_ok(tacit__mixing_create(&m, S, A, &mixing, &err));
+    tacit__mixing_destroy(&mixing);
+    t.phi[4][1][0][0] += 1e-6;
+    refused(&t, &m, "state 4, action 1: features of a value function can be");
+    m.dimension = 0;
+    assert_status(tacit__mixing_create(&m, S, A, &mixing, &err), TACIT_BAD_ARGUMENT);
+}
+
+/* Without [-1, 1] the same signed features are allowed to be longer there. */
+static void bounds_of_values_between_0_and_1_ask_for_less(void **state)
+{
+    (void)state;
+    table t = signed_table(5);
+    tacit_mixture m = mixture_of(&t);
+    for (size_t next = 0; next < S; next++)
+        t.phi[7][2][1][next] = (next % 2 == 0 ? 1.2 : -1.2) / S;
+    m.kernels = false;
+    tacit__mixing mixing;
+    tacit_error err;
+    assert_ok(tacit__mixing_create(&m, S, A, &mixing, &err));
+    tacit__mixing_destroy(&mixing);
+}
+
+static void reward_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    const double *scale = context;
+    out[0] = *scale * (state + 1.0) / S;
+    out[1] = *scale * (action + 1.0) / A;
+}
+
+static void features_of_rewards_are_checked_and_scaled(void **state)
+{
+    (void)state;
+    double scale = 1, *out;
+    tacit_linear linear = {.dimension = 2, .bound = 2, .row = reward_row, .context = &scale};
+    tacit__frame frame;
+    tacit_error err;
+    assert_ok(tacit__reward_features(&linear, S, A, &frame, &out, &err));
+    assert_int_equal(frame.blocks, 1);
+    assert_int_equal(frame.width, 2);
+    for (size_t p = 0; p < PAIRS; p++) {
+        assert_close(out[p], ((double)(p / A) + 1) / S / 2, 1e-15);
+        assert_close(out[PAIRS + p], ((double)(p % A) + 1) / A / 2, 1e-15);
+    }
+    tacit__free(out);
+    scale = 1.43; /* the last state and action alone are too long */
+    assert_status(tacit__reward_features(&linear, S, A, &frame, &out, &err), TACIT_OUT_OF_BOUND);
+    assert_non_null(strstr(err.message, "state 19, action 2"));
+    assert_ok(tacit__reward_features(NULL, S, A, &frame, &out, &err));
+    assert_int_equal(frame.blocks, PAIRS);
+    assert_int_equal(frame.width, 1);
+    assert_close(out[0], 1, 0);
+    tacit__free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(features_are_sums_over_next_states),
+        cmocka_unit_test(tables_are_copied_into_their_block),
+        cmocka_unit_test(features_that_break_their_word_are_named),
+        cmocka_unit_test(bounds_of_values_between_0_and_1_ask_for_less),
+        cmocka_unit_test(features_of_rewards_are_checked_and_scaled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
