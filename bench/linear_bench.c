@@ -88,9 +88,10 @@ static double play(desk *d, uint64_t episodes)
         bench_check(tacit_agent_plan(d->agent, &board, &err), &err);
         bool mixed = board.mixed != NULL;
         if (board.version != d->version) {
-            bench_check(mixed ? tacit_world_evaluate_mixed(d->world, board.mixed, d->scratch, &d->value)
-                              : tacit_world_evaluate(d->world, board.policy, d->scratch, &d->value),
-                        NULL);
+            bench_check(
+                mixed ? tacit_world_evaluate_mixed(d->world, board.mixed, d->scratch, &d->value)
+                      : tacit_world_evaluate(d->world, board.policy, d->scratch, &d->value),
+                NULL);
             d->version = board.version;
         }
         d->regret += d->facts->optimal_value - d->value;

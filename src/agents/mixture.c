@@ -358,10 +358,8 @@ static tacit_status build(mixture_agent *agent, const tacit__reading *r, tacit_n
     status = make_planner(agent, r, &sign, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    status = make_curator(agent, r, &sign, noise, &reason);
-    if (status != TACIT_OK && err != NULL)
-        *err = reason;
-    return status;
+    status = make_curator(agent, r, &sign, noise, err);
+    return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
 }
 
 static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,

@@ -99,7 +99,8 @@ static void play(const tacit_world *world, tacit_agent *agent, const user users[
         assert_ok(tacit_agent_plan(agent, &board, &err));
         tacit_situation where = {.state = u->state, .features = numbered ? NULL : u->features};
         assert_ok(tacit_agent_act(agent, &where, u->chance, &action, &probability, &err));
-        if (u->forced != UINT32_MAX && (board.mixed == NULL || board.mixed[u->state * f->n_actions + u->forced] > 0))
+        if (u->forced != UINT32_MAX &&
+            (board.mixed == NULL || board.mixed[u->state * f->n_actions + u->forced] > 0))
             action = u->forced; /* any action that the billboard allows */
         seen[2 * k] = k == except ? 0 : action;
         seen[2 * k + 1] = (double)board.version;

@@ -262,8 +262,8 @@ static void the_last_epoch_shows_nothing(void **state)
     tacit_world *world = small_world();
     uint64_t length[64];
     size_t n = tacit__capri_schedule(3000, true, length);
-    tacit_agent *a = hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, NULL, 0,
-                          3000, 8);
+    tacit_agent *a =
+        hire(world, "capri", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, NULL, 0, 3000, 8);
     assert_int_equal(tacit_plan_release(tacit_agent_release_plan(a), 0)->steps, n - 1);
     assert_true(tacit_plan_release(tacit_agent_release_plan(a), 0)->column_l2 == 1);
     assert_close(tacit_plan_scale(tacit_agent_release_plan(a), 0), 2 / 0.268051123211, 1e-9);
@@ -272,9 +272,8 @@ static void the_last_epoch_shows_nothing(void **state)
     (void)play(world, a, 3000 - length[n - 1], 3000);
     assert_int_equal(tacit_ledger_passed(tacit__agent_ledger(a), 0), n - 1);
     tacit_error err = {0};
-    tacit_trajectory user = {.states = (uint32_t[]){0},
-                             .actions = (uint32_t[]){0},
-                             .rewards = (double[]){0}};
+    tacit_trajectory user = {
+        .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){0}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_EXHAUSTED);
     tacit_agent_destroy(a);
     tacit_world_destroy(world);
@@ -379,13 +378,11 @@ static void what_does_not_fit_is_refused(void **state)
     tacit_world_destroy(world);
     world = small_world();
     tacit_agent *a = hire(world, "capri", none, NULL, 0, 100, 1);
-    tacit_trajectory user = {.states = (uint32_t[]){6},
-                             .actions = (uint32_t[]){0},
-                             .rewards = (double[]){0.5}};
+    tacit_trajectory user = {
+        .states = (uint32_t[]){6}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
-    user = (tacit_trajectory){.states = (uint32_t[]){0},
-                              .actions = (uint32_t[]){0},
-                              .rewards = (double[]){1.5}};
+    user = (tacit_trajectory){
+        .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){1.5}};
     assert_status(tacit_agent_learn(a, &user, &err), TACIT_OUT_OF_BOUND);
     tacit_agent_destroy(a);
     tacit_world_destroy(world);

@@ -26,10 +26,8 @@ typedef struct rig {
 
 static void open_rig(rig *r, const char *kernel)
 {
-    tacit__pairs pairs = {.n_contexts = CONTEXTS,
-                          .n_actions = ACTIONS,
-                          .points = r->points,
-                          .weights = r->weights};
+    tacit__pairs pairs = {
+        .n_contexts = CONTEXTS, .n_actions = ACTIONS, .points = r->points, .weights = r->weights};
     uint64_t seed = 3;
     for (size_t i = 0; i < PAIRS * D; i++)
         r->points[i] = random_between(&seed, -1, 1);

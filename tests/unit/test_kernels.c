@@ -102,9 +102,9 @@ static void values_are_those_of_the_formulas(void **state)
 static void kernels_are_positive_semidefinite_and_at_most_one(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"linear",          "poly-4(0.5)",  "se(0.3)",
-                                        "se(0.1 0.9 0.4)", "matern-0.5",   "matern-1.5(0.4)",
-                                        "matern-5/2(0.6)", "matern-0.8",   "matern-3.3(0.5)",
+    static const char *const texts[] = {"linear",          "poly-4(0.5)",     "se(0.3)",
+                                        "se(0.1 0.9 0.4)", "matern-0.5",      "matern-1.5(0.4)",
+                                        "matern-5/2(0.6)", "matern-0.8",      "matern-3.3(0.5)",
                                         "se * matern-1.5", "linear + se(0.2)"};
     enum { N = 40, D = 3 };
     static double points[N * D], gram[N * N], values[N];
@@ -171,9 +171,9 @@ static void pivoted_features_reproduce_the_kernel(void **state)
 static void text_that_is_no_kernel_is_refused(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"",         "rbf",         "se(",        "se(0.2",
-                                        "se(0)",    "se(a)",       "matern-",    "matern-0",
-                                        "poly-0",   "poly-1.5",    "linear(2)",  "se(1 2 3)",
+    static const char *const texts[] = {"",          "rbf",        "se(",        "se(0.2",
+                                        "se(0)",     "se(a)",      "matern-",    "matern-0",
+                                        "poly-0",    "poly-1.5",   "linear(2)",  "se(1 2 3)",
                                         "se * se *", "se(0.2) se", "matern-1/0", "poly-2(1 2)"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tacit__kernel k;

@@ -7,11 +7,11 @@
 #include <tacit/world.h>
 
 #include "agents/agent.h"
+#include "base/cpu.h"
 #include "curate/regression.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
 #include "plan/lin_ucb.h"
-#include "base/cpu.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"
@@ -117,7 +117,8 @@ static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
         double s = weights[k], delta = tacit__regression_sensitivity(s), worst = 0;
         for (int trial = 0; trial < 200000; trial++) {
             double x[3], y[3], r = random_unit(&seed), p[6], q[6], square = 0;
-            double length = trial % 2 ? 1 : random_unit(&seed), u = trial % 3 ? 1 : random_between(&seed, -1, 1);
+            double length = trial % 2 ? 1 : random_unit(&seed),
+                   u = trial % 3 ? 1 : random_between(&seed, -1, 1);
             x[0] = length, x[1] = 0;
             y[0] = r, y[1] = sqrt(1 - r * r);
             tacit__packed_outer(2, 1, x, p);
@@ -164,9 +165,8 @@ static void releases_come_when_users_have_grown(void **state)
 static void batches_add_up(void **state)
 {
     (void)state;
-    const tacit_guarantee g[] = {{TACIT_MODEL_NONE, 0, 0},
-                                 {TACIT_MODEL_JOINT, 1e5, 0.4},
-                                 {TACIT_MODEL_LOCAL, 1e6, 0.4}};
+    const tacit_guarantee g[] = {
+        {TACIT_MODEL_NONE, 0, 0}, {TACIT_MODEL_JOINT, 1e5, 0.4}, {TACIT_MODEL_LOCAL, 1e6, 0.4}};
     enum { USERS = 200, BLOCKS = 3 };
     tacit__regression *c[3];
     for (size_t m = 0; m < 3; m++)
@@ -425,10 +425,15 @@ static void privacy_costs_regret_with_shared_and_disjoint_actions_and_adversaria
     void **state)
 {
     (void)state;
-    static const tacit_setting kinds[][3] = {
-        {{.key = "arms", .value = "shared"}, {.key = "actions", .value = "6"}, {.key = "contexts", .value = "0"}},
-        {{.key = "arms", .value = "disjoint"}, {.key = "actions", .value = "3"}, {.key = "contexts", .value = "50"}},
-        {{.key = "arms", .value = "shared"}, {.key = "actions", .value = "6"}, {.key = "phases", .value = "500"}}};
+    static const tacit_setting kinds[][3] = {{{.key = "arms", .value = "shared"},
+                                              {.key = "actions", .value = "6"},
+                                              {.key = "contexts", .value = "0"}},
+                                             {{.key = "arms", .value = "disjoint"},
+                                              {.key = "actions", .value = "3"},
+                                              {.key = "contexts", .value = "50"}},
+                                             {{.key = "arms", .value = "shared"},
+                                              {.key = "actions", .value = "6"},
+                                              {.key = "phases", .value = "500"}}};
     for (size_t k = 0; k < N_OF(kinds); k++) {
         tacit_world *world = world_of("linear-bandit", kinds[k], 3);
         const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 20, 1e-6}, joint, local};
@@ -545,9 +550,8 @@ static void what_does_not_fit_is_refused(void **state)
     tacit_agent *agent = NULL;
     assert_status(tacit_agent_create(&tabular, NULL, &agent, &err), TACIT_UNSUPPORTED);
     agent = hire(worlds[0], none, TACIT_CALIBRATION_TIGHT, NULL, 0, 10);
-    tacit_trajectory user = {.states = (uint32_t[]){1000},
-                             .actions = (uint32_t[]){0},
-                             .rewards = (double[]){0.5}};
+    tacit_trajectory user = {
+        .states = (uint32_t[]){1000}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
     assert_status(tacit_agent_learn(agent, &user, &err), TACIT_OUT_OF_BOUND);
     tacit_agent_destroy(agent);
     tacit_world_destroy(worlds[0]);

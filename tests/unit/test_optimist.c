@@ -140,7 +140,8 @@ static void check_optimism(const char *world, tacit__optimist_form form, bool ce
         serve(&b, k, &board);
     }
     assert_true(!informed || tacit__optimist_look(b.planner).values[0] < (double)H - 0.9);
-    assert_true(tacit__optimist_repairs(b.planner).repaired == 0); /* shifts of the theorem suffice */
+    assert_true(tacit__optimist_repairs(b.planner).repaired ==
+                0); /* shifts of the theorem suffice */
     free(policy);
     free(best);
     close_bench(&b);
@@ -181,7 +182,8 @@ static double furthest(const tacit__moments *m, const tacit__frame *f, const tac
         for (size_t j = 0; j < w; j++) { /* column j of L */
             double sum = 0;
             for (size_t i = j; i < w; i++)
-                sum += ridge.factor[b * w * w + j * w + i] * (ridge.weights[b * w + i] - theta[b * w + i]);
+                sum += ridge.factor[b * w * w + j * w + i] *
+                       (ridge.weights[b * w + i] - theta[b * w + i]);
             square += sum * sum;
         }
         most = fmax(most, sqrt(square));
@@ -224,15 +226,18 @@ static void check_radius(tacit__optimist_form form, bool centred, tacit_guarante
         }
         serve(&b, k, &board);
     }
-    assert_within(share, form == TACIT__VARIANCE ? 0.002 : 0.1, 1); /* Bernstein constants are lavish */
+    assert_within(share, form == TACIT__VARIANCE ? 0.002 : 0.1,
+                  1); /* Bernstein constants are lavish */
     close_bench(&b);
 }
 
 static void the_truth_is_within_the_radius(void **state)
 {
     (void)state;
-    const tacit_guarantee guarantees[] = {
-        none, {TACIT_MODEL_JOINT, 10, 1e-5}, {TACIT_MODEL_JOINT, 1, 0}, {TACIT_MODEL_LOCAL, 10, 1e-5}};
+    const tacit_guarantee guarantees[] = {none,
+                                          {TACIT_MODEL_JOINT, 10, 1e-5},
+                                          {TACIT_MODEL_JOINT, 1, 0},
+                                          {TACIT_MODEL_LOCAL, 10, 1e-5}};
     for (int centred = 0; centred < 2; centred++)
         for (size_t i = 0; i < sizeof guarantees / sizeof *guarantees; i++)
             for (int form = TACIT__PLAIN; form <= TACIT__REWARDS; form++)
@@ -288,11 +293,11 @@ static void tables_are_planned_like_their_one_hot_embedding(void **state)
                                          .mechanism = TACIT_SUM_EXACT,
                                          .n_streams = n};
                 for (size_t j = 0; j < n; j++)
-                    c.streams[j] = (tacit__gram_stream){
-                        .name = j == 0 ? "first" : "second",
-                        .frame = tacit__optimist_frame(planners[i], j),
-                        .radius = tacit__optimist_radius(planners[i], j),
-                        .centred = centred};
+                    c.streams[j] =
+                        (tacit__gram_stream){.name = j == 0 ? "first" : "second",
+                                             .frame = tacit__optimist_frame(planners[i], j),
+                                             .radius = tacit__optimist_radius(planners[i], j),
+                                             .centred = centred};
                 assert_ok(tacit__gram_create(&c, NULL, &curators[i], &err));
             }
             uint64_t r = 5;
@@ -314,7 +319,8 @@ static void tables_are_planned_like_their_one_hot_embedding(void **state)
                     tacit__optimist_lenses(planners[i], lenses);
                     assert_ok(tacit__gram_add(curators[i], &t, lenses, &err));
                 }
-                const double *x = tacit__optimist_look(dense).q, *y = tacit__optimist_look(blocks).q;
+                const double *x = tacit__optimist_look(dense).q,
+                             *y = tacit__optimist_look(blocks).q;
                 /* VARIANCE: sigma^2 >= 1/d differs between d = 18 and blocks of 3; values of weights only */
                 for (size_t i = 0; i < H * PAIRS && form == TACIT__PLAIN; i++)
                     assert_within(x[i] - y[i], -1e-6, 1e-6);

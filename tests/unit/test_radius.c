@@ -85,8 +85,8 @@ static void printed_ucrl_vtr_plus_is_as_printed(void **state)
         for (size_t i = 0; i < N_ROWS(oracle_plus_joint); i++) {
 #define FIELD(name) (local ? oracle_plus_local[i].name : oracle_plus_joint[i].name)
             double h = FIELD(h), d = FIELD(d), k = FIELD(k), h4 = h * h * h * h;
-            tacit__printed_case c = case_of(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
-                                            FIELD(epsilon), k, h, d);
+            tacit__printed_case c =
+                case_of(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, FIELD(epsilon), k, h, d);
             tacit__printed_noise noise[2];
             tacit__printed_ucrl_vtr_plus(&c, noise);
             assert_close(noise[0].response * d, FIELD(sigma1), 1e-12);
@@ -116,8 +116,8 @@ static void printed_linopt_is_as_printed(void **state)
         for (size_t i = 0; i < N_ROWS(oracle_linopt_joint); i++) {
 #define FIELD(name) (local ? oracle_linopt_local[i].name : oracle_linopt_joint[i].name)
             double h = FIELD(h), d = FIELD(d), k = FIELD(k);
-            tacit__printed_case c = case_of(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
-                                            FIELD(epsilon), k, h, d);
+            tacit__printed_case c =
+                case_of(local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, FIELD(epsilon), k, h, d);
             tacit__printed_noise noise[2];
             tacit__printed_linopt(&c, noise);
             assert_close(noise[0].gram * d * h * h, M_SQRT2 * FIELD(p1), 1e-12);
@@ -146,9 +146,8 @@ static void proven_radii_agree_with_the_oracle(void **state)
         double h = oracle_proven[i].h, d = oracle_proven[i].d, k = oracle_proven[i].k;
         double u = oracle_proven[i].u, c = oracle_proven[i].c;
         tacit__radius_options o = options_of(k, h, d, oracle_proven[i].w, oracle_proven[i].blocks);
-        tacit__moments moment = {.users = (uint64_t)oracle_proven[i].now,
-                                 .gram_level = u,
-                                 .response_level = c};
+        tacit__moments moment = {
+            .users = (uint64_t)oracle_proven[i].now, .gram_level = u, .response_level = c};
         tacit__moments moments[2] = {moment, moment};
         tacit__confidence got[2];
         tacit__ucrl_vtr_confidence(&o, moments, got);
@@ -231,10 +230,10 @@ static void both_noises_are_in_the_best_proportion(void **state)
     (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_split); i++) {
         double h = oracle_split[i].h;
-        tacit_agent *agent = hire("ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, oracle_split[i].epsilon, 1e-5},
-                                  TACIT_CALIBRATION_TIGHT, (size_t)oracle_split[i].d,
-                                  oracle_split[i].w, (size_t)h, (uint64_t)oracle_split[i].k, "tree",
-                                  "no", "no");
+        tacit_agent *agent =
+            hire("ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, oracle_split[i].epsilon, 1e-5},
+                 TACIT_CALIBRATION_TIGHT, (size_t)oracle_split[i].d, oracle_split[i].w, (size_t)h,
+                 (uint64_t)oracle_split[i].k, "tree", "no", "no");
         const tacit_plan *plan = tacit_agent_release_plan(agent);
         const tacit_release *line = tacit_plan_release(plan, 0);
         double scale = tacit_plan_scale(plan, 0);
@@ -261,7 +260,8 @@ static void calibration_and_accountant_agree(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
-    static const char *const signs[][2] = {{"yes", "no"}, {"no", "yes"}, {"no", "no"}, {"auto", "auto"}};
+    static const char *const signs[][2] = {
+        {"yes", "no"}, {"no", "yes"}, {"no", "no"}, {"auto", "auto"}};
     const tacit_guarantee models[] = {joint, local, joint_pure, local_pure};
     for (size_t kind = 0; kind < 4; kind++)
         for (size_t m = 0; m < (kind < 2 ? 4 : 2); m++)
@@ -270,8 +270,8 @@ static void calibration_and_accountant_agree(void **state)
                                           1000, NULL, signs[s][0], signs[s][1]);
                 tacit_composition c;
                 tacit_error err;
-                assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), models[m].delta, &c,
-                                             &err));
+                assert_ok(
+                    tacit_plan_account(tacit_agent_release_plan(agent), models[m].delta, &c, &err));
                 assert_within(c.epsilon.high, 1 - 1e-6, 1 + 1e-12);
                 assert_int_equal(tacit_plan_size(tacit_agent_release_plan(agent)),
                                  kind == 0 ? 1 : 2);
@@ -297,8 +297,7 @@ static void printed_calibrations_give_what_they_claim(void **state)
                      1000, NULL, "auto", "auto");
             tacit_composition c;
             tacit_error err;
-            assert_ok(
-                tacit_plan_account(tacit_agent_release_plan(agent), joint.delta, &c, &err));
+            assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), joint.delta, &c, &err));
             double bound = is_local ? most[i].local : most[i].joint;
             assert_within(c.epsilon.high, 0.1 * bound, bound);
             tacit_agent_destroy(agent);
@@ -364,8 +363,8 @@ static void noise_is_within_its_levels(void **state)
                 double packed[21] = {0}, square = 0;
                 for (size_t i = 0; i < d * (d + 1) / 2; i++)
                     for (int k = 0; k < DRAWS; k++)
-                        packed[i] += laplace ? log(random_unit(&r) / random_unit(&r))
-                                             : random_normal(&r);
+                        packed[i] +=
+                            laplace ? log(random_unit(&r) / random_unit(&r)) : random_normal(&r);
                 for (size_t i = 0; i < d; i++)
                     square += packed[i] * packed[i];
                 beyond_matrix += operator_norm(d, packed) > matrix;

@@ -129,8 +129,7 @@ static void joint_movement_scales_with_both_precisions(void **state)
 
 static double suffering(double gram, double response, double ratio, bool nonnegative, size_t width)
 {
-    double noise =
-        width > 0 ? tacit__step_l1(ratio, width) : tacit__step_l2(ratio, nonnegative);
+    double noise = width > 0 ? tacit__step_l1(ratio, width) : tacit__step_l2(ratio, nonnegative);
     return noise * (gram + response / ratio);
 }
 

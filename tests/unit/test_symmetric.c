@@ -117,6 +117,38 @@ static void many_columns_are_as_one(void **state)
     }
 }
 
+/* The same numbers row by row. */
+static void columns_may_be_stored_by_rows(void **state)
+{
+    (void)state;
+    enum { N = 11 };
+    uint64_t r = 8;
+    for (size_t o = 0; o < N_ORDERS; o++) {
+        size_t d = orders[o];
+        double factor[MAX * MAX], columns[N * MAX], rows[N * MAX], x[MAX];
+        double inner[2][N], squares[2][N];
+        random_definite(&r, d, factor);
+        assert_true(tacit__cholesky(d, factor));
+        for (size_t i = 0; i < d; i++)
+            x[i] = random_unit(&r);
+        for (size_t i = 0; i < N; i++)
+            for (size_t j = 0; j < d; j++)
+                rows[j * N + i] = columns[i * d + j] = random_between(&r, -1, 1);
+        tacit__inner_many(d, N, columns, x, inner[0]);
+        tacit__combine_rows(d, N, rows, x, inner[1]);
+        tacit__solve_lower_many(d, N, factor, columns);
+        tacit__solve_lower_rows(d, N, factor, rows);
+        tacit__squares_many(d, N, columns, squares[0]);
+        tacit__squares_rows(d, N, rows, squares[1]);
+        for (size_t i = 0; i < N; i++) {
+            assert_near(inner[1][i], inner[0][i], 1e-13);
+            assert_near(squares[1][i], squares[0][i], 1e-11);
+            for (size_t j = 0; j < d; j++)
+                assert_near(rows[j * N + i], columns[i * d + j], 1e-11);
+        }
+    }
+}
+
 static void what_is_not_definite_is_refused(void **state)
 {
     (void)state;
@@ -189,6 +221,7 @@ int main(void)
         cmocka_unit_test(packed_length_is_the_frobenius_norm),
         cmocka_unit_test(factors_solve_and_give_determinants),
         cmocka_unit_test(many_columns_are_as_one),
+        cmocka_unit_test(columns_may_be_stored_by_rows),
         cmocka_unit_test(what_is_not_definite_is_refused),
         cmocka_unit_test(floors_lift_what_is_below_and_nothing_else),
         cmocka_unit_test(rank_updates_are_sums_of_outer_products),

@@ -254,6 +254,107 @@ static void random_linear_worlds_are_linear_in_their_features(void **state)
     tacit_world_destroy(world);
 }
 
+/* --- Mixtures ----------------------------------------------------------------------------------- */
+
+/* What a mixture says of itself is true: its parts over the weights are the transitions, and lengths are within bounds. */
+static void check_mixture(const tacit_world *world, size_t layer, const double *weights)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    const tacit_mixture *m = f->mixture;
+    double *row = calloc(m->dimension * f->n_states, sizeof *row), norm = 0;
+    for (size_t j = 0; j < m->dimension; j++)
+        norm += weights[j] * weights[j] * (double)m->dimension;
+    assert_within(sqrt(norm), 0, m->parameter_norm * (1 + 1e-12));
+    for (uint32_t s = 0; s < f->n_states; s++)
+        for (uint32_t a = 0; a < f->n_actions; a++) {
+            double square = 0;
+            m->row(m->context, s, a, row);
+            for (size_t j = 0; j < m->dimension; j++) {
+                double sum = 0;
+                for (size_t next = 0; next < f->n_states; next++) {
+                    assert_true(row[j * f->n_states + next] >= 0);
+                    sum += row[j * f->n_states + next];
+                }
+                assert_close(sum, 1 / sqrt((double)m->dimension), 1e-12);
+                square += sum * sum;
+            }
+            assert_within(sqrt(square), 0, m->bound * (1 + 1e-12));
+            for (uint32_t next = 0; next < f->n_states; next++) {
+                double p = 0;
+                for (size_t j = 0; j < m->dimension; j++)
+                    p += sqrt((double)m->dimension) * weights[j] * row[j * f->n_states + next];
+                double is = probability(mdp, layer * f->n_states + s, a, next);
+                assert_within(p - is, -1e-12, 1e-12);
+            }
+        }
+    free(row);
+}
+
+static void the_lock_has_its_combination(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{"horizon", "7", 1}};
+    static const size_t hidden[] = {2, 1, 3, 2, 1, 2, 1};
+    tacit_world *world = world_of("lock", settings, 1);
+    const tacit_world_facts *f = tacit_world_describe(world);
+    assert_int_equal(f->n_states, 3);
+    assert_int_equal(f->n_actions, 4);
+    assert_false(f->stationary);
+    assert_true(f->mixture->kernels && f->mixture->nonnegative);
+    for (size_t h = 0; h < 7; h++) {
+        double weights[4];
+        for (size_t j = 0; j < 4; j++)
+            weights[j] = j == hidden[h] ? 0.9 : 0.1 / 3;
+        check_mixture(world, h, weights);
+        for (size_t a = 0; a < 4; a++) {
+            assert_true(f->rewards[h * 12 + a] == 0.2 && f->rewards[h * 12 + 4 + a] == 1 &&
+                        f->rewards[h * 12 + 8 + a] == 0);
+        }
+    }
+    uint32_t best[7 * 3];
+    double worth[8 * 3];
+    tacit_error err;
+    assert_ok(tacit_world_solve(world, best, worth, &err));
+    for (size_t h = 0; h < 6; h++) /* the last action leads nowhere */
+        for (size_t s = 0; s < 3; s++)
+            assert_int_equal(best[h * 3 + s], hidden[h]);
+    tacit_world_destroy(world);
+}
+
+/* The best action of a lock by hand, over two steps: from neutral, 0.9 of the kind answer and 0.1 of the other. */
+static void the_lock_is_worth_what_it_says(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {{"horizon", "2", 1}};
+    tacit_world *world = world_of("lock", settings, 1);
+    double good = 0.9 * 0.85 + 0.1 * 0.05, neutral = 0.9 * 0.10 + 0.1 * 0.10;
+    assert_close(tacit_world_describe(world)->optimal_value, 0.2 + 0.2 * neutral + good, 1e-12);
+    tacit_world_destroy(world);
+}
+
+static void random_mixtures_mix_their_kernels(void **state)
+{
+    (void)state;
+    static const tacit_setting settings[] = {
+        {"d", "2", 1}, {"states", "5", 1}, {"horizon", "3", 1}};
+    tacit_world *world = world_of("random-mixture", settings, 3);
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const tacit__mdp *mdp = tacit__world_mdp(world);
+    double row[2 * 5];
+    f->mixture->row(f->mixture->context, 0, 0, row);
+    for (size_t h = 0; h < 3; h++) { /* the weight that explains one row explains all */
+        double p = probability(mdp, h * 5, 0, 0), a = row[0] * sqrt(2), b = row[5] * sqrt(2);
+        double weights[2] = {(p - b) / (a - b), 1 - (p - b) / (a - b)};
+        assert_within(weights[0], -1e-9, 1 + 1e-9);
+        check_mixture(world, h, weights);
+    }
+    tacit_world *same = world_of("random-mixture", settings, 3);
+    assert_true(tacit_world_describe(same)->optimal_value == f->optimal_value);
+    tacit_world_destroy(same);
+    tacit_world_destroy(world);
+}
+
 /* --- Deep sea ----------------------------------------------------------------------------------- */
 
 static void the_treasure_is_worth_a_hundredth_less_than_one(void **state)
@@ -519,8 +620,10 @@ static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
 {
     (void)state;
     static const tacit_setting shuffled[] = {{"shuffle", "yes", 1}};
-    for (size_t k = 0; k < 4; k++) {
-        const char *kind = tacit_world_kind_at(k)->name;
+    static const char *const kinds[] = {"riverswim", "random-tabular", "grid",
+                                        "deep-sea",  "random-mixture", "lock"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const char *kind = kinds[k];
         bool deep = strcmp(kind, "deep-sea") == 0;
         const tacit_world_request request = {
             .kind = kind, .settings = deep ? shuffled : NULL, .n_settings = deep};
@@ -550,6 +653,9 @@ int main(void)
         cmocka_unit_test(rows_have_the_moments_of_the_dirichlet_distribution),
         cmocka_unit_test(random_worlds_can_be_sparse_peaked_and_layered),
         cmocka_unit_test(random_linear_worlds_are_linear_in_their_features),
+        cmocka_unit_test(the_lock_has_its_combination),
+        cmocka_unit_test(the_lock_is_worth_what_it_says),
+        cmocka_unit_test(random_mixtures_mix_their_kernels),
         cmocka_unit_test(the_treasure_is_worth_a_hundredth_less_than_one),
         cmocka_unit_test(without_slipping_the_goal_is_reached_if_time_allows),
         cmocka_unit_test(slipping_goes_to_the_two_sides),
