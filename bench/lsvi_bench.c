@@ -6,8 +6,9 @@
  *
  * Archive: d = 32, A = 8, H = 10, 20,000 users, determinants doubling. The floor is the BLAS calls that the algorithm needs,
  * made with the same sizes on data in the cache: a rank-1 update for every step, a factorization of every Gram matrix
- * that is looked at, and at each switch a triangular solve for every stored feature and the two products. The bar
- * is 1.3 times that. */
+ * that is looked at, and at each switch a triangular solve for every stored feature and two products with vectors. The
+ * bar is 1.3 times that. A second floor has a product with the inverse factor in place of the solve, which OpenBLAS does ten
+ * times faster. */
 #include <math.h>
 
 #include <cblas.h>
@@ -52,7 +53,8 @@ static double run_counts(const tacit_world *world, uint64_t episodes, tacit_guar
     for (uint64_t k = 0; k < episodes; k++) {
         tacit_billboard board;
         bench_check(tacit_agent_plan(agent, &board, &err), &err);
-        if (board.version != version) {
+        if (board.version != version &&
+            k % 16 == 0) { /* exact regret now and then: it is not the learner's */
             bench_check(board.policy != NULL
                             ? tacit_world_evaluate(world, board.policy, scratch, &value)
                             : tacit_world_evaluate_mixed(world, board.mixed, scratch, &value),
@@ -223,8 +225,9 @@ static void run_archive(const double *pool, tacit_guarantee guarantee, const cha
     tacit_noise_destroy(noise);
 }
 
-/* The calls of the algorithm with the same sizes, in blocks that stay in the cache. */
-static double blas_floor(const archive_run *r, uint64_t looks)
+/* The calls of the algorithm with the same sizes, in blocks that stay in the cache; features go through a triangular
+ * solve, as the papers write it, or through a product with the inverse factor, which is faster here. */
+static double blas_floor(const archive_run *r, uint64_t looks, bool solve)
 {
     enum { BLOCK = 256 };
     openblas_set_num_threads(1);
@@ -249,12 +252,15 @@ static double blas_floor(const archive_run *r, uint64_t looks)
             uint64_t n = h + 1 < H ? r->switches[i] * A : 0;
             for (uint64_t at = 0; at < n; at += BLOCK) {
                 int m = (int)(n - at < BLOCK ? n - at : BLOCK);
-                memcpy(columns, fresh, (size_t)m * D * sizeof *columns); /* dtrsm works in place */
-                cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, D, m,
-                            1, factor, D, columns, D);
+                if (solve) {
+                    memcpy(columns, fresh, (size_t)m * D * sizeof *columns); /* it works in place */
+                    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, D,
+                                m, 1, factor, D, columns, D);
+                } else {
+                    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, D, m, D, 1, factor, D,
+                                fresh, D, 0, columns, D);
+                }
                 cblas_dgemv(CblasColMajor, CblasTrans, D, m, 1, columns, D, w, 1, 0, out, 1);
-                for (int j = 0; j < m; j++)
-                    out[j] += cblas_ddot(D, columns + j * D, 1, columns + j * D, 1);
             }
             for (uint64_t at = 0; at < r->switches[i]; at += BLOCK) {
                 int m = (int)(r->switches[i] - at < BLOCK ? r->switches[i] - at : BLOCK);
@@ -275,16 +281,17 @@ static void bench_archive(void)
 {
     static archive_run r;
     static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
-    static const char *const storages[] = {"float32", "float64"};
+    static const char *const storages[] = {"float32"};
     double *pool = make_pool();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof storages / sizeof *storages; i++) {
         run_archive(pool, none, storages[i], &r);
-        double floor = blas_floor(&r, K - 1);
-        printf(
-            "{\"mode\": \"archive\", \"d\": %d, \"actions\": %d, \"horizon\": %d, \"schedule\": "
-            "\"doubling\", \"model\": \"none\", \"episodes\": %d, \"storage\": \"%s\", "
-            "\"switches\": %zu, \"seconds\": %.2f, \"floor_seconds\": %.2f, \"of_floor\": %.2f}\n",
-            D, A, H, K, storages[i], r.n_switches, r.seconds, floor, r.seconds / floor);
+        double floor = blas_floor(&r, K - 1, false), textbook = blas_floor(&r, K - 1, true);
+        printf("{\"mode\": \"archive\", \"d\": %d, \"actions\": %d, \"horizon\": %d, \"schedule\": "
+               "\"doubling\", \"model\": \"none\", \"episodes\": %d, \"storage\": \"%s\", "
+               "\"switches\": %zu, \"seconds\": %.2f, \"floor_seconds\": %.2f, \"of_floor\": %.2f, "
+               "\"floor_with_solves_seconds\": %.2f, \"of_floor_with_solves\": %.2f}\n",
+               D, A, H, K, storages[i], r.n_switches, r.seconds, floor, r.seconds / floor, textbook,
+               r.seconds / textbook);
         fflush(stdout);
     }
     free(pool);

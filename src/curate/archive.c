@@ -32,6 +32,7 @@ struct tacit__archive {
     size_t n_chunks, capacity;
     size_t block;    /* users that are evaluated together */
     double *columns; /* [block][A][d] */
+    double *work;    /* the same */
     double *q;       /* [block][A] */
     double *targets; /* [block] */
 };
@@ -79,6 +80,7 @@ void tacit__archive_destroy(tacit__archive *a)
     tacit__free(a->chunks);
     size_t columns = a->block * a->n_actions * a->dimension;
     tacit__free_secret(a->columns, columns * sizeof *a->columns);
+    tacit__free_secret(a->work, columns * sizeof *a->work);
     tacit__free_secret(a->q, a->block * a->n_actions * sizeof *a->q);
     tacit__free_secret(a->targets, a->block * sizeof *a->targets);
     tacit__free(a);
@@ -95,9 +97,10 @@ tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dime
     a->block = BLOCK / (n_actions * dimension * sizeof *a->columns);
     a->block = a->block == 0 ? 1 : a->block > CHUNK ? CHUNK : a->block;
     a->columns = tacit__alloc(a->block * n_actions * dimension, sizeof *a->columns);
+    a->work = tacit__alloc(a->block * n_actions * dimension, sizeof *a->work);
     a->q = tacit__alloc(a->block * n_actions, sizeof *a->q);
     a->targets = tacit__alloc(a->block, sizeof *a->targets);
-    if (a->columns == NULL || a->q == NULL || a->targets == NULL) {
+    if (a->columns == NULL || a->work == NULL || a->q == NULL || a->targets == NULL) {
         tacit__archive_destroy(a);
         return TACIT_NO_MEMORY;
     }
@@ -245,7 +248,7 @@ TACIT__INLINE void respond(tacit__archive *a, size_t h, const tacit__optimism *n
             size_t n = held - first < a->block ? held - first : a->block;
             if (next != NULL) {
                 fetch(a->wide, c->others, (h * CHUNK + first) * all, n * all, a->columns);
-                tacit__optimism_evaluate(next, n * a->n_actions, a->columns, a->q);
+                tacit__optimism_evaluate(next, n * a->n_actions, a->columns, a->work, a->q);
                 place_values(a, n, target);
             }
             respond_block(a, c, first, n, h, target, response);

@@ -3,6 +3,7 @@
 #include "linalg/optimism.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/cpu.h"
 #include "linalg/symmetric.h"
@@ -19,23 +20,28 @@ void tacit__optimism_slope(size_t d, const double *factor, const double *weights
     }
 }
 
-/* One pass over a solved column: its inner product with the slope and its square. */
-TACIT__INLINE void measure(size_t d, const double *restrict t, const double *restrict slope,
-                           double *inner, double *square)
+/* Four numbers that are added side by side; wherever there are no registers for it, as pairs or one by one. */
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+
+/* One pass over a transformed column: its inner product with the slope and its square. */
+TACIT__INLINE void measure(size_t d, const double *t, const double *slope, double *inner,
+                           double *square)
 {
-    double dot[LANES] = {0}, sum[LANES] = {0};
+    four dot = {0}, sum = {0};
     size_t j = 0;
-    for (; j + LANES <= d; j += LANES)
-        for (size_t lane = 0; lane < LANES; lane++) {
-            dot[lane] += t[j + lane] * slope[j + lane];
-            sum[lane] += t[j + lane] * t[j + lane];
-        }
-    for (size_t lane = 0; j < d; j++, lane++) {
-        dot[lane] += t[j] * slope[j];
-        sum[lane] += t[j] * t[j];
+    for (; j + LANES <= d; j += LANES) {
+        four x, y;
+        memcpy(&x, t + j, sizeof x);
+        memcpy(&y, slope + j, sizeof y);
+        dot += x * y;
+        sum += x * x;
     }
     *inner = (dot[0] + dot[1]) + (dot[2] + dot[3]);
     *square = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (; j < d; j++) {
+        *inner += t[j] * slope[j];
+        *square += t[j] * t[j];
+    }
 }
 
 TACIT__INLINE void finish(const tacit__optimism *o, size_t n, const double *columns, double *out)
@@ -55,14 +61,15 @@ TACIT__AVX2 static void finish_avx2(const tacit__optimism *o, size_t n, const do
 }
 #endif
 
-void tacit__optimism_evaluate(const tacit__optimism *o, size_t n, double *columns, double *out)
+void tacit__optimism_evaluate(const tacit__optimism *o, size_t n, const double *columns,
+                              double *work, double *out)
 {
-    tacit__solve_lower_many(o->dimension, n, o->factor, columns);
+    tacit__multiply_many(o->dimension, n, o->inverse, columns, work);
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2()) {
-        finish_avx2(o, n, columns, out);
+        finish_avx2(o, n, work, out);
         return;
     }
 #endif
-    finish(o, n, columns, out);
+    finish(o, n, work, out);
 }

@@ -154,6 +154,26 @@ void tacit__solve_lower_many(size_t d, size_t n, const double *factor, double *b
                 factor, (int)d, b, (int)d);
 }
 
+void tacit__invert_lower(size_t d, const double *factor, double *out)
+{
+    for (size_t j = 0; j < d; j++) {
+        memset(out + j * d, 0, j * sizeof *out);
+        memcpy(out + j * d + j, factor + j * d + j, (d - j) * sizeof *out);
+    }
+    start();
+    lapack_int info =
+        LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (lapack_int)d, out, (lapack_int)d);
+    TACIT__REQUIRE(info == 0); /* a factor has no zero on its diagonal */
+}
+
+void tacit__multiply_many(size_t d, size_t n, const double *full, const double *columns,
+                          double *out)
+{
+    start();
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)d, (int)n, (int)d, 1, full, (int)d,
+                columns, (int)d, 0, out, (int)d);
+}
+
 void tacit__inner_many(size_t d, size_t n, const double *columns, const double *x, double *out)
 {
     start();

@@ -33,6 +33,7 @@ struct tacit__lsvi {
     double *factors;       /* [H][order]: L, or the diagonal of M */
     double *weights;       /* [H][d] */
     double *slopes;        /* [H][d]: L^T w; one-hot: not used */
+    double *inverses;      /* [H][order]: L^-1; one-hot: not used */
     double *reference;     /* [H]: largest log-determinant at a switch */
     double *trial;         /* [H][order]: the factors of a test */
     double *trial_log_det; /* [H] */
@@ -40,6 +41,7 @@ struct tacit__lsvi {
     tacit__optimism *q;    /* [H] */
     double *values;        /* [H][S] */
     double *columns, *row; /* scratch: a block of features, their Q */
+    double *situation;     /* scratch: [A][d] */
     double *scratch;       /* for eigenvalues */
     double *uniform;       /* [H][S][A] */
     uint32_t *policy;      /* [H][S] */
@@ -57,9 +59,9 @@ void tacit__lsvi_destroy(tacit__lsvi *p)
 {
     if (p == NULL)
         return;
-    void *parts[] = {p->range,   p->cap,           p->factors, p->weights, p->slopes,  p->reference,
-                     p->trial,   p->trial_log_det, p->q,       p->values,  p->columns, p->row,
-                     p->scratch, p->uniform,       p->policy,  p->before};
+    void *parts[] = {p->range,     p->cap,     p->factors,       p->weights, p->slopes, p->inverses,
+                     p->reference, p->trial,   p->trial_log_det, p->q,       p->values, p->columns,
+                     p->row,       p->scratch, p->uniform,       p->policy,  p->before};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tacit__free(parts[i]);
     tacit__free(p);
@@ -80,22 +82,24 @@ static bool allocate(tacit__lsvi *p)
     p->factors = tacit__alloc(H * p->order, sizeof *p->factors);
     p->weights = tacit__alloc(H * d, sizeof *p->weights);
     p->slopes = tacit__alloc(is_one_hot(p) ? 1 : H * d, sizeof *p->slopes);
+    p->inverses = tacit__alloc(is_one_hot(p) ? 1 : H * p->order, sizeof *p->inverses);
     p->reference = tacit__alloc(H, sizeof *p->reference);
     p->trial = tacit__alloc(H * p->order, sizeof *p->trial);
     p->trial_log_det = tacit__alloc(H, sizeof *p->trial_log_det);
     p->q = tacit__alloc(H, sizeof *p->q);
     p->values = tacit__alloc(H * S, sizeof *p->values);
     p->columns = tacit__alloc(block, sizeof *p->columns);
+    p->situation = tacit__alloc(sp->form == TACIT__CARRIED ? A * d : 1, sizeof *p->situation);
     p->row = tacit__alloc(max_size(A, BLOCK), sizeof *p->row);
     p->scratch = tacit__alloc(is_one_hot(p) ? 1 : tacit__floor_scratch(d), sizeof *p->scratch);
     p->uniform = tacit__alloc(H * S, A * sizeof *p->uniform);
     p->policy = tacit__alloc(H * S, sizeof *p->policy);
     p->before = tacit__alloc(H * S, sizeof *p->before);
     return p->range != NULL && p->cap != NULL && p->factors != NULL && p->weights != NULL &&
-           p->slopes != NULL && p->reference != NULL && p->trial != NULL &&
+           p->slopes != NULL && p->inverses != NULL && p->reference != NULL && p->trial != NULL &&
            p->trial_log_det != NULL && p->q != NULL && p->values != NULL && p->columns != NULL &&
-           p->row != NULL && p->scratch != NULL && p->uniform != NULL && p->policy != NULL &&
-           p->before != NULL;
+           p->situation != NULL && p->row != NULL && p->scratch != NULL && p->uniform != NULL &&
+           p->policy != NULL && p->before != NULL;
 }
 
 /* The Q function of step h from factor and weights. */
@@ -103,7 +107,7 @@ static void point(tacit__lsvi *p, size_t h)
 {
     size_t d = p->o.space.dimension;
     p->q[h] = (tacit__optimism){.dimension = d,
-                                .factor = p->factors + h * p->order,
+                                .inverse = p->inverses + (is_one_hot(p) ? 0 : h * p->order),
                                 .slope = p->slopes + (is_one_hot(p) ? 0 : h * d),
                                 .unit = ldexp(1, -p->o.space.feature_bits),
                                 .offset = p->o.centre * p->range[h],
@@ -253,8 +257,6 @@ void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
     p->factors = p->trial;
     p->trial = swap;
     p->tested = 0;
-    for (size_t h = 0; h < H; h++)
-        point(p, h);
 }
 
 /* --- Values -------------------------------------------------------------------------------------- */
@@ -276,8 +278,7 @@ static void evaluate(tacit__lsvi *p, size_t h, size_t first, size_t n)
 {
     size_t d = p->o.space.dimension;
     if (!is_one_hot(p)) {
-        memcpy(p->columns, p->o.space.table + first * d, n * d * sizeof *p->columns);
-        tacit__optimism_evaluate(&p->q[h], n, p->columns, p->row);
+        tacit__optimism_evaluate(&p->q[h], n, p->o.space.table + first * d, p->columns, p->row);
         return;
     }
     const double *w = p->weights + h * d, *diagonal = p->factors + h * p->order;
@@ -309,8 +310,11 @@ static void tabulate(tacit__lsvi *p, size_t h)
 static void complete(tacit__lsvi *p, size_t h)
 {
     size_t d = p->o.space.dimension;
-    if (!is_one_hot(p))
-        tacit__optimism_slope(d, p->factors + h * p->order, p->weights + h * d, p->slopes + h * d);
+    if (!is_one_hot(p)) {
+        const double *factor = p->factors + h * p->order;
+        tacit__invert_lower(d, factor, p->inverses + h * p->order);
+        tacit__optimism_slope(d, factor, p->weights + h * d, p->slopes + h * d);
+    }
     if (p->o.space.form != TACIT__CARRIED)
         tabulate(p, h);
 }
@@ -361,19 +365,14 @@ void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double ch
         *probability = 1 / (double)A;
         return;
     }
-    double steps = ldexp(1 / p->o.space.bound, p->o.space.feature_bits), best = 0;
+    double steps = ldexp(1 / p->o.space.bound, p->o.space.feature_bits);
+    for (size_t i = 0; i < A * d; i++)
+        p->situation[i] = trunc(features[i] * steps);
+    tacit__optimism_evaluate(&p->q[h], A, p->situation, p->columns, p->row);
     *action = 0;
     *probability = 1;
-    for (uint32_t a = 0; a < A; a++) {
-        double q;
-        for (size_t j = 0; j < d; j++)
-            p->columns[j] = trunc(features[a * d + j] * steps);
-        tacit__optimism_evaluate(&p->q[h], 1, p->columns, &q);
-        if (a == 0 || q > best) {
-            best = q;
-            *action = a;
-        }
-    }
+    for (uint32_t a = 1; a < A; a++)
+        *action = p->row[a] > p->row[*action] ? a : *action;
 }
 
 uint64_t tacit__lsvi_switches(const tacit__lsvi *p)
