@@ -92,6 +92,10 @@ typedef struct tacit_billboard {
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out,
                                                        tacit_error *err);
 
+/* The billboard of the last plan once more; NOTHING_TO_RELEASE before the first. Plans nothing. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_billboard(const tacit_agent *agent,
+                                                            tacit_billboard *out, tacit_error *err);
+
 /* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with these features
  * of each action [actions][dimension] (of the context alone, [dimension], in bandit worlds with disjoint actions). */
 typedef struct tacit_situation {
@@ -131,8 +135,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_absorb(tacit_agent *agent, con
                                                          size_t size, tacit_error *err);
 
 /* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save` with
- * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped: the
- * same plans from the same users, and noise that was used is never drawn again. What is corrupt, or of another
+ * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped, the
+ * billboard of its last plan included: the same plans from the same users, and noise that was used is never drawn again. The
+ * next call is the one that would have come next. What is corrupt, or of another
  * request, is refused, and the agent stays fresh. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes,
                                                        size_t *size, tacit_error *err);

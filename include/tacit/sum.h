@@ -93,6 +93,23 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
                                                         tacit_error *err);
 
+/* `local` sums in two halves, for when users and collector are on different machines: tacit_sum_add is the two together.
+ * The user's side puts x on the lattice and adds the noise, which takes one step of the ledger and adds nothing to the sum;
+ * the collector's side adds what it was sent. A report has tacit_sum_report_size numbers. Reports that no honest user can have
+ * made are OUT_OF_BOUND and change nothing; `check` says beforehand whether `absorb` will take one. */
+TACIT_API size_t tacit_sum_report_size(const tacit_sum *sum);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_report(tacit_sum *sum, const double *x,
+                                                       int64_t *report, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n,
+                                                              const size_t *index,
+                                                              const double *value, int64_t *report,
+                                                              tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_check_report(const tacit_sum *sum,
+                                                             const int64_t *report,
+                                                             tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_sum_absorb(tacit_sum *sum, const int64_t *report,
+                                                       tacit_error *err);
+
 /* Users so far. */
 TACIT_API uint64_t tacit_sum_step(const tacit_sum *sum);
 

@@ -19,14 +19,6 @@ static const tacit__family *const families[] = {
     &tacit__family_capri,   &tacit__family_gp,      &tacit__family_own};
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
-struct tacit_agent {
-    const tacit__family *family;
-    void *self;
-    tacit_model model;
-    size_t n_states, n_actions, horizon;
-    tacit_billboard board; /* of the last plan */
-};
-
 size_t tacit_agent_kind_count(void)
 {
     size_t n = 0;
@@ -151,6 +143,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
+    tacit__agent_fingerprint(request, agent->fingerprint);
     status = family->create(kind, request, noise, &agent->self, err);
     if (status != TACIT_OK) {
         tacit_agent_destroy(agent);
@@ -162,17 +155,31 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 
 void tacit_agent_destroy(tacit_agent *agent)
 {
-    if (agent != NULL)
+    if (agent != NULL) {
         agent->family->destroy(agent->self);
+        tacit__free(agent->table);
+    }
     tacit__free(agent);
 }
 
 tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out, tacit_error *err)
 {
     tacit_status status = agent->family->plan(agent->self, &agent->board, err);
-    if (status == TACIT_OK)
-        *out = agent->board;
+    if (status != TACIT_OK)
+        return status;
+    agent->planned = true;
+    *out = agent->board;
     return status;
+}
+
+tacit_status tacit_agent_billboard(const tacit_agent *agent, tacit_billboard *out, tacit_error *err)
+{
+    if (agent == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (!agent->planned)
+        return tacit__fail(err, TACIT_NOTHING_TO_RELEASE, "there is no plan yet");
+    *out = agent->board;
+    return TACIT_OK;
 }
 
 /* Reads a table; `row` is that of the step and state. */
@@ -207,10 +214,10 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     if ((situation->features == NULL || table) && situation->state >= agent->n_states)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "state is %lu, expected less than %zu",
                            (unsigned long)situation->state, agent->n_states);
-    if (agent->family->act != NULL && !table)
-        return agent->family->act(agent->self, situation, chance, action, probability, err);
-    if (!table)
+    if (!agent->planned || (!table && agent->family->act == NULL))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
+    if (!table)
+        return agent->family->act(agent->self, situation, chance, action, probability, err);
     act_by_table(agent, situation->step * agent->n_states + situation->state, chance, action,
                  probability);
     return TACIT_OK;
@@ -219,44 +226,6 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)
 {
     return agent->family->learn(agent->self, user, err);
-}
-
-tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user, void *bytes,
-                                size_t *size, tacit_error *err)
-{
-    if (agent == NULL || user == NULL || size == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->model != TACIT_MODEL_LOCAL || agent->family->report == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
-    return agent->family->report(agent->self, user, bytes, size, err);
-}
-
-tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
-                                tacit_error *err)
-{
-    if (agent == NULL || bytes == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->model != TACIT_MODEL_LOCAL || agent->family->absorb == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
-    return agent->family->absorb(agent->self, bytes, size, err);
-}
-
-tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
-{
-    if (agent == NULL || size == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->family->save == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
-    return agent->family->save(agent->self, bytes, size, err);
-}
-
-tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
-{
-    if (agent == NULL || bytes == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->family->load == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
-    return agent->family->load(agent->self, bytes, size, err);
 }
 
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent)

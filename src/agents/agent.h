@@ -1,8 +1,26 @@
-/* What audits need of an agent beyond its public face. */
+/* The inside of an agent, shared by agent.c and bytes.c, and what audits need of one. */
 #ifndef TACIT_AGENTS_AGENT_H
 #define TACIT_AGENTS_AGENT_H
 
 #include <tacit/agent.h>
+
+#include "agents/family.h"
+#include "noise/stream.h"
+
+struct tacit_agent {
+    const tacit__family *family;
+    void *self;
+    tacit_model model;
+    size_t n_states, n_actions, horizon;
+    bool planned;          /* there has been a plan */
+    tacit_billboard board; /* the last one's */
+    void *table;           /* what `board` points to if it was loaded; else NULL */
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+};
+
+/* Hash of all that two agents must agree on to share states and reports, the same on every machine. What callbacks
+ * answer is not part of it. */
+void tacit__agent_fingerprint(const tacit_agent_request *request, uint8_t out[TACIT__KEY_BYTES]);
 
 /* The door of this agent, to be recorded and replayed; NULL with model none. */
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent);

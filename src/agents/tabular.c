@@ -362,6 +362,72 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     return tacit__tabular_add(agent->curator, &t, err);
 }
 
+static tacit_status report(void *self, const tacit_trajectory *user, void *bytes, size_t *size,
+                           tacit_error *err)
+{
+    tabular_agent *agent = self;
+    tacit__trajectory t = {
+        .states = user->states, .actions = user->actions, .rewards = user->rewards};
+    return tacit__tabular_report(agent->curator, &t, bytes, size, err);
+}
+
+static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit__tabular_absorb(((tabular_agent *)self)->curator, bytes, size, err);
+}
+
+static void save_planner(const tabular_agent *agent, tacit__writer *w)
+{
+    if (agent->ucbvi != NULL)
+        tacit__ucbvi_save(agent->ucbvi, w);
+    else if (agent->private_ucb != NULL)
+        tacit__private_ucb_save(agent->private_ucb, w);
+    else if (agent->pucb != NULL)
+        tacit__pucb_save(agent->pucb, w);
+    else
+        tacit__ldp_obi_save(agent->ldp_obi, w);
+}
+
+static bool load_planner(tabular_agent *agent, tacit__reader *r)
+{
+    return agent->ucbvi != NULL         ? tacit__ucbvi_load(agent->ucbvi, r)
+           : agent->private_ucb != NULL ? tacit__private_ucb_load(agent->private_ucb, r)
+           : agent->pucb != NULL        ? tacit__pucb_load(agent->pucb, r)
+                                        : tacit__ldp_obi_load(agent->ldp_obi, r);
+}
+
+static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
+{
+    const tabular_agent *agent = self;
+    tacit__writer w = {.at = bytes};
+    save_planner(agent, &w);
+    tacit_status status = tacit__tabular_save(agent->curator, &w, err);
+    if (status == TACIT_OK)
+        *size = w.size;
+    return status;
+}
+
+static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    tabular_agent *agent = self;
+    tacit__writer count = {0};
+    save_planner(agent, &count);
+    uint8_t *fresh = tacit__alloc(count.size, 1); /* what to go back to if the curator refuses */
+    if (fresh == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    save_planner(agent, &(tacit__writer){.at = fresh});
+    tacit__reader r = {.at = bytes, .left = size};
+    tacit_status status = TACIT_OK;
+    if (!load_planner(agent, &r))
+        status = tacit__fail(err, TACIT_CORRUPT, "the saved planner contradicts itself");
+    else
+        status = tacit__tabular_load(agent->curator, &r, err);
+    if (status != TACIT_OK)
+        TACIT__REQUIRE(load_planner(agent, &(tacit__reader){.at = fresh, .left = count.size}));
+    tacit__free(fresh);
+    return status;
+}
+
 static tacit_ledger *ledger(const void *self)
 {
     return tacit__tabular_ledger(((const tabular_agent *)self)->curator);
@@ -379,6 +445,10 @@ const tacit__family tacit__family_tabular = {
     .destroy = destroy,
     .plan = plan,
     .learn = learn,
+    .report = report,
+    .absorb = absorb,
+    .save = save,
+    .load = load,
     .ledger = ledger,
     .remark = remark,
 };

@@ -33,45 +33,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "curate/levels.h"
-#include "noise/stream.h"
-
-typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
-
-typedef struct stream {
-    size_t size;            /* cells */
-    double *counts;         /* the last release, or the exact counts */
-    size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
-    size_t *cell;           /* [H]: the cells of a user that are not 0, ascending, */
-    double *x;              /* [H]: what is in them, */
-    size_t cells;           /* and how many there are */
-    double *total, *before; /* one_step: sum of all reports, now and one user ago */
-    tacit_sum *sum;         /* NULL without privacy */
-    double scale;           /* of the noise, 0 without */
-    double level;           /* joint: error level of every release */
-} stream;
-
-/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that, they are sorted by
- * (table, state, action) as well. */
-typedef struct visit {
-    size_t move, h;
-} visit;
-
-struct tacit__tabular {
-    tacit__tabular_options o;
-    tacit_ledger *ledger;
-    stream streams[STREAMS];
-    uint64_t users;
-    bool fresh;  /* `counts` is the release of `users` users */
-    bool broken; /* a charge was refused halfway through a user: nothing more is released */
-    double eta;  /* failure probability of one cell at one episode */
-    uint64_t level_users; /* local: most users for which the levels below hold */
-    double local_level[STREAMS];
-    tacit__site chance; /* public: the step that a user reports */
-    uint64_t *reports;  /* one_step: users that reported each step */
-    visit *order;       /* [H] scratch: a user's steps, sorted */
-    size_t n_rows;
-    tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */
-};
+#include "curate/tabular_inside.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
@@ -84,11 +46,6 @@ static uint64_t most_reports(const tacit__tabular *c)
     for (size_t h = 0; h < c->o.space.horizon; h++)
         most = c->reports[h] > most ? c->reports[h] : most;
     return most;
-}
-
-static bool is_private(const tacit__tabular *c)
-{
-    return c->o.guarantee.model != TACIT_MODEL_NONE;
 }
 
 static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
@@ -237,7 +194,7 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
         s->size = i == MOVES ? rows * sp->n_states : rows;
-        if (i == MOVES && !is_private(c) && cells_of(&c->o) > DENSE_CELLS) {
+        if (i == MOVES && !tacit__tabular_is_private(c) && cells_of(&c->o) > DENSE_CELLS) {
             c->rows = tacit__alloc(rows, sizeof *c->rows);
             c->n_rows = rows;
             s->size = 0;
@@ -258,9 +215,15 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     }
     c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
     c->order = tacit__alloc(sp->horizon, sizeof *c->order);
-    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL))
+    if (status == TACIT_OK && c->o.mechanism == TACIT_SUM_LOCAL)
+        c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
+                                      c->streams[REWARDS].report,
+                                  sizeof *c->scratch);
+    if (status == TACIT_OK &&
+        (c->reports == NULL || c->order == NULL ||
+         (c->o.mechanism == TACIT_SUM_LOCAL && c->scratch == NULL)))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK && is_private(c)) {
+    if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
         status = open_sums(c, noise, err);
     }
@@ -292,6 +255,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
     }
     tacit__free(c->rows);
     tacit__free(c->reports);
+    tacit__free(c->scratch);
     tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
     tacit__free(c);
 }
@@ -323,7 +287,7 @@ static double level(tacit__tabular *c, stream_name which)
 
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
 {
-    for (int i = 0; i < STREAMS && is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
+    for (int i = 0; i < STREAMS && tacit__tabular_is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
          i++) {
         stream *s = &c->streams[i];
         tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->counts, err);
@@ -337,7 +301,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
                            .rows = c->rows,
                            .rewards = c->streams[REWARDS].counts,
                            .centre = c->o.centred ? 0.5 : 0};
-    if (is_private(c)) {
+    if (tacit__tabular_is_private(c)) {
         out->moves_error = level(c, MOVES);
         out->rewards_error = level(c, REWARDS);
         out->visits_error = level(c, VISITS);
@@ -459,8 +423,8 @@ static void put(stream *s, size_t cell, double value)
     s->x[s->cells - 1] += value;
 }
 
-/* The user's steps first .. last-1 as sparse contributions. */
-static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last)
+void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first,
+                               size_t last)
 {
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
@@ -480,8 +444,7 @@ static void contribute(tacit__tabular *c, const tacit__trajectory *u, size_t fir
     }
 }
 
-/* The report of a user who drew step h, multiplied by H, into that step's table. */
-static tacit_status collect_report(tacit__tabular *c, size_t h, tacit_error *err)
+tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err)
 {
     for (int i = 0; i < STREAMS; i++) {
         stream *s = &c->streams[i];
@@ -506,19 +469,20 @@ static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t f
                          tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    contribute(c, u, first, last);
+    tacit__tabular_contribute(c, u, first, last);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         const stream *s = &c->streams[i];
         if (s->sum != NULL)
             status = tacit_sum_add_sparse(s->sum, s->cells, s->cell, s->x, err);
     }
     if (status == TACIT_OK && c->o.one_step)
-        status = collect_report(c, first, err);
+        status = tacit__tabular_collect(c, first, err);
     c->broken = status != TACIT_OK;
     return status;
 }
 
-tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+tacit_status tacit__tabular_check(const tacit__tabular *c, const tacit__trajectory *u,
+                                  tacit_error *err)
 {
     tacit_status status = check_user(c, u, err);
     if (status != TACIT_OK)
@@ -529,23 +493,39 @@ tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, t
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
-    size_t first = 0, last = c->o.space.horizon;
+    return TACIT_OK;
+}
+
+void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last)
+{
+    *first = 0;
+    *last = c->o.space.horizon;
     if (c->o.one_step) {
         uint64_t word;
-        tacit__site_words(&c->chance, c->users, 0, 1, &word);
-        first = (size_t)(word % c->o.space.horizon); /* public: a bias of 2^-60 is harmless */
-        last = first + 1;
+        tacit__site_words(&c->chance, c->drawn, 0, 1, &word);
+        *first = (size_t)(word % c->o.space.horizon); /* public: a bias of 2^-60 is harmless */
+        *last = *first + 1;
     }
+}
+
+tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+{
+    tacit_status status = tacit__tabular_check(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t first, last;
+    tacit__tabular_steps(c, &first, &last);
     bool needed = c->users + 1 < c->o.episodes;
-    if (needed && is_private(c))
+    if (needed && tacit__tabular_is_private(c))
         status = pass(c, u, first, last, err);
     else if (needed && c->rows != NULL)
         status = list_moves(c, u, err);
     if (status != TACIT_OK)
         return status;
-    if (needed && !is_private(c))
+    if (needed && !tacit__tabular_is_private(c))
         count(c, u);
     c->users++;
+    c->drawn++;
     c->fresh = !needed;
     return TACIT_OK;
 }

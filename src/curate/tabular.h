@@ -10,6 +10,7 @@
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 
 typedef enum tacit__calibration {
@@ -50,6 +51,20 @@ TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, taci
  * last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
                                                const tacit__trajectory *user, tacit_error *err);
+
+/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
+TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
+                                                  const tacit__trajectory *user, void *bytes,
+                                                  size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
+                                                  size_t size, tacit_error *err);
+
+/* Everything that the future depends on; loaded into a fresh curator of the same options, which stays fresh when the
+ * bytes are not right. */
+TACIT_MUST_USE tacit_status tacit__tabular_save(const tacit__tabular *curator, tacit__writer *w,
+                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_load(tacit__tabular *curator, tacit__reader *r,
+                                                tacit_error *err);
 
 /* NULL without privacy. */
 tacit_ledger *tacit__tabular_ledger(const tacit__tabular *curator);

@@ -193,3 +193,37 @@ void tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner
     }
     in->version += changed;
 }
+
+void tacit__induction_save(const tacit__induction *in, tacit__writer *w)
+{
+    tacit__put(w, &in->version, sizeof in->version);
+    tacit__put(w, &in->tie_words, sizeof in->tie_words);
+    tacit__put(w, in->policy, in->space.horizon * in->space.n_states * sizeof *in->policy);
+    if (in->monotone)
+        tacit__put(w, in->q, in->space.horizon * in->pairs * sizeof *in->q);
+}
+
+bool tacit__induction_load(tacit__induction *in, tacit__reader *r)
+{
+    const size_t cells = in->space.horizon * in->space.n_states;
+    uint64_t version, tie_words;
+    tacit__take_into(r, &version, sizeof version);
+    tacit__take_into(r, &tie_words, sizeof tie_words);
+    const uint8_t *policy = tacit__take_array(r, cells, sizeof *in->policy);
+    const void *q =
+        in->monotone ? tacit__take_array(r, in->space.horizon * in->pairs, sizeof *in->q) : NULL;
+    if (r->failed)
+        return false;
+    for (size_t i = 0; i < cells; i++) {
+        uint32_t action;
+        memcpy(&action, policy + i * sizeof action, sizeof action);
+        if (action >= in->space.n_actions)
+            return false;
+    }
+    in->version = version;
+    in->tie_words = tie_words;
+    memcpy(in->policy, policy, cells * sizeof *in->policy);
+    if (q != NULL)
+        memcpy(in->q, q, in->space.horizon * in->pairs * sizeof *in->q);
+    return true;
+}

@@ -7,6 +7,7 @@
 #ifndef TACIT_PLAN_INDUCT_H
 #define TACIT_PLAN_INDUCT_H
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 #include "tacit/status.h"
 
@@ -53,6 +54,11 @@ static inline double *tacit__induction_row(const tacit__induction *in, size_t ro
 /* out = sum over next states of P g, for the pairs of a table; `out` has whole blocks. */
 void tacit__induction_expect(const tacit__induction *induction, size_t table, const double *g,
                              double *out);
+
+/* What the next pass depends on: version, ties, policy and, if it is monotone, Q. False: the bytes make no sense; then
+ * nothing has changed. */
+void tacit__induction_save(const tacit__induction *induction, tacit__writer *w);
+bool tacit__induction_load(tacit__induction *induction, tacit__reader *r);
 
 /* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h (0-based), given
  * mean and variance of V_{h+1} under the model. */

@@ -79,3 +79,13 @@ tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
     tacit__induction_run(&p->in, NULL, NULL);
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }
+
+void tacit__ldp_obi_save(const tacit__ldp_obi *p, tacit__writer *w)
+{
+    tacit__induction_save(&p->in, w);
+}
+
+bool tacit__ldp_obi_load(tacit__ldp_obi *p, tacit__reader *r)
+{
+    return tacit__induction_load(&p->in, r);
+}

@@ -2,6 +2,7 @@
 #ifndef TACIT_PLAN_LDP_OBI_H
 #define TACIT_PLAN_LDP_OBI_H
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 #include "tacit/status.h"
 
@@ -22,5 +23,9 @@ TACIT_MUST_USE tacit_status tacit__ldp_obi_create(tacit__space space,
                                                   tacit__ldp_obi **out);
 void tacit__ldp_obi_destroy(tacit__ldp_obi *planner);
 tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *planner, const tacit__counts *counts);
+
+/* What the next plan depends on beside the release; see plan/induct.h. */
+void tacit__ldp_obi_save(const tacit__ldp_obi *planner, tacit__writer *w);
+bool tacit__ldp_obi_load(tacit__ldp_obi *planner, tacit__reader *r);
 
 #endif

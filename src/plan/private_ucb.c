@@ -127,3 +127,22 @@ tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *p, const tacit__cou
     tacit__induction_run(&p->in, NULL, NULL);
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }
+
+void tacit__private_ucb_save(const tacit__private_ucb *p, tacit__writer *w)
+{
+    if (p->options.optimise)
+        tacit__put(w, p->log_weight, p->in.space.horizon * p->in.pairs * sizeof *p->log_weight);
+    tacit__induction_save(&p->in, w);
+}
+
+bool tacit__private_ucb_load(tacit__private_ucb *p, tacit__reader *r)
+{
+    const size_t cells = p->in.space.horizon * p->in.pairs;
+    const void *log_weight =
+        p->options.optimise ? tacit__take_array(r, cells, sizeof *p->log_weight) : NULL;
+    if (!tacit__induction_load(&p->in, r))
+        return false;
+    if (log_weight != NULL)
+        memcpy(p->log_weight, log_weight, cells * sizeof *p->log_weight);
+    return true;
+}

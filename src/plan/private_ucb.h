@@ -2,6 +2,7 @@
 #ifndef TACIT_PLAN_PRIVATE_UCB_H
 #define TACIT_PLAN_PRIVATE_UCB_H
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 #include "tacit/status.h"
 
@@ -22,5 +23,9 @@ TACIT_MUST_USE tacit_status tacit__private_ucb_create(tacit__space space,
                                                       tacit__private_ucb **out);
 void tacit__private_ucb_destroy(tacit__private_ucb *planner);
 tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *planner, const tacit__counts *counts);
+
+/* What the next plan depends on beside the release; see plan/induct.h. */
+void tacit__private_ucb_save(const tacit__private_ucb *planner, tacit__writer *w);
+bool tacit__private_ucb_load(tacit__private_ucb *planner, tacit__reader *r);
 
 #endif

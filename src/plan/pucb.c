@@ -64,3 +64,13 @@ tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
     tacit__induction_run(&p->in, NULL, NULL);
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }
+
+void tacit__pucb_save(const tacit__pucb *p, tacit__writer *w)
+{
+    tacit__induction_save(&p->in, w);
+}
+
+bool tacit__pucb_load(tacit__pucb *p, tacit__reader *r)
+{
+    return tacit__induction_load(&p->in, r);
+}

@@ -2,6 +2,7 @@
 #ifndef TACIT_PLAN_PUCB_H
 #define TACIT_PLAN_PUCB_H
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 #include "tacit/status.h"
 
@@ -21,5 +22,9 @@ TACIT_MUST_USE tacit_status tacit__pucb_create(tacit__space space,
                                                tacit__pucb **out);
 void tacit__pucb_destroy(tacit__pucb *planner);
 tacit__billboard tacit__pucb_plan(tacit__pucb *planner, const tacit__counts *counts);
+
+/* What the next plan depends on beside the release; see plan/induct.h. */
+void tacit__pucb_save(const tacit__pucb *planner, tacit__writer *w);
+bool tacit__pucb_load(tacit__pucb *planner, tacit__reader *r);
 
 #endif

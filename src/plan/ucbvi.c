@@ -356,3 +356,13 @@ double tacit__ucbvi_transition(const tacit__ucbvi *p, size_t row, size_t next)
 {
     return tacit__induction_row(&p->in, row)[next * TACIT__BLOCK];
 }
+
+void tacit__ucbvi_save(const tacit__ucbvi *p, tacit__writer *w)
+{
+    tacit__induction_save(&p->in, w);
+}
+
+bool tacit__ucbvi_load(tacit__ucbvi *p, tacit__reader *r)
+{
+    return tacit__induction_load(&p->in, r);
+}

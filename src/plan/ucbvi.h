@@ -2,6 +2,7 @@
 #ifndef TACIT_PLAN_UCBVI_H
 #define TACIT_PLAN_UCBVI_H
 
+#include "base/bytes.h"
 #include "base/tabular.h"
 #include "tacit/status.h"
 
@@ -34,6 +35,10 @@ void tacit__ucbvi_destroy(tacit__ucbvi *planner);
 
 /* The policy for the next user, from a release. */
 tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *planner, const tacit__counts *counts);
+
+/* What the next plan depends on beside the release; see plan/induct.h. */
+void tacit__ucbvi_save(const tacit__ucbvi *planner, tacit__writer *w);
+bool tacit__ucbvi_load(tacit__ucbvi *planner, tacit__reader *r);
 
 /* For tests: the last Q [H][S][A], upper values [H + 1][S], estimates of visits [tables][S][A]. */
 typedef struct tacit__ucbvi_view {

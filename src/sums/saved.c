@@ -1,13 +1,15 @@
 /* A running sum as bytes: header, the strategy's regions, checksum.
  *
  * The noise key and the number of steps passed are part of it, so a restored sum goes on with the next
- * step's noise. The fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and
+ * step's noise. (Steps passed and users differ in local sums only: a device draws noise for reports that it does not add, a
+ * collector adds reports whose noise it did not draw.) The fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and
  * the structural zeros: a state is only ever continued under the promise it was made for. The checksum is
  * BLAKE2b over everything before it; it finds damage, not forgery: whoever can write the state has the
  * raw data anyway. Numbers are in the machine's byte order, which the magic word betrays. */
 #include <string.h>
 
 #include "base/error.h"
+#include "sums/saved.h"
 #include "sums/sum.h"
 
 #define MAGIC 0x746163697473756dU /* "tacitsum" */
@@ -21,6 +23,7 @@ typedef struct header {
     uint64_t step;
     uint8_t fingerprint[TACIT__KEY_BYTES];
     uint8_t noise_key[TACIT__KEY_BYTES];
+    uint64_t passed; /* steps whose noise was drawn */
 } header;
 
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
@@ -73,7 +76,8 @@ tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size, tac
                 .version = FORMAT_VERSION,
                 .released = sum->released,
                 .size = needed,
-                .step = sum->step};
+                .step = sum->step,
+                .passed = tacit__gate_steps_passed(sum->gate)};
     bool simulated;
     memcpy(h.fingerprint, sum->fingerprint, sizeof h.fingerprint);
     tacit__gate_save(sum->gate, h.noise_key, &simulated);
@@ -121,7 +125,9 @@ static tacit_status check(const tacit_sum *sum, const void *bytes, size_t size, 
         size != saved_size(sum))
         return tacit__fail(err, TACIT_WRONG_PLAN,
                            "the saved sum was made with another plan, scale, mechanism or shape");
-    if (h->step > sum->users || h->released > 1 || h->simulated > 1)
+    bool local = sum->strategy == &tacit__strategy_local, noisy = sum->strategy->needs_noise;
+    if (h->step > sum->users || h->passed > sum->users || h->released > 1 || h->simulated > 1 ||
+        (!local && h->passed != (noisy ? h->step : 0)))
         return tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
     return TACIT_OK;
 }
@@ -138,16 +144,17 @@ static void fill(tacit_sum *sum, const uint8_t *at)
     }
 }
 
-tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)
+/* All checks; with `keep` the first region is that of the saved state afterwards. */
+static tacit_status admit(tacit_sum *sum, const void *bytes, size_t size, bool keep, header *h,
+                          tacit_error *err)
 {
     if (sum == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (sum->step != 0)
+    if (sum->step != 0 || tacit__gate_steps_passed(sum->gate) != 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a saved sum is loaded into a fresh one; this one has had %llu users",
                            (unsigned long long)sum->step);
-    header h;
-    tacit_status status = check(sum, bytes, size, &h, err);
+    tacit_status status = check(sum, bytes, size, h, err);
     if (status != TACIT_OK)
         return status;
     /* The first region is small: look at it before anything else is overwritten. */
@@ -156,13 +163,32 @@ tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, taci
     uint8_t before[256];
     TACIT__REQUIRE(regions[0].size <= sizeof before);
     memcpy(before, regions[0].data, regions[0].size);
-    memcpy(regions[0].data, (const uint8_t *)bytes + sizeof h, regions[0].size);
-    if (!sum->strategy->restored(sum->state, h.step)) {
+    memcpy(regions[0].data, (const uint8_t *)bytes + sizeof *h, regions[0].size);
+    bool fits = sum->strategy->restored(sum->state, h->step);
+    if (!fits || !keep)
         memcpy(regions[0].data, before, regions[0].size);
-        return tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
-    }
+    if (fits && !keep) /* what follows from the region is set back as well */
+        TACIT__REQUIRE(sum->strategy->restored(sum->state, 0));
+    return fits ? TACIT_OK : tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
+}
+
+tacit_status tacit__sum_check_saved(tacit_sum *sum, const void *bytes, size_t size,
+                                    tacit_error *err)
+{
+    header h = {0};
+    tacit_status status = admit(sum, bytes, size, false, &h, err);
+    tacit__wipe(&h, sizeof h);
+    return status;
+}
+
+tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)
+{
+    header h;
+    tacit_status status = admit(sum, bytes, size, true, &h, err);
+    if (status != TACIT_OK)
+        return status;
     fill(sum, (const uint8_t *)bytes + sizeof h);
-    tacit__gate_restore(sum->gate, h.noise_key, h.simulated != 0, h.step);
+    tacit__gate_restore(sum->gate, h.noise_key, h.simulated != 0, h.passed);
     sum->step = h.step;
     sum->released = h.released != 0;
     tacit__wipe(&h, sizeof h);

@@ -68,6 +68,9 @@ typedef struct tacit__strategy {
 /* Bits below the lattice step that a blt sum's buffers have. */
 int tacit__blt_guard_bits(uint64_t users);
 
+/* Local: a report of at most `limit` can still be added to coordinate i without leaving 62 bits. */
+bool tacit__total_has_room(const void *state, size_t i, int64_t limit);
+
 extern const tacit__strategy tacit__strategy_exact, tacit__strategy_local, tacit__strategy_tree,
     tacit__strategy_smooth, tacit__strategy_blt;
 

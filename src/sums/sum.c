@@ -302,19 +302,25 @@ static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
                        (unsigned long long)sum->users);
 }
 
-/* One tile of the contribution through the door. */
-static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x)
+/* One tile of the contribution through the door; into the sum or, if there is one, into a report. */
+static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x, int64_t *report)
 {
     const tacit__strategy *strategy = sum->strategy;
     int64_t y[TACIT__TILE], noisy[TACIT__TILE];
     strategy->encode(sum->state, offset, n, x, y);
+    if (report != NULL) {
+        tacit__gate_pass(sum->gate, offset, n, y, report + offset);
+        return;
+    }
     if (strategy->needs_noise)
         tacit__gate_pass(sum->gate, offset, n, y, noisy);
     strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : y);
 }
 
-/* The contribution in sum->x, all checked: as it is, or, with `index`, as n values of a sparse one. */
-static tacit_status pass(tacit_sum *sum, size_t n, const size_t *index, tacit_error *err)
+/* The contribution in sum->x, all checked: as it is, or, with `index`, as n values of a sparse one. Into the sum, or into a
+ * report, and then the sum stays as it is. */
+static tacit_status pass(tacit_sum *sum, size_t n, const size_t *index, int64_t *report,
+                         tacit_error *err)
 {
     if (sum->strategy->needs_noise) {
         tacit_status status = tacit__gate_begin(sum->gate, err);
@@ -325,33 +331,48 @@ static tacit_status pass(tacit_sum *sum, size_t n, const size_t *index, tacit_er
     for (size_t offset = 0; offset < sum->dimension; offset += size) {
         size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
         if (index == NULL) {
-            pass_tile(sum, offset, size, sum->x + offset);
+            pass_tile(sum, offset, size, sum->x + offset, report);
             continue;
         }
         size_t first = next, at;
         for (; next < n && (at = coordinate_of(sum, index[next])) < offset + size; next++)
             sum->tile[at - offset] = sum->x[next];
-        pass_tile(sum, offset, size, sum->tile);
+        pass_tile(sum, offset, size, sum->tile, report);
         for (size_t i = first; i < next; i++)
             sum->tile[coordinate_of(sum, index[i]) - offset] = 0;
     }
+    if (report != NULL)
+        return TACIT_OK;
     sum->strategy->advance(sum->state);
     sum->step++;
     sum->released = false;
     return TACIT_OK;
 }
 
+static tacit_status place(tacit_sum *sum, const double *x, tacit_error *err)
+{
+    const double *packed;
+    tacit_status status = pack(sum, x, &packed, err);
+    return status == TACIT_OK
+               ? tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err)
+               : status;
+}
+
+static tacit_status place_sparse(tacit_sum *sum, size_t n, const size_t *index,
+                                 const double *value, tacit_error *err)
+{
+    tacit_status status = check_indices(sum, n, index, err);
+    return status == TACIT_OK ? tacit__lattice_place(&sum->lattice, value, n, sum->x, err) : status;
+}
+
 tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
 {
     if (sum == NULL || x == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const double *packed;
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
-        status = pack(sum, x, &packed, err);
-    if (status == TACIT_OK)
-        status = tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err);
-    return status == TACIT_OK ? pass(sum, 0, NULL, err) : status;
+        status = place(sum, x, err);
+    return status == TACIT_OK ? pass(sum, 0, NULL, NULL, err) : status;
 }
 
 tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
@@ -361,10 +382,29 @@ tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
-        status = check_indices(sum, n, index, err);
+        status = place_sparse(sum, n, index, value, err);
+    return status == TACIT_OK ? pass(sum, n, index, NULL, err) : status;
+}
+
+tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, tacit_error *err)
+{
+    if (sum == NULL || x == NULL || report == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = tacit__sum_check_local(sum, err);
     if (status == TACIT_OK)
-        status = tacit__lattice_place(&sum->lattice, value, n, sum->x, err);
-    return status == TACIT_OK ? pass(sum, n, index, err) : status;
+        status = place(sum, x, err);
+    return status == TACIT_OK ? pass(sum, 0, NULL, report, err) : status;
+}
+
+tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *index,
+                                     const double *value, int64_t *report, tacit_error *err)
+{
+    if (sum == NULL || report == NULL || (n > 0 && (index == NULL || value == NULL)))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = tacit__sum_check_local(sum, err);
+    if (status == TACIT_OK)
+        status = place_sparse(sum, n, index, value, err);
+    return status == TACIT_OK ? pass(sum, n, index, report, err) : status;
 }
 
 tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)

@@ -28,6 +28,9 @@ struct tacit_sum {
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
 
+/* Only local sums have reports. */
+TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
+
 /* Hash of all that a saved state must agree with. */
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
                             uint8_t out[TACIT__KEY_BYTES]);

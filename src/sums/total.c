@@ -55,6 +55,12 @@ static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const
         sum[i] += y[i];
 }
 
+bool tacit__total_has_room(const void *state, size_t i, int64_t limit)
+{
+    const int64_t most = (int64_t)1 << 62, sum = ((const total *)state)->sum[i];
+    return sum <= most - limit && sum >= limit - most;
+}
+
 static void advance(void *state)
 {
     ((total *)state)->steps++;

@@ -14,8 +14,16 @@
 enum { N = 5, USERS = 12 };
 
 /* Where things are in a saved state: magic, version, released, simulated, padding, size, step,
- * fingerprint, key, the strategy's regions, checksum. */
-enum { AT_VERSION = 8, AT_RELEASED = 12, AT_SIZE = 16, AT_STEP = 24, HEADER = 96, CHECKSUM = 32 };
+ * fingerprint, key, steps passed, the strategy's regions, checksum. */
+enum {
+    AT_VERSION = 8,
+    AT_RELEASED = 12,
+    AT_SIZE = 16,
+    AT_STEP = 24,
+    AT_PASSED = 96,
+    HEADER = 104,
+    CHECKSUM = 32
+};
 
 typedef struct bytes {
     uint8_t *data;
@@ -287,6 +295,14 @@ static void a_state_that_contradicts_itself_is_refused_even_with_a_right_checksu
             sign(s.saved);
             refuse(&s, s.saved, TACIT_CORRUPT);
             s.saved.data[AT_RELEASED + i] ^= 2;
+        }
+        /* noise drawn for more steps, or fewer, than there were users: only local sums can have that */
+        static const uint64_t passed[] = {USERS + 1, UINT64_MAX, 5, 7};
+        bool local = sum_kinds[m].mechanism == TACIT_SUM_LOCAL;
+        for (size_t i = 0; i < (local ? 2 : 4); i++) {
+            memcpy(s.saved.data + AT_PASSED, &passed[i], sizeof passed[i]);
+            sign(s.saved);
+            refuse(&s, s.saved, TACIT_CORRUPT);
         }
         end_scene(&s);
     }

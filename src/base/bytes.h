@@ -1,0 +1,81 @@
+/* Saved states, piece by piece: a writer that can also just count, and a reader that cannot run past the end. */
+#ifndef TACIT_BASE_BYTES_H
+#define TACIT_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct tacit__writer {
+    uint8_t *at; /* NULL: nothing is written, only counted */
+    size_t size; /* written, or counted, so far */
+} tacit__writer;
+
+typedef struct tacit__reader {
+    const uint8_t *at;
+    size_t left;
+    bool failed; /* more was asked for than was there */
+} tacit__reader;
+
+static inline void tacit__put(tacit__writer *w, const void *data, size_t size)
+{
+    if (w->at != NULL && size > 0) {
+        memcpy(w->at, data, size);
+        w->at += size;
+    }
+    w->size += size;
+}
+
+/* The next `size` bytes, not aligned; NULL at the end of what there is, and from then on. */
+static inline const void *tacit__take(tacit__reader *r, size_t size)
+{
+    if (r->failed || size > r->left) {
+        r->failed = true;
+        return NULL;
+    }
+    const void *at = r->at;
+    r->at += size;
+    r->left -= size;
+    return at;
+}
+
+/* The same, copied; `out` is zeroed where there is not enough. */
+static inline void tacit__take_into(tacit__reader *r, void *out, size_t size)
+{
+    const void *at = tacit__take(r, size);
+    if (at != NULL && size > 0)
+        memcpy(out, at, size);
+    else if (size > 0)
+        memset(out, 0, size);
+}
+
+/* The next n elements of `size` bytes; overflow of n * size is an end as well. */
+static inline const void *tacit__take_array(tacit__reader *r, size_t n, size_t size)
+{
+    if (size > 0 && n > r->left / size) {
+        r->failed = true;
+        return NULL;
+    }
+    return tacit__take(r, n * size);
+}
+
+/* Numbers that travel between machines: low byte first. */
+static inline void tacit__put_le64(tacit__writer *w, uint64_t value)
+{
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    tacit__put(w, bytes, sizeof bytes);
+}
+
+static inline uint64_t tacit__take_le64(tacit__reader *r)
+{
+    const uint8_t *bytes = tacit__take(r, 8);
+    uint64_t value = 0;
+    for (int i = 0; i < 8 && bytes != NULL; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+#endif

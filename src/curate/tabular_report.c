@@ -1,0 +1,90 @@
+/* Local privacy in two halves: a user's report, and its addition. See curate/tabular.h.
+ *
+ * A report is the step that it is about (all ones: every step), then the numbers of visits, moves and rewards on the
+ * lattice, noise included: 64 bits each, low byte first. The step is public chance; everything else has noise. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "curate/tabular_inside.h"
+
+#define ALL_STEPS UINT64_MAX
+
+static size_t numbers(const tacit__tabular *c)
+{
+    size_t n = 0;
+    for (int i = 0; i < STREAMS; i++)
+        n += c->streams[i].report;
+    return n;
+}
+
+tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u, void *bytes,
+                                   size_t *size, tacit_error *err)
+{
+    const size_t needed = 8 * (numbers(c) + 1);
+    if (bytes == NULL) {
+        *size = needed;
+        return TACIT_OK;
+    }
+    if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
+                           needed, *size);
+    tacit_status status = tacit__tabular_check(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t first, last, at = 0;
+    tacit__tabular_steps(c, &first, &last);
+    tacit__tabular_contribute(c, u, first, last);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        const stream *s = &c->streams[i];
+        status = tacit_sum_report_sparse(s->sum, s->cells, s->cell, s->x, c->scratch + at, err);
+        at += s->report;
+    }
+    if (status != TACIT_OK)
+        return status; /* noise of a step that was never shown: nothing is lost by it */
+    c->drawn++;
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, c->o.one_step ? first : ALL_STEPS);
+    for (size_t i = 0; i < at; i++)
+        tacit__put_le64(&w, (uint64_t)c->scratch[i]);
+    *size = needed;
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t size,
+                                   tacit_error *err)
+{
+    if (size != 8 * (numbers(c) + 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           8 * (numbers(c) + 1), size);
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the counts are closed");
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
+                           (unsigned long long)c->o.episodes);
+    tacit__reader r = {.at = bytes, .left = size};
+    uint64_t step = tacit__take_le64(&r);
+    if (c->o.one_step ? step >= c->o.space.horizon : step != ALL_STEPS)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is about a step that is not there");
+    for (size_t i = 0; i < numbers(c); i++)
+        c->scratch[i] = (int64_t)tacit__take_le64(&r);
+    bool needed = c->users + 1 < c->o.episodes; /* the last user's is never used */
+    tacit_status status = TACIT_OK;
+    for (int round = 0; round < 2 && needed; round++) { /* all fit, then all are added */
+        const int64_t *report = c->scratch;
+        for (int i = 0; i < STREAMS; i++) {
+            stream *s = &c->streams[i];
+            status = round == 0 ? tacit_sum_check_report(s->sum, report, err)
+                                : tacit_sum_absorb(s->sum, report, err);
+            if (status != TACIT_OK)
+                return status;
+            report += s->report;
+        }
+    }
+    if (needed && c->o.one_step)
+        status = tacit__tabular_collect(c, (size_t)step, err);
+    if (status != TACIT_OK)
+        return status;
+    c->users++;
+    c->fresh = !needed;
+    return TACIT_OK;
+}

@@ -1,0 +1,558 @@
+/* Agents as bytes: reports that travel between machines, states that survive; and acting by a billboard. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "base/memory.h"
+#include "noise/stream.h"
+#include "support/check.h"
+#include "support/world.h"
+
+enum { EPISODES = 40, CHECKSUM = 32 };
+
+/* Every tabular agent in every model, and the ways of counting. */
+static const struct variant {
+    const char *kind;
+    tacit_guarantee guarantee;
+    const char *key, *value, *key_2, *value_2;
+    size_t states; /* of the world; 0: its default */
+} variants[] = {
+    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "monotone", "yes", "pooled", "no", 0},
+    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "bonus", "certificate", NULL, NULL, 1500}, /* sparse */
+    {"dp-ucbvi", {TACIT_MODEL_NONE, 0, 0}, "pooled", "no", NULL, NULL, 0},
+    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "monotone", "yes", 0},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", "report", "step", 0},
+    {"private-ucb-vi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"private-ucb-vi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "yes", NULL, NULL, 0},
+    {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", NULL, NULL, 0},
+    {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
+    {"private-ucb-po", {TACIT_MODEL_NONE, 0, 0}, "step_size", "0.3", NULL, NULL, 0},
+    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
+    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 1e-5}, "step_size", "0.3", "pooled", "no", 0},
+    {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
+    {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 1e-5}, "step_size", "0.3", NULL, NULL, 0},
+    {"pucb", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
+    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "yes", NULL, NULL, 0},
+};
+
+typedef struct arena {
+    tacit_world *world;
+    const tacit_world_facts *facts;
+    tacit_walk *walk;
+    uint32_t *states, *actions;
+    double *rewards;
+} arena;
+
+static arena open_arena(const struct variant *v)
+{
+    char states[24];
+    (void)snprintf(states, sizeof states, "%zu", v->states > 0 ? v->states : 6);
+    tacit_setting settings[] = {{.key = "states", .value = states},
+                                {.key = "horizon", .value = "8"}};
+    arena a = {.world = world_of("riverswim", settings, 2)};
+    tacit_noise *noise;
+    a.facts = tacit_world_describe(a.world);
+    assert_ok(tacit_noise_create_simulated(77, &noise));
+    assert_ok(tacit_walk_create(a.world, noise, &a.walk, NULL));
+    tacit_noise_destroy(noise);
+    a.states = calloc(a.facts->horizon + 1, sizeof *a.states);
+    a.actions = calloc(a.facts->horizon, sizeof *a.actions);
+    a.rewards = calloc(a.facts->horizon, sizeof *a.rewards);
+    return a;
+}
+
+static void close_arena(arena *a)
+{
+    tacit_walk_destroy(a->walk);
+    tacit_world_destroy(a->world);
+    free(a->states);
+    free(a->actions);
+    free(a->rewards);
+}
+
+static tacit_agent *hire_seeded(const arena *a, const struct variant *v, uint64_t episodes,
+                                uint64_t seed)
+{
+    tacit_setting settings[] = {{.key = v->key, .value = v->value},
+                                {.key = v->key_2, .value = v->value_2}};
+    tacit_agent_request request = {.kind = v->kind,
+                                   .settings = settings,
+                                   .n_settings = v->key_2 != NULL ? 2 : 1,
+                                   .guarantee = v->guarantee,
+                                   .n_states = a->facts->n_states,
+                                   .n_actions = a->facts->n_actions,
+                                   .horizon = a->facts->horizon,
+                                   .stationary = a->facts->stationary,
+                                   .episodes = episodes};
+    tacit_noise *noise;
+    tacit_agent *agent;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s: %s", v->kind, err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+static tacit_agent *hire(const arena *a, const struct variant *v)
+{
+    return hire_seeded(a, v, EPISODES, 9);
+}
+
+static tacit_trajectory play(arena *a, uint64_t episode, const tacit_billboard *board)
+{
+    if (board->policy != NULL)
+        assert_ok(
+            tacit_walk_play(a->walk, episode, board->policy, a->states, a->actions, a->rewards));
+    else
+        assert_ok(tacit_walk_play_mixed(a->walk, episode, board->mixed, a->states, a->actions,
+                                        a->rewards));
+    return (tacit_trajectory){.states = a->states, .actions = a->actions, .rewards = a->rewards};
+}
+
+static void assert_same_board(const arena *a, const tacit_billboard *x, const tacit_billboard *y)
+{
+    size_t cells = a->facts->horizon * a->facts->n_states;
+    assert_true(x->version == y->version);
+    assert_true((x->policy != NULL) == (y->policy != NULL));
+    assert_true((x->mixed != NULL) == (y->mixed != NULL));
+    if (x->policy != NULL)
+        assert_memory_equal(x->policy, y->policy, cells * sizeof *x->policy);
+    if (x->mixed != NULL)
+        assert_memory_equal(x->mixed, y->mixed, cells * a->facts->n_actions * sizeof *x->mixed);
+}
+
+typedef struct bytes {
+    uint8_t *data;
+    size_t size;
+} bytes;
+
+static bytes save(const tacit_agent *agent)
+{
+    bytes b = {0};
+    assert_ok(tacit_agent_save(agent, NULL, &b.size, NULL));
+    b.data = malloc(b.size);
+    size_t size = b.size;
+    assert_ok(tacit_agent_save(agent, b.data, &size, NULL));
+    assert_true(size == b.size);
+    return b;
+}
+
+/* A user: plan and learn. */
+static void serve(arena *a, tacit_agent *agent, uint64_t k)
+{
+    tacit_billboard board;
+    assert_ok(tacit_agent_plan(agent, &board, NULL));
+    tacit_trajectory t = play(a, k, &board);
+    assert_ok(tacit_agent_learn(agent, &t, NULL));
+}
+
+/* --- States ------------------------------------------------------------------------------------ */
+
+static void saved_in_the_middle_and_continued_is_as_if_never_stopped(void **state)
+{
+    (void)state;
+    const uint64_t stops[] = {7, 0, 1, EPISODES - 1, EPISODES};
+    for (size_t i = 0; i < N_OF(variants); i++) {
+        const struct variant *v = &variants[i];
+        for (size_t j = 0; j < (v->states > 0 ? 1 : N_OF(stops)); j++) /* large spaces: one */
+            for (int planned = 0; planned < 2; planned++) {
+                arena a = open_arena(v);
+                tacit_agent *straight = hire(&a, v), *first = hire(&a, v);
+                tacit_agent *second = hire_seeded(&a, v, EPISODES, 10); /* its noise is forgotten */
+                tacit_billboard x, y;
+                for (uint64_t k = 0; k < stops[j]; k++) {
+                    serve(&a, straight, k);
+                    serve(&a, first, k);
+                }
+                if (planned) {
+                    assert_ok(tacit_agent_plan(straight, &x, NULL));
+                    assert_ok(tacit_agent_plan(first, &y, NULL));
+                }
+                bytes b = save(first);
+                tacit_agent_destroy(first);
+                assert_ok(tacit_agent_load(second, b.data, b.size, NULL));
+                bytes again = save(second);
+                assert_true(again.size == b.size);
+                assert_memory_equal(again.data, b.data, b.size);
+                for (uint64_t k = stops[j]; k < EPISODES; k++) {
+                    if (!planned || k > stops[j]) {
+                        assert_ok(tacit_agent_plan(straight, &x, NULL));
+                        assert_ok(tacit_agent_plan(second, &y, NULL));
+                    } else {
+                        assert_ok(tacit_agent_billboard(second, &y, NULL));
+                    }
+                    assert_same_board(&a, &x, &y);
+                    tacit_trajectory t = play(&a, k, &x);
+                    assert_ok(tacit_agent_learn(straight, &t, NULL));
+                    assert_ok(tacit_agent_learn(second, &t, NULL));
+                }
+                tacit_agent_destroy(straight);
+                tacit_agent_destroy(second);
+                free(b.data);
+                free(again.data);
+                close_arena(&a);
+            }
+    }
+}
+
+/* A refused state leaves the agent as if it had never seen it. */
+static void refuse(arena *a, const struct variant *v, bytes b, size_t size, tacit_status wanted)
+{
+    tacit_agent *agent = hire(a, v), *fresh = hire(a, v);
+    tacit_error err = {0};
+    tacit_status status = tacit_agent_load(agent, b.data, size, &err);
+    if (wanted == TACIT_OK) /* anything, as long as it is a decision */
+        wanted = status;
+    assert_status(status, wanted);
+    if (status != TACIT_OK) {
+        assert_true(err.status == status && err.message[0] != '\0');
+        for (uint64_t k = 0; k < 3; k++) {
+            tacit_billboard x, y;
+            assert_ok(tacit_agent_plan(agent, &x, NULL));
+            assert_ok(tacit_agent_plan(fresh, &y, NULL));
+            assert_same_board(a, &x, &y);
+            tacit_trajectory t = play(a, k, &x);
+            assert_ok(tacit_agent_learn(agent, &t, NULL));
+            assert_ok(tacit_agent_learn(fresh, &t, NULL));
+        }
+    }
+    tacit_agent_destroy(agent);
+    tacit_agent_destroy(fresh);
+}
+
+static void damaged_states_are_refused_and_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(variants); i++) {
+        const struct variant *v = &variants[i];
+        if (v->states > 0)
+            continue; /* the next test */
+        arena a = open_arena(v);
+        tacit_agent *agent = hire(&a, v);
+        for (uint64_t k = 0; k < 5; k++)
+            serve(&a, agent, k);
+        bytes b = save(agent);
+        for (size_t at = 0; at < b.size; at += 1 + b.size / 9) {
+            b.data[at] ^= 0x40;
+            tacit_status wanted = at < 8    ? TACIT_CORRUPT
+                                  : at < 12 ? TACIT_WRONG_VERSION
+                                            : TACIT_CORRUPT;
+            refuse(&a, v, b, b.size, wanted);
+            b.data[at] ^= 0x40;
+        }
+        refuse(&a, v, b, 0, TACIT_CORRUPT);
+        refuse(&a, v, b, b.size - 1, TACIT_CORRUPT);
+        tacit_agent_destroy(agent);
+        free(b.data);
+        close_arena(&a);
+    }
+}
+
+/* Behind the checksum: whatever is there, the answer is a status, and a refusal leaves no trace. */
+static void states_with_a_forged_checksum_do_no_harm(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(variants); i++) {
+        const struct variant *v = &variants[i];
+        arena a = open_arena(v);
+        tacit_agent *agent = hire(&a, v);
+        for (uint64_t k = 0; k < 5; k++)
+            serve(&a, agent, k);
+        bytes b = save(agent);
+        size_t end = b.size - CHECKSUM, hop = v->states > 0 ? end / 3 : end / 13;
+        for (size_t at = 0; at < end; at += 1 + hop) {
+            uint8_t kept = b.data[at];
+            b.data[at] ^= 0xff;
+            tacit__digest(&(tacit__bytes){b.data, end}, 1, b.data + end);
+            refuse(&a, v, b, b.size, TACIT_OK);
+            b.data[at] = kept;
+        }
+        tacit_agent_destroy(agent);
+        free(b.data);
+        close_arena(&a);
+    }
+}
+
+static void a_state_belongs_to_its_settings(void **state)
+{
+    (void)state;
+    const struct variant one = variants[4],
+                         other_setting = {"dp-ucbvi", one.guarantee, "pooled", "no", NULL, NULL, 0};
+    struct variant other_epsilon = one;
+    other_epsilon.guarantee.epsilon = 2;
+    arena a = open_arena(&one);
+    tacit_agent *agent = hire(&a, &one);
+    serve(&a, agent, 0);
+    bytes b = save(agent);
+    refuse(&a, &other_setting, b, b.size, TACIT_WRONG_PLAN);
+    refuse(&a, &other_epsilon, b, b.size, TACIT_WRONG_PLAN);
+    tacit_agent *longer = hire_seeded(&a, &one, EPISODES + 1, 9);
+    assert_status(tacit_agent_load(longer, b.data, b.size, NULL), TACIT_WRONG_PLAN);
+    assert_status(tacit_agent_load(agent, b.data, b.size, NULL), TACIT_BAD_ARGUMENT);
+    size_t small = b.size - 1;
+    assert_status(tacit_agent_save(agent, b.data, &small, NULL), TACIT_BAD_ARGUMENT);
+    tacit_agent_destroy(longer);
+    tacit_agent_destroy(agent);
+    free(b.data);
+    close_arena(&a);
+}
+
+static void loading_survives_every_failing_allocation(void **state)
+{
+    (void)state;
+    const struct variant *v = &variants[2]; /* sparse: the one that allocates */
+    arena a = open_arena(v);
+    tacit_agent *agent = hire(&a, v);
+    serve(&a, agent, 0);
+    bytes b = save(agent);
+    tacit_agent *other = hire(&a, v);
+    for (uint64_t n = 1;; n++) {
+        tacit__alloc_fail_at(n);
+        tacit_status status = tacit_agent_load(other, b.data, b.size, NULL);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
+        if (!failed)
+            break;
+    }
+    tacit_agent_destroy(agent);
+    tacit_agent_destroy(other);
+    free(b.data);
+    close_arena(&a);
+}
+
+/* --- Reports ----------------------------------------------------------------------------------- */
+
+static void a_learner_through_bytes_is_the_direct_one(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(variants); i++) {
+        const struct variant *v = &variants[i];
+        if (v->guarantee.model != TACIT_MODEL_LOCAL)
+            continue;
+        arena a = open_arena(v);
+        tacit_agent *direct = hire(&a, v), *users = hire(&a, v);
+        tacit_agent *server = hire_seeded(&a, v, EPISODES, 9);
+        size_t size = 0;
+        assert_ok(tacit_agent_report(users, NULL, NULL, &size, NULL));
+        uint8_t *report = malloc(size);
+        for (uint64_t k = 0; k + 1 < EPISODES; k++) {
+            tacit_billboard x, y;
+            assert_ok(tacit_agent_plan(direct, &x, NULL));
+            assert_ok(tacit_agent_plan(server, &y, NULL));
+            assert_same_board(&a, &x, &y);
+            tacit_trajectory t = play(&a, k, &x);
+            assert_ok(tacit_agent_learn(direct, &t, NULL));
+            size_t n = size;
+            assert_ok(tacit_agent_report(users, &t, report, &n, NULL));
+            assert_true(n == size);
+            assert_ok(tacit_agent_absorb(server, report, n, NULL));
+        }
+        /* the last user's report is taken and not used, and then it is over */
+        assert_ok(tacit_agent_absorb(server, report, size, NULL));
+        assert_status(tacit_agent_absorb(server, report, size, NULL), TACIT_EXHAUSTED);
+        tacit_agent_destroy(direct);
+        tacit_agent_destroy(users);
+        tacit_agent_destroy(server);
+        free(report);
+        close_arena(&a);
+    }
+}
+
+static void a_device_that_was_saved_never_draws_the_same_noise_again(void **state)
+{
+    (void)state;
+    const struct variant *v = &variants[6];
+    arena a = open_arena(v);
+    tacit_agent *device = hire(&a, v), *restored = hire(&a, v);
+    tacit_billboard board;
+    size_t size = 0;
+    assert_ok(tacit_agent_plan(device, &board, NULL));
+    tacit_trajectory t = play(&a, 0, &board);
+    assert_ok(tacit_agent_report(device, &t, NULL, &size, NULL));
+    uint8_t *first = malloc(size), *second = malloc(size), *third = malloc(size);
+    size_t n = size;
+    assert_ok(tacit_agent_report(device, &t, first, &n, NULL));
+    bytes b = save(device);
+    assert_ok(tacit_agent_load(restored, b.data, b.size, NULL));
+    assert_ok(tacit_agent_report(restored, &t, second, &n, NULL));
+    assert_ok(tacit_agent_report(device, &t, third, &n, NULL));
+    assert_memory_not_equal(first, second, size);
+    assert_memory_equal(second, third, size);
+    free(first);
+    free(second);
+    free(third);
+    free(b.data);
+    tacit_agent_destroy(device);
+    tacit_agent_destroy(restored);
+    close_arena(&a);
+}
+
+static void bad_reports_are_refused_and_change_nothing(void **state)
+{
+    (void)state;
+    const size_t which[] = {6, 8}; /* all steps, one step */
+    for (size_t i = 0; i < N_OF(which); i++) {
+        const struct variant *v = &variants[which[i]];
+        arena a = open_arena(v);
+        tacit_agent *users = hire(&a, v), *server = hire(&a, v);
+        tacit_billboard board;
+        size_t size = 0;
+        assert_ok(tacit_agent_plan(server, &board, NULL));
+        tacit_trajectory t = play(&a, 0, &board);
+        assert_ok(tacit_agent_report(users, &t, NULL, &size, NULL));
+        uint8_t *report = malloc(size + 1);
+        size_t n = size;
+        assert_ok(tacit_agent_report(users, &t, report, &n, NULL));
+        bytes before = save(server);
+        struct {
+            size_t at, size;
+            uint8_t flip;
+            tacit_status wanted;
+        } const cases[] = {
+            {0, size, 1, TACIT_SYNTAX},                 /* the mark */
+            {9, size, 1, TACIT_WRONG_PLAN},             /* the fingerprint */
+            {24 + 6, size, 0x10, TACIT_OUT_OF_BOUND},   /* the step */
+            {32 + 7, size, 0x20, TACIT_OUT_OF_BOUND},   /* the first number: far too large */
+            {size - 1, size, 0x20, TACIT_OUT_OF_BOUND}, /* the last one */
+            {0, size - 8, 0, TACIT_OUT_OF_BOUND},
+            {0, size + 1, 0, TACIT_OUT_OF_BOUND},
+            {0, 23, 0, TACIT_SYNTAX},
+            {0, 0, 0, TACIT_SYNTAX},
+        };
+        for (size_t j = 0; j < N_OF(cases); j++) {
+            tacit_error err = {0};
+            report[cases[j].at] ^= cases[j].flip;
+            assert_status(tacit_agent_absorb(server, report, cases[j].size, &err), cases[j].wanted);
+            assert_true(err.message[0] != '\0');
+            report[cases[j].at] ^= cases[j].flip;
+            bytes after = save(server);
+            assert_memory_equal(before.data, after.data, before.size);
+            free(after.data);
+        }
+        assert_ok(tacit_agent_absorb(server, report, size, NULL));
+        size_t small = size - 1;
+        assert_status(tacit_agent_report(users, &t, report, &small, NULL), TACIT_BAD_ARGUMENT);
+        free(before.data);
+        free(report);
+        tacit_agent_destroy(users);
+        tacit_agent_destroy(server);
+        close_arena(&a);
+    }
+}
+
+static void reports_belong_to_the_local_model(void **state)
+{
+    (void)state;
+    const struct variant *v = &variants[4];
+    arena a = open_arena(v);
+    tacit_agent *agent = hire(&a, v);
+    tacit_billboard board;
+    size_t size = 0;
+    uint8_t byte = 0;
+    assert_ok(tacit_agent_plan(agent, &board, NULL));
+    tacit_trajectory t = play(&a, 0, &board);
+    assert_status(tacit_agent_report(agent, &t, NULL, &size, NULL), TACIT_UNSUPPORTED);
+    assert_status(tacit_agent_absorb(agent, &byte, 1, NULL), TACIT_UNSUPPORTED);
+    tacit_agent_destroy(agent);
+    close_arena(&a);
+}
+
+/* --- Acting ------------------------------------------------------------------------------------ */
+
+static void acting_reads_the_policy(void **state)
+{
+    (void)state;
+    const struct variant *v = &variants[4];
+    arena a = open_arena(v);
+    tacit_agent *agent = hire(&a, v);
+    tacit_billboard board;
+    uint32_t action;
+    double p;
+    tacit_situation here = {.step = 0, .state = 0};
+    assert_status(tacit_agent_act(agent, &here, 0, &action, &p, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_billboard(agent, &board, NULL), TACIT_NOTHING_TO_RELEASE);
+    serve(&a, agent, 0);
+    assert_ok(tacit_agent_plan(agent, &board, NULL));
+    for (size_t h = 0; h < a.facts->horizon; h++)
+        for (uint32_t s = 0; s < a.facts->n_states; s++) {
+            here = (tacit_situation){.step = h, .state = s};
+            assert_ok(tacit_agent_act(agent, &here, 0.999, &action, &p, NULL));
+            assert_int_equal(action, board.policy[h * a.facts->n_states + s]);
+            assert_true(p == 1);
+        }
+    here = (tacit_situation){.step = a.facts->horizon, .state = 0};
+    assert_status(tacit_agent_act(agent, &here, 0, &action, &p, NULL), TACIT_OUT_OF_BOUND);
+    here = (tacit_situation){.step = 0, .state = (uint32_t)a.facts->n_states};
+    assert_status(tacit_agent_act(agent, &here, 0, &action, &p, NULL), TACIT_OUT_OF_BOUND);
+    here.state = 0;
+    assert_status(tacit_agent_act(agent, &here, 1, &action, &p, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_act(agent, &here, -0.1, &action, &p, NULL), TACIT_BAD_ARGUMENT);
+    assert_status(tacit_agent_act(agent, &here, (double)NAN, &action, &p, NULL),
+                  TACIT_BAD_ARGUMENT);
+    tacit_agent_destroy(agent);
+    close_arena(&a);
+}
+
+/* Over an even grid of chances every action comes as often as its probability says, to the width of the grid. */
+static void acting_by_a_mixed_policy_has_its_probabilities(void **state)
+{
+    (void)state;
+    enum { GRID = 4096 };
+    const struct variant *v = &variants[14];
+    arena a = open_arena(v);
+    tacit_agent *agent = hire(&a, v);
+    tacit_billboard board;
+    for (uint64_t k = 0; k < 20; k++)
+        serve(&a, agent, k);
+    assert_ok(tacit_agent_plan(agent, &board, NULL));
+    bool mixed = false;
+    for (size_t h = 0; h < a.facts->horizon; h++)
+        for (uint32_t s = 0; s < a.facts->n_states; s++) {
+            const double *pi = board.mixed + (h * a.facts->n_states + s) * a.facts->n_actions;
+            tacit_situation here = {.step = h, .state = s};
+            double seen[2] = {0};
+            for (int i = 0; i < GRID; i++) {
+                uint32_t action;
+                double p;
+                assert_ok(tacit_agent_act(agent, &here, (double)i / GRID, &action, &p, NULL));
+                assert_true(p == pi[action]);
+                seen[action] += 1.0 / GRID;
+            }
+            for (int i = 0; i < 2; i++)
+                assert_within(seen[i], pi[i] - 1.0 / GRID - 1e-12, pi[i] + 1.0 / GRID + 1e-12);
+            mixed |= fabs(pi[0] - pi[1]) > 0.01;
+        }
+    assert_true(mixed); /* it has learned something, so this is not only about one half */
+    tacit_agent_destroy(agent);
+    close_arena(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saved_in_the_middle_and_continued_is_as_if_never_stopped),
+        cmocka_unit_test(damaged_states_are_refused_and_change_nothing),
+        cmocka_unit_test(states_with_a_forged_checksum_do_no_harm),
+        cmocka_unit_test(a_state_belongs_to_its_settings),
+        cmocka_unit_test(loading_survives_every_failing_allocation),
+        cmocka_unit_test(a_learner_through_bytes_is_the_direct_one),
+        cmocka_unit_test(a_device_that_was_saved_never_draws_the_same_noise_again),
+        cmocka_unit_test(bad_reports_are_refused_and_change_nothing),
+        cmocka_unit_test(reports_belong_to_the_local_model),
+        cmocka_unit_test(acting_reads_the_policy),
+        cmocka_unit_test(acting_by_a_mixed_policy_has_its_probabilities),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
