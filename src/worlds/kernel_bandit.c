@@ -44,8 +44,8 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                 "and action"},
     [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
     [CENTRES] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
-    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "0.5", 0, 0,
-               "half-width of the uniform noise of rewards, or bernoulli"},
+    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
+               "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
     [SEED] = TACIT__SEED_PARAMETER("of the function; all runs play the same one"),
     [DATA] = {"file", TACIT_PARAMETER_FILE, "", 0, 0,
               "a CSV file instead of a random function: context,action,mean"},
@@ -225,7 +225,10 @@ static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *o
     if (tacit__kernel_read(v[KERNEL].text, f->d, context_d, &kernel, &reason) != TACIT_OK)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[KERNEL].line, "%s",
                               reason.message);
-    tacit_status status = tacit__reward_law_read(&v[NOISE], origin, &f->law.bernoulli, &half, err);
+    tacit__value noise = v[NOISE];
+    if (noise.text[0] == '\0')
+        noise.text = table ? "bernoulli" : "0.5";
+    tacit_status status = tacit__reward_law_read(&noise, origin, &f->law.bernoulli, &half, err);
     if (status != TACIT_OK)
         return status;
     *low = table ? v[LOW].real : -norm - half;

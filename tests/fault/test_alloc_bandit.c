@@ -1,0 +1,151 @@
+/* Memory that runs out: every allocation in the making of a bandit world, of its rounds and of a learner fails once. The
+ * call says NO_MEMORY and gives nothing; made again, it succeeds, and what follows is as if nothing had happened. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "base/memory.h"
+#include "support/world.h"
+
+enum { USERS = 60 };
+
+typedef struct life {
+    tacit_world *world;
+    tacit_rounds *rounds;
+    tacit_agent *agent;
+    tacit_noise *noise;
+    unsigned failures;
+    double rewards[USERS];
+} life;
+
+/* Makes a call; if it ran out of memory, checks what it said and makes it again. */
+#define TRY(l, call)                                                                               \
+    do {                                                                                           \
+        tacit_error err = {0};                                                                     \
+        tacit_status status = (call);                                                              \
+        if (status == TACIT_NO_MEMORY) {                                                           \
+            (l)->failures++;                                                                       \
+            assert_true(tacit__alloc_has_failed());                                                \
+            assert_true(err.status == TACIT_OK || strlen(err.message) > 0);                        \
+            assert_ok(call);                                                                       \
+        } else {                                                                                   \
+            assert_string_equal(err.message, "");                                                  \
+            assert_ok(status);                                                                     \
+        }                                                                                          \
+    } while (0)
+
+typedef struct setup {
+    const char *world, *agent;
+    tacit_setting settings[3];
+    size_t n_settings;
+    tacit_guarantee guarantee;
+} setup;
+
+/* With a root of its own: a ledger that could not be finished has taken a stream of its root's. */
+static tacit_status hire(const tacit_agent_request *request, tacit_agent **out, tacit_error *err)
+{
+    tacit_noise *noise;
+    tacit_status status = tacit_noise_create_simulated(2, &noise);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit_agent_create(request, noise, out, err);
+    tacit_noise_destroy(noise);
+    return status;
+}
+
+static void run(life *l, const setup *s)
+{
+    const tacit_world_request world = {
+        .kind = s->world, .settings = s->settings, .n_settings = s->n_settings};
+    TRY(l, tacit_world_create(&world, &l->world, &err));
+    TRY(l, tacit_noise_create_simulated(1, &l->noise));
+    TRY(l, tacit_rounds_create(l->world, l->noise, &l->rounds, &err));
+    const tacit_world_facts *f = tacit_world_describe(l->world);
+    const tacit_agent_request request = {.kind = s->agent,
+                                         .guarantee = s->guarantee,
+                                         .n_states = f->n_states,
+                                         .n_actions = f->n_actions,
+                                         .horizon = 1,
+                                         .episodes = USERS,
+                                         .bandit = f->bandit};
+    TRY(l, hire(&request, &l->agent, &err));
+    for (uint64_t t = 0; t < USERS && (f->people == 0 || t < f->people); t++) {
+        tacit_billboard board;
+        tacit_visitor v;
+        uint32_t action;
+        double probability;
+        TRY(l, tacit_agent_plan(l->agent, &board, &err));
+        assert_ok(tacit_rounds_begin(l->rounds, t, &v));
+        const tacit_situation where = {.state = v.state, .features = v.features};
+        TRY(l, tacit_agent_act(l->agent, &where, tacit_rounds_chance(l->rounds), &action,
+                               &probability, &err));
+        assert_ok(tacit_rounds_reward(l->rounds, action, &l->rewards[t]));
+        const tacit_trajectory user = {.states = &v.state,
+                                       .actions = &action,
+                                       .rewards = &l->rewards[t],
+                                       .features = v.features};
+        TRY(l, tacit_agent_learn(l->agent, &user, &err));
+    }
+}
+
+static void end(life *l)
+{
+    tacit_agent_destroy(l->agent);
+    tacit_rounds_destroy(l->rounds);
+    tacit_world_destroy(l->world);
+    tacit_noise_destroy(l->noise);
+}
+
+static void every_allocation_in_the_life_of_a_bandit_may_fail(void **state)
+{
+    (void)state;
+    static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0},
+                                 joint = {TACIT_MODEL_JOINT, 1, 1e-6},
+                                 local = {TACIT_MODEL_LOCAL, 1, 1e-6};
+#define LINEAR {{.key = "d", .value = "3"}, {.key = "contexts", .value = "9"}}, 2
+#define DISJOINT {{.key = "d", .value = "3"}, {.key = "arms", .value = "disjoint"}}, 2
+#define KERNEL {{.key = "contexts", .value = "3"}, {.key = "actions", .value = "4"}}, 2
+#define SCANNED                                                                                    \
+    {{.key = "file", .value = TACIT_TESTS_DIR "/cli/data/people.csv"},                             \
+     {.key = "context", .value = "age, city, sex"},                                                \
+     {.key = "answer", .value = "income"}},                                                        \
+        3
+    const setup setups[] = {{"linear-bandit", "lin-ucb", LINEAR, none},
+                            {"linear-bandit", "lin-ucb", LINEAR, joint},
+                            {"linear-bandit", "lin-ucb", DISJOINT, local},
+                            {"logged-bandit", "lin-ucb", SCANNED, joint},
+                            {"kernel-bandit", "capri", KERNEL, none},
+                            {"kernel-bandit", "capri", KERNEL, joint},
+                            {"kernel-bandit", "capri", KERNEL, local},
+                            {"kernel-bandit", "gp-ucb", KERNEL, none},
+                            {"kernel-bandit", "kernel-elimination", KERNEL, none}};
+    for (size_t i = 0; i < N_OF(setups); i++) {
+        life calm = {0};
+        run(&calm, &setups[i]);
+        assert_true(calm.failures == 0);
+        uint64_t n = 1;
+        for (bool failed = true; failed; n++) {
+            life troubled = {0};
+            tacit__alloc_fail_at(n);
+            run(&troubled, &setups[i]);
+            failed = tacit__alloc_has_failed();
+            tacit__alloc_fail_at(0);
+            assert_true(troubled.failures == failed);
+            assert_memory_equal(calm.rewards, troubled.rewards, sizeof calm.rewards);
+            end(&troubled);
+        }
+        assert_true(n > 15);
+        end(&calm);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_in_the_life_of_a_bandit_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

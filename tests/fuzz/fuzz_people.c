@@ -1,0 +1,78 @@
+/* Files of people: a line with the context's columns, a line with the answer's, then the file; or four lines, when the
+ * first is "log". Read, or refused with a sentence; what is read has features of length at most 1. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worlds/people.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+enum { MOST = 400 };
+
+/* The next line as a text of its own; longer ones are cut. */
+static void take_line(tacit__span *rest, char out[MOST])
+{
+    tacit__span line = {"", 0};
+    (void)tacit__line_next(rest, &line);
+    size_t n = line.size < MOST - 1 ? line.size : MOST - 1;
+    memcpy(out, line.text, n);
+    out[n] = '\0';
+}
+
+static void check(const tacit__people *p)
+{
+    require(p->n > 0 && p->dimension > 0 && p->n_actions > 0);
+    for (size_t i = 0; i < p->n; i++) {
+        double square = 0;
+        for (size_t j = 0; j < p->dimension; j++)
+            square += p->features[i * p->dimension + j] * p->features[i * p->dimension + j];
+        require(square <= 1 + 1e-9 && p->answer[i] < p->n_actions);
+        if (p->reward != NULL)
+            require(p->reward[i] >= 0 && p->reward[i] <= 1 && p->propensity[i] > 0 &&
+                    p->propensity[i] <= 1);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char first[MOST], context[MOST], answer[MOST], propensity[MOST] = "", reward[MOST] = "";
+    tacit__span rest = {size > 0 ? (const char *)data : "", size};
+    take_line(&rest, first);
+    int logged = strcmp(first, "log") == 0;
+    if (logged) {
+        take_line(&rest, context);
+        take_line(&rest, answer);
+        take_line(&rest, propensity);
+        take_line(&rest, reward);
+    } else {
+        memcpy(context, first, sizeof context);
+        take_line(&rest, answer);
+    }
+    const tacit__people_source source = {
+        .text = rest,
+        .name = "p.csv",
+        .missing = "?",
+        .intercept = size % 2 == 0,
+        .unit = size % 3 == 0,
+        .context = {"f.yaml", "context", context, 1},
+        .label = {"f.yaml", "answer", logged ? "" : answer, 2},
+        .action = {"f.yaml", "action", logged ? answer : "", 3},
+        .propensity = {"f.yaml", "propensity", propensity, 4},
+        .reward = {"f.yaml", "reward", reward, 5}};
+    tacit__people *people = NULL;
+    tacit_error err = {.message = ""};
+    if (tacit__people_read(&source, &people, &err) == TACIT_OK)
+        check(people);
+    else
+        require(people == NULL && err.message[0] != '\0');
+    tacit__people_destroy(people);
+    return 0;
+}
