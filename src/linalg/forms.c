@@ -3,52 +3,59 @@
 #include "linalg/forms.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/cpu.h"
 
-enum { WIDE = 16, NARROW = 8 };
+enum { LANE = 4, WIDE = 16, NARROW = 8 };
+
+/* Four doubles side by side; the compiler makes of it what the processor has. */
+typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
 
 size_t tacit__forms_scratch(size_t d)
 {
-    return WIDE * d;
+    return WIDE * d + LANE; /* room to align */
 }
 
-/* `used` of `width` vectors; z is [d][width]. */
+/* `used` of `width` vectors; z is [d][width / LANE]. */
 TACIT__INLINE void group(size_t d, size_t width, size_t used, const double *restrict factor,
                          const double *restrict pivots, const double *restrict t,
-                         const double *restrict vectors, double *restrict z, double *restrict inner,
+                         const double *restrict vectors, lane *restrict z, double *restrict inner,
                          double *restrict square)
 {
-    double sum[WIDE] = {0}, squares[WIDE] = {0};
+    const size_t n = width / LANE;
+    lane sum[WIDE / LANE] = {{0}}, squares[WIDE / LANE] = {{0}};
     for (size_t k = 0; k < width; k++)
         for (size_t i = 0; i < d; i++)
-            z[i * width + k] = k < used ? vectors[k * d + i] : 0;
+            z[i * n + k / LANE][k % LANE] = k < used ? vectors[k * d + i] : 0;
     for (size_t i = 0; i < d; i++) {
-        double row[WIDE];
-        for (size_t k = 0; k < width; k++)
-            row[k] = z[i * width + k];
+        lane row[WIDE / LANE];
+        for (size_t k = 0; k < n; k++)
+            row[k] = z[i * n + k];
         for (size_t j = 0; j < i; j++) {
             double l = factor[j * d + i];
-            for (size_t k = 0; k < width; k++)
-                row[k] -= l * z[j * width + k];
+            for (size_t k = 0; k < n; k++)
+                row[k] -= l * z[j * n + k];
         }
-        for (size_t k = 0; k < width; k++) {
+        for (size_t k = 0; k < n; k++) {
             row[k] *= pivots[i];
-            z[i * width + k] = row[k];
+            z[i * n + k] = row[k];
             sum[k] += row[k] * t[i];
             squares[k] += row[k] * row[k];
         }
     }
     for (size_t k = 0; k < used; k++) {
-        inner[k] = sum[k];
-        square[k] = squares[k];
+        inner[k] = sum[k / LANE][k % LANE];
+        square[k] = squares[k / LANE][k % LANE];
     }
 }
 
 TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double *pivots,
-                         const double *t, const double *vectors, double *z, double *inner,
+                         const double *t, const double *vectors, double *scratch, double *inner,
                          double *square)
 {
+    uintptr_t misplaced = (uintptr_t)scratch % sizeof(lane);
+    lane *z = (lane *)(void *)(scratch + (misplaced > 0 ? (sizeof(lane) - misplaced) / 8 : 0));
     while (n > 0) {
         size_t width = n > NARROW ? WIDE : NARROW, used = n < width ? n : width;
         if (width == WIDE)
@@ -64,10 +71,10 @@ TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double 
 
 #if TACIT__HAVE_AVX2
 TACIT__AVX2 static void forms_avx2(size_t d, size_t n, const double *factor, const double *pivots,
-                                   const double *t, const double *vectors, double *z, double *inner,
-                                   double *square)
+                                   const double *t, const double *vectors, double *scratch,
+                                   double *inner, double *square)
 {
-    forms(d, n, factor, pivots, t, vectors, z, inner, square);
+    forms(d, n, factor, pivots, t, vectors, scratch, inner, square);
 }
 #endif
 

@@ -123,14 +123,31 @@ static void set_pivots(const tacit__lin_ucb *p, block *b)
     b->log_det = tacit__log_determinant(d, b->factor);
 }
 
+/* Where eigenvalues are to be raised: true, and the factor is that of the matrix as it is, if none of them is below the
+ * floor, which a Cholesky of the matrix minus the floor tells for a fraction of what eigenvalues cost. */
+static bool is_above(tacit__lin_ucb *p, const double *gram, double floor, double *factor)
+{
+    const size_t d = p->o.dimension;
+    tacit__packed_expand(d, gram, -floor, factor);
+    if (!tacit__cholesky(d, factor))
+        return false;
+    tacit__packed_expand(d, gram, 0, factor);
+    return tacit__cholesky(d, factor);
+}
+
 static void factorize(tacit__lin_ucb *p, const tacit__moments *m, size_t i, const spread *s)
 {
     const size_t d = p->o.dimension;
     block *b = &p->blocks[i];
     const double *gram = m->gram + i * tacit__packed_size(d);
-    bool noisy = m->gram_stddev > 0, raise = noisy && p->o.raise;
-    tacit__packed_expand(d, gram, raise ? 0 : s->added, b->factor);
-    if (raise || !tacit__cholesky(d, b->factor)) {
+    bool raise = m->gram_stddev > 0 && p->o.raise, done;
+    if (raise) {
+        done = is_above(p, gram, s->added, b->factor);
+    } else {
+        tacit__packed_expand(d, gram, s->added, b->factor);
+        done = tacit__cholesky(d, b->factor);
+    }
+    if (!done) {
         tacit__packed_expand(d, gram, raise ? 0 : s->added, b->factor);
         (void)tacit__eigen_floor(d, b->factor, s->added, p->floor);
         /* A floor above 0 leaves nothing to fail; should rounding, the diagonal alone will do. */
