@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <tacit/agent.h>
 #include <tacit/plan.h>
@@ -44,6 +45,11 @@ typedef struct tacit_explained_release {
     const char *words; /* what is shown, how far a person moves it, the noise: one paragraph */
 } tacit_explained_release;
 
+/* A point of the privacy profile: the epsilon that holds at this delta. */
+typedef struct tacit_explained_point {
+    double delta, epsilon;
+} tacit_explained_point;
+
 typedef struct tacit_explanation {
     tacit_guarantee claim;
     tacit_calibration calibration;
@@ -58,6 +64,13 @@ typedef struct tacit_explanation {
     size_t n_releases;
     tacit_composition real;  /* what the scales give at the delta of the claim */
     const char *composition; /* how the releases come to that */
+    /* The same scales at other deltas, ascending; empty for pure epsilon, which holds at all. */
+    const tacit_explained_point *curve;
+    size_t n_curve;
+    const char *paper; /* where the constants of this kind and model are printed, or "" */
+    /* Local model: what leaves a device, byte by byte, and how many bytes that is; else "" and 0. */
+    const char *report;
+    uint64_t report_bytes;
 } tacit_explanation;
 
 /* What is to be explained: what was asked for, and what an agent has declared for it. */
@@ -65,6 +78,7 @@ typedef struct tacit_explanation_request {
     tacit_guarantee claim;
     tacit_calibration calibration;
     const tacit_plan *plan; /* calibrated; NULL: there are no private releases */
+    const char *kind;       /* of the agent; NULL: nothing is said about a paper */
     const char *remark;     /* tacit_agent_remark; NULL: none */
     bool yardstick;         /* learns nothing from anybody */
 } tacit_explanation_request;

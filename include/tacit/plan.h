@@ -36,7 +36,9 @@ typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE }
  * column_l1/2  how these moves add up over the steps for one user: the largest column norm of a running
  *              sum's strategy, n and sqrt(n) for n fresh releases that all see the user, 1 if a user is
  *              in one of them only. The whole release then moves by l * column;
- * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1). */
+ * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1);
+ * mechanism    how the steps share their noise: "tree", "smooth", "blt" (running sums), "local" (each user adds noise),
+ *              "fresh" (none is shared); NULL: not told. */
 typedef struct tacit_release {
     const char *name;
     const char *reason; /* one line: why the sensitivities hold */
@@ -45,6 +47,7 @@ typedef struct tacit_release {
     double l1, l2;
     double column_l1, column_l2;
     double weight;
+    const char *mechanism;
 } tacit_release;
 
 typedef struct tacit_plan tacit_plan;

@@ -16,8 +16,8 @@
 
 typedef struct line {
     tacit_release release;
-    char *name, *reason; /* owned; release points at them */
-    double scale;        /* NaN until set */
+    char *name, *reason, *mechanism; /* owned; release points at them */
+    double scale;                    /* NaN until set */
 } line;
 
 struct tacit_plan {
@@ -54,6 +54,7 @@ void tacit_plan_destroy(tacit_plan *plan)
     for (size_t i = 0; i < plan->size; i++) {
         tacit__free(plan->lines[i].name);
         tacit__free(plan->lines[i].reason);
+        tacit__free(plan->lines[i].mechanism);
     }
     tacit__free(plan->lines);
     tacit__free(plan);
@@ -126,13 +127,16 @@ tacit_status tacit_plan_declare(tacit_plan *plan, const tacit_release *release, 
     line new = {.release = *release, .scale = (double)NAN};
     new.name = copy_text(release->name);
     new.reason = copy_text(release->reason == NULL ? "" : release->reason);
-    if (new.name == NULL || new.reason == NULL) {
+    new.mechanism = copy_text(release->mechanism == NULL ? "" : release->mechanism);
+    if (new.name == NULL || new.reason == NULL || new.mechanism == NULL) {
         tacit__free(new.name);
         tacit__free(new.reason);
+        tacit__free(new.mechanism);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     new.release.name = new.name;
     new.release.reason = new.reason;
+    new.release.mechanism = release->mechanism != NULL ? new.mechanism : NULL;
     if (release->weight == 0)
         new.release.weight = 1;
     plan->lines[plan->size++] = new;

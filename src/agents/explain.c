@@ -1,7 +1,8 @@
 /* Explanations: the release plan of an agent, its account, and both in words. See include/tacit/explain.h.
  *
  * Numbers first: everything that is said is in the structure as well. All strings live in one piece of memory behind
- * the structure's own, whose size is known before the first is written. Cost: one call of the accountant. */
+ * the structure's own, whose size is known before the first is written. Cost: one call of the accountant, and one for each
+ * point of the curve where the noise is Gaussian (a millisecond each). */
 #include <tacit/explain.h>
 
 #include <math.h>
@@ -9,18 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/printed_at.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 enum {
     SENTENCE = 512,
     COMPOSITION = 640,
+    REPORT_LINE = 128,
+    N_CURVE = 5,
     SHOWN = 6
-}; /* bytes, bytes, costs that are spelled out */
+}; /* bytes, bytes, bytes for a release, points, costs that are spelled out */
 
 typedef struct whole {
     tacit_explanation face; /* first: what users hold is a pointer to it */
     tacit_explained_release *lines;
+    tacit_explained_point curve[N_CURVE];
     char *memory, *end, *free;
 } whole;
 
@@ -120,12 +125,34 @@ static const char *grouped(char out[32], uint64_t n)
 
 /* --- The sentences ----------------------------------------------------------------------------------- */
 
+/* In how many steps a person is, and what that adds up to. */
+static void touch_words(const tacit_release *r, double column, double reach, char *out, size_t size)
+{
+    char times[32];
+    const char *how = r->mechanism != NULL ? r->mechanism : "";
+    bool counted = r->column_l1 >= 1 && fabs(r->column_l1 - round(r->column_l1)) < 1e-9 &&
+                   fabs(r->column_l2 * r->column_l2 - r->column_l1) < 1e-6 * r->column_l1;
+    if (fabs(column - 1) < 1e-12)
+        (void)snprintf(out, size, "a person is in one step only, so this is all%s%s%s",
+                       how[0] != '\0' ? " (" : "", how, how[0] != '\0' ? ")" : "");
+    else if (counted)
+        (void)snprintf(out, size,
+                       "a person is in at most %s of the vectors that are noised (%s): together "
+                       "they move by %.4g, %.4g times as far",
+                       grouped(times, (uint64_t)llround(r->column_l1)), how, reach, column);
+    else
+        (void)snprintf(out, size,
+                       "a person's part lasts through all later steps (%s): together they move by "
+                       "%.4g, %.4g times as far",
+                       how, reach, column);
+}
+
 static const char *release_words(whole *w, const tacit_explained_release *line)
 {
     const tacit_release *r = &line->release;
     bool gaussian = w->face.law == TACIT_LAW_GAUSSIAN;
     double l = gaussian ? r->l2 : r->l1, column = gaussian ? r->column_l2 : r->column_l1;
-    char n[32], steps[32], shown[96], growth[128], noise[96];
+    char n[32], steps[32], shown[96], growth[200], noise[96];
     if (r->steps == 1)
         (void)snprintf(shown, sizeof shown, "shown once");
     else if (w->face.claim.model == TACIT_MODEL_LOCAL)
@@ -133,12 +160,7 @@ static const char *release_words(whole *w, const tacit_explained_release *line)
                        grouped(steps, r->steps));
     else
         (void)snprintf(shown, sizeof shown, "shown up to %s times", grouped(steps, r->steps));
-    if (fabs(column - 1) < 1e-12)
-        (void)snprintf(growth, sizeof growth, "a person is in one step only, so this is all");
-    else
-        (void)snprintf(growth, sizeof growth,
-                       "over all steps together this grows by the factor %.4g, to %.4g", column,
-                       line->reach);
+    touch_words(r, column, line->reach, growth, sizeof growth);
     if (gaussian)
         (void)snprintf(noise, sizeof noise, "Gaussian noise of standard deviation %.5g",
                        line->scale);
@@ -168,10 +190,25 @@ static void list_costs(const whole *w, char *out, size_t size, const char *power
     }
 }
 
+/* ", 1.24 at 1e-08, ..." for the other points of the curve. */
+static const char *curve_words(const whole *w, char out[200])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < w->face.n_curve && used < 200; i++) {
+        char epsilon[32];
+        const tacit_explained_point *p = &w->face.curve[i];
+        (void)snprintf(epsilon, sizeof epsilon, "%.3g", p->epsilon * (1 + 5e-3));
+        if (p->delta != w->face.claim.delta)
+            used += (size_t)snprintf(out + used, 200 - used, ", %s at %.0e", epsilon, p->delta);
+    }
+    return out;
+}
+
 static const char *composition_words(whole *w)
 {
     const tacit_composition *real = &w->face.real;
-    char epsilon[32], costs[200];
+    char epsilon[32], costs[200], other[200];
     (void)rounded_up(epsilon, real->epsilon.high);
     if (isinf(real->epsilon.high))
         return say(w, COMPOSITION,
@@ -179,10 +216,13 @@ static const char *composition_words(whole *w)
                    w->face.claim.delta, real->method);
     if (w->face.law == TACIT_LAW_GAUSSIAN && isfinite(real->mu)) {
         list_costs(w, costs, sizeof costs, "^2");
-        return say(w, COMPOSITION,
-                   "Each release costs mu = reach / scale, and squares add: %s = %.4g^2. Gaussian "
-                   "differential privacy with mu = %.4g is, exactly, epsilon = %s at delta = %.4g",
-                   costs, real->mu, real->mu, epsilon, w->face.claim.delta);
+        return say(
+            w, COMPOSITION,
+            "Each release costs mu = reach / scale, and squares add: %s = %.4g^2. Gaussian "
+            "differential privacy with mu = %.4g is, exactly, epsilon = %s at delta = %.4g%s; "
+            "it is zero-concentrated with rho = mu^2 / 2 = %.4g",
+            costs, real->mu, real->mu, epsilon, w->face.claim.delta, curve_words(w, other),
+            real->rho);
     }
     list_costs(w, costs, sizeof costs, "");
     if (strcmp(real->method, "pure") == 0)
@@ -194,6 +234,56 @@ static const char *composition_words(whole *w)
                "By themselves the releases cost epsilon = reach / scale: %s. Composed together at "
                "delta = %.4g they cost epsilon = %s (method: %s; an upper bound)",
                costs, w->face.claim.delta, epsilon, real->method);
+}
+
+/* A report is its numbers one after the other, each a 64-bit integer on the lattice with its noise added. */
+static const char *report_words(whole *w)
+{
+    enum { NUMBER = 8 };
+    char *start = w->free;
+    uint64_t at = 0;
+    for (size_t i = 0; i < w->face.n_releases; i++) {
+        const tacit_release *r = &w->lines[i].release;
+        uint64_t end = at + NUMBER * (uint64_t)r->dimension;
+        char n[32];
+        (void)say(w, REPORT_LINE, "%sbytes %llu to %llu: %s number%s of '%.40s'", i > 0 ? ", " : "",
+                  (unsigned long long)at, (unsigned long long)end - 1, grouped(n, r->dimension),
+                  r->dimension == 1 ? "" : "s", r->name);
+        w->free--; /* the next one goes on from here */
+        at = end;
+    }
+    (void)say(w, SENTENCE,
+              "; each a 64-bit integer on a lattice, noise included; %llu bytes, and what frames "
+              "them; nothing else leaves the device",
+              (unsigned long long)at);
+    w->face.report_bytes = at;
+    return start;
+}
+
+/* The privacy profile at a few deltas, and at the claim's. */
+static tacit_status draw_curve(whole *w, const tacit_plan *plan, tacit_error *err)
+{
+    static const double deltas[] = {1e-10, 1e-8, 1e-6, 1e-4};
+    tacit_explanation *e = &w->face;
+    tacit_explained_point *p = w->curve;
+    bool claimed = false;
+    e->curve = w->curve;
+    for (size_t i = 0; i < sizeof deltas / sizeof *deltas; i++) {
+        tacit_composition c;
+        if (!claimed && e->claim.delta <= deltas[i]) {
+            claimed = true;
+            p[e->n_curve++] = (tacit_explained_point){e->claim.delta, e->real.epsilon.high};
+            if (e->claim.delta == deltas[i])
+                continue;
+        }
+        tacit_status status = tacit_plan_account(plan, deltas[i], &c, err);
+        if (status != TACIT_OK)
+            return status;
+        p[e->n_curve++] = (tacit_explained_point){deltas[i], c.epsilon.high};
+    }
+    if (!claimed)
+        p[e->n_curve++] = (tacit_explained_point){e->claim.delta, e->real.epsilon.high};
+    return TACIT_OK;
 }
 
 /* Claimed against real. The scales of a tight calibration may miss the claim by rounding alone. */
@@ -235,11 +325,13 @@ static void judge(whole *w)
 
 static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark, whole **out)
 {
-    size_t bytes = strlen(remark) + 1 + SENTENCE + COMPOSITION;
+    size_t bytes = strlen(remark) + 1 + 2 * SENTENCE + COMPOSITION;
     for (size_t i = 0; i < n; i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
         bytes += strlen(r->name) + 1 + SENTENCE;
         bytes += r->reason != NULL ? strlen(r->reason) + 1 : 1;
+        bytes += r->mechanism != NULL ? strlen(r->mechanism) + 1 : 1;
+        bytes += REPORT_LINE;
     }
     whole *w = tacit__alloc(1, sizeof *w);
     if (w == NULL)
@@ -267,6 +359,7 @@ static void fill_lines(whole *w, const tacit_plan *plan)
         const tacit_release *r = &line->release;
         line->release.name = say(w, SIZE_MAX, "%s", r->name);
         line->release.reason = say(w, SIZE_MAX, "%s", r->reason != NULL ? r->reason : "");
+        line->release.mechanism = say(w, SIZE_MAX, "%s", r->mechanism != NULL ? r->mechanism : "");
         line->scale = tacit_plan_scale(plan, i);
         line->reach = gaussian ? r->l2 * r->column_l2 : r->l1 * r->column_l1;
         line->cost = line->reach / line->scale;
@@ -294,7 +387,10 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     e->neighbours = neighbours(request->claim.model);
     e->against = observer(request->claim.model);
     e->remark = say(w, SIZE_MAX, "%s", remark);
-    e->composition = "";
+    e->composition = e->report = "";
+    e->paper = promises && request->kind != NULL
+                   ? tacit__printed_at(request->kind, request->claim.model)
+                   : "";
     e->words = request->yardstick ? "learns nothing from anybody, so there is nothing to protect"
                                   : "releases exact numbers and promises nothing";
     if (promises) {
@@ -303,8 +399,12 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     }
     if (promises && status == TACIT_OK) {
         fill_lines(w, plan);
-        e->composition = composition_words(w);
         judge(w);
+        if (e->claim.model == TACIT_MODEL_LOCAL)
+            e->report = report_words(w);
+        if (e->law == TACIT_LAW_GAUSSIAN && e->claim.delta > 0)
+            status = draw_curve(w, plan, err);
+        e->composition = composition_words(w);
     }
     if (status == TACIT_OK)
         *out = e;

@@ -50,7 +50,7 @@ typedef struct findings {
 
 /* --- Text ------------------------------------------------------------------------------------------ */
 
-enum { NAME, DIMENSION, STEPS, SENSITIVITY, COLUMN, SCALE, N_CELLS, CELL = 48 };
+enum { NAME, DIMENSION, STEPS, SENSITIVITY, MECHANISM, COLUMN, SCALE, COST, N_CELLS, CELL = 48 };
 
 static void fill_cells(const tacit_explained_release *line, char cells[N_CELLS][CELL])
 {
@@ -66,7 +66,9 @@ static void fill_cells(const tacit_explained_release *line, char cells[N_CELLS][
         (void)snprintf(cells[SENSITIVITY], CELL, "-, %.4g", r->l2);
         (void)snprintf(cells[COLUMN], CELL, "-, %.4g", r->column_l2);
     }
+    (void)snprintf(cells[MECHANISM], CELL, "%s", r->mechanism);
     (void)snprintf(cells[SCALE], CELL, "%.5g", line->scale);
+    (void)snprintf(cells[COST], CELL, "%.4g", line->cost);
 }
 
 static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
@@ -84,9 +86,12 @@ static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
 
 static void print_releases(const tacit_explanation *e)
 {
-    char heads[N_CELLS][CELL] = {"name", "dimension", "steps", "l1, l2", "columns l1, l2", "scale"};
+    char heads[N_CELLS][CELL] = {"name",      "dimension",      "steps", "l1, l2",
+                                 "mechanism", "columns l1, l2", "scale", "mu"};
     char cells[N_CELLS][CELL];
     size_t widths[N_CELLS];
+    if (e->law != TACIT_LAW_GAUSSIAN)
+        (void)snprintf(heads[COST], CELL, "epsilon");
     for (size_t c = 0; c < N_CELLS; c++)
         widths[c] = strlen(heads[c]);
     for (size_t i = 0; i < e->n_releases; i++) {
@@ -104,7 +109,9 @@ static void print_releases(const tacit_explanation *e)
         const tacit_release *r = &e->releases[i].release;
         char head[80];
         (void)snprintf(head, sizeof head, "              %.60s: ", r->name);
-        cli_print_wrapped(head, r->reason);
+        cli_print_wrapped(head, e->releases[i].words);
+        if (r->reason[0] != '\0')
+            cli_print_wrapped("                because ", r->reason);
     }
 }
 
@@ -127,7 +134,12 @@ static void print_findings(const findings *f)
                      isinf(e->real.epsilon.high) ? "infinite"
                                                  : cli_rounded_up(epsilon, e->real.epsilon.high),
                      e->claim.delta, e->real.method);
+        cli_print_wrapped("              ", e->composition);
         cli_print_wrapped("  so          ", e->words);
+        if (e->paper[0] != '\0')
+            cli_print_wrapped("  printed     ", e->paper);
+        if (e->report[0] != '\0')
+            cli_print_wrapped("  report      ", e->report);
     }
     if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
         cli_print_wrapped("  forecast    ", f->forecast.words);
@@ -153,11 +165,11 @@ static json_t *releases_json(const tacit_explanation *e)
     for (size_t i = 0; list != NULL && i < e->n_releases; i++) {
         const tacit_release *r = &e->releases[i].release;
         json_t *line = json_pack(
-            "{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:s, s:f, s:s, s:f, s:s}", "name", r->name,
+            "{s:s, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:s, s:f, s:s, s:f, s:s}", "name", r->name,
             "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1", r->l1, "l2",
-            r->l2, "column_l1", r->column_l1, "column_l2", r->column_l2, "law",
-            tacit_law_name(e->law), "scale", e->releases[i].scale, "reason", r->reason, "cost",
-            e->releases[i].cost, "words", e->releases[i].words);
+            r->l2, "mechanism", r->mechanism, "column_l1", r->column_l1, "column_l2", r->column_l2,
+            "law", tacit_law_name(e->law), "scale", e->releases[i].scale, "reason", r->reason,
+            "cost", e->releases[i].cost, "words", e->releases[i].words);
         if (json_array_append_new(list, line) != 0) {
             json_decref(list);
             return NULL;
@@ -186,15 +198,35 @@ static json_t *forecast_json(const tacit_forecast *f)
                      cli_json_number(f->epsilon_needed), "words", f->words);
 }
 
+/* epsilon(delta) at a few deltas */
+static json_t *curve_json(const tacit_explanation *e)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < e->n_curve; i++)
+        (void)json_array_append_new(list,
+                                    json_pack("{s:f, s:o}", "delta", e->curve[i].delta, "epsilon",
+                                              cli_json_number(e->curve[i].epsilon)));
+    return list;
+}
+
+/* null unless the model is local */
+static json_t *report_json(const tacit_explanation *e)
+{
+    if (e->report[0] == '\0')
+        return json_null();
+    return json_pack("{s:I, s:s}", "bytes", (json_int_t)e->report_bytes, "words", e->report);
+}
+
 static json_t *findings_json(const findings *f)
 {
     const tacit_explanation *e = f->explanation;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "label",
-                     f->entry->label, "kind", f->entry->kind, "guarantee",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:o}",
+                     "label", f->entry->label, "kind", f->entry->kind, "guarantee",
                      cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
                      e->n_releases > 0 ? real_json(&e->real) : json_null(), "verdict",
                      tacit_verdict_name(e->verdict), "words", e->words, "composition",
-                     e->composition, "against", e->against, "neighbours", e->neighbours, "remark",
+                     e->composition, "curve", curve_json(e), "printed", e->paper, "report",
+                     report_json(e), "against", e->against, "neighbours", e->neighbours, "remark",
                      e->remark, "forecast", forecast_json(&f->forecast));
 }
 
@@ -288,6 +320,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
             .claim = entry->guarantee,
             .calibration = entry->calibration,
             .plan = agent != NULL ? tacit_agent_release_plan(agent) : NULL,
+            .kind = entry->kind,
             .remark = agent != NULL ? tacit_agent_remark(agent) : "",
             .yardstick = entry->yardstick};
         status = tacit_explanation_create(&request, &explanation, err);

@@ -105,6 +105,7 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
     const tacit_explanation_request request = {.claim = entry->guarantee,
                                                .calibration = entry->calibration,
                                                .plan = tacit_results_plan(results, world, agent),
+                                               .kind = entry->kind,
                                                .remark = remark,
                                                .yardstick = entry->yardstick};
     if (request.plan == NULL && entry->guarantee.model != TACIT_MODEL_NONE)

@@ -101,6 +101,16 @@ static void put_promise(tacit__text *to, const tacit_explanation *p)
         tacit__write_prose(to, p->words);
         tacit__text_put(to, ".</strong></p>\n");
         put_table(to, p);
+        if (p->report[0] != '\0') {
+            tacit__text_put(to, "<p class=\"label\">A report, byte by byte</p>\n<p>");
+            tacit__write_prose(to, p->report);
+            tacit__text_put(to, ".</p>\n");
+        }
+        if (p->paper[0] != '\0') {
+            tacit__text_put(to, "<p class=\"reason\">The paper's noise: ");
+            tacit__write_prose(to, p->paper);
+            tacit__text_put(to, ".</p>\n");
+        }
     } else {
         tacit__text_put(to, "<p>It ");
         tacit__write_prose(to, p->words);

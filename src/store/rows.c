@@ -146,11 +146,12 @@ tacit_status tacit__store_write_part(tacit__store *store, size_t number, size_t 
                         (int64_t)(plan != NULL ? tacit_plan_law(plan) : TACIT_LAW_NONE));
     for (size_t i = 0; plan != NULL && status == TACIT_OK && i < tacit_plan_size(plan); i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
-        status = tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
-                                 "INSERT INTO release VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", err,
-                                 "iittiirrrrrr", (int64_t)number, (int64_t)i, r->name, r->reason,
-                                 (int64_t)r->dimension, (int64_t)r->steps, r->l1, r->l2,
-                                 r->column_l1, r->column_l2, r->weight, tacit_plan_scale(plan, i));
+        status =
+            tacit__db_write(&store->db, TACIT__SQL_WRITE_RELEASE,
+                            "INSERT INTO release VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", err,
+                            "iittiirrrrrrt", (int64_t)number, (int64_t)i, r->name, r->reason,
+                            (int64_t)r->dimension, (int64_t)r->steps, r->l1, r->l2, r->column_l1,
+                            r->column_l2, r->weight, tacit_plan_scale(plan, i), r->mechanism);
     }
     return status;
 }
@@ -167,7 +168,8 @@ static tacit_status read_release(const tacit__store *store, sqlite3_stmt *row, t
                                    .l2 = real_at(row, 5),
                                    .column_l1 = real_at(row, 6),
                                    .column_l2 = real_at(row, 7),
-                                   .weight = real_at(row, 8)};
+                                   .weight = real_at(row, 8),
+                                   .mechanism = (const char *)sqlite3_column_text(row, 10)};
     tacit_status status = declared
                               ? tacit_plan_set_scale(plan, release.name, law, real_at(row, 9), err)
                               : tacit_plan_declare(plan, &release, err);
@@ -184,7 +186,7 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
     tacit_status status =
         tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
                           "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
-                          " weight, scale FROM release WHERE part = ? ORDER BY line",
+                          " weight, scale, mechanism FROM release WHERE part = ? ORDER BY line",
                           &row, err);
     if (status != TACIT_OK)
         return status;

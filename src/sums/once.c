@@ -37,6 +37,7 @@ tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
     double n = spec->apart ? 1 : (double)spec->releases;
     *release = (tacit_release){.name = name,
                                .reason = spec->reason,
+                               .mechanism = "fresh",
                                .dimension = spec->dimension,
                                .steps = spec->releases,
                                .l1 = spec->l1,

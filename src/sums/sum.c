@@ -102,7 +102,8 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
                                .l2 = lattice.sensitivity_l2,
                                .column_l1 = has_l1 ? columns.l1 : 1,
                                .column_l2 = columns.l2,
-                               .weight = 1};
+                               .weight = 1,
+                               .mechanism = strategies[spec->mechanism]->name};
     return TACIT_OK;
 }
 
