@@ -68,8 +68,8 @@ static result play(const tacit_world *world, const char *kind, tacit_guarantee g
             double probability, mean, best = 0;
             bench_check(tacit_agent_plan(agent, &board, &err), &err);
             const tacit_situation where = {.state = states[i]};
-            bench_check(
-                tacit_agent_act(agent, &where, chances[i], &action, &probability, &err), &err);
+            bench_check(tacit_agent_act(agent, &where, chances[i], &action, &probability, &err),
+                        &err);
             /* the mean as the reward: cheap, and enough to learn from */
             bench_check(tacit_rounds_begin(crowd, first + i, &v), NULL);
             mean = v.means[action];
@@ -142,9 +142,10 @@ static void bench_capri(void)
         tacit_world *world = make_world("kernel-bandit", settings, 1);
         for (size_t i = 0; i < 3; i++) {
             result r = play(world, "capri", *rows[i].g, 20000, 20000, NULL, 0);
-            printf("{\"learner\": \"capri\", \"pairs\": 900, \"kernel\": \"%s\", \"model\": \"%s\", "
-                   "\"users\": 20000, \"seconds\": %.2f, \"most\": 3, \"regret\": %.1f}\n",
-                   kernels[k], rows[i].title, r.seconds, r.regret);
+            printf(
+                "{\"learner\": \"capri\", \"pairs\": 900, \"kernel\": \"%s\", \"model\": \"%s\", "
+                "\"users\": 20000, \"seconds\": %.2f, \"most\": 3, \"regret\": %.1f}\n",
+                kernels[k], rows[i].title, r.seconds, r.regret);
             fflush(stdout);
         }
         tacit_world_destroy(world);

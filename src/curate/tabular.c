@@ -219,9 +219,8 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
         c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
                                       c->streams[REWARDS].report,
                                   sizeof *c->scratch);
-    if (status == TACIT_OK &&
-        (c->reports == NULL || c->order == NULL ||
-         (c->o.mechanism == TACIT_SUM_LOCAL && c->scratch == NULL)))
+    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL ||
+                               (c->o.mechanism == TACIT_SUM_LOCAL && c->scratch == NULL)))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
@@ -287,7 +286,8 @@ static double level(tacit__tabular *c, stream_name which)
 
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
 {
-    for (int i = 0; i < STREAMS && tacit__tabular_is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
+    for (int i = 0;
+         i < STREAMS && tacit__tabular_is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
          i++) {
         stream *s = &c->streams[i];
         tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->counts, err);

@@ -31,7 +31,8 @@ struct tacit__tabular {
     tacit_ledger *ledger;
     stream streams[STREAMS];
     uint64_t users;
-    uint64_t drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */
+    uint64_t
+        drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */
     bool fresh;  /* `counts` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
     double eta;  /* failure probability of one cell at one episode */

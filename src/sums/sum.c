@@ -359,8 +359,8 @@ static tacit_status place(tacit_sum *sum, const double *x, tacit_error *err)
                : status;
 }
 
-static tacit_status place_sparse(tacit_sum *sum, size_t n, const size_t *index,
-                                 const double *value, tacit_error *err)
+static tacit_status place_sparse(tacit_sum *sum, size_t n, const size_t *index, const double *value,
+                                 tacit_error *err)
 {
     tacit_status status = check_indices(sum, n, index, err);
     return status == TACIT_OK ? tacit__lattice_place(&sum->lattice, value, n, sum->x, err) : status;

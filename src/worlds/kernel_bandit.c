@@ -44,8 +44,9 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                 "and action"},
     [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
     [CENTRES] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
-    [NOISE] = {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
-               "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
+    [NOISE] =
+        {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
+         "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
     [SEED] = TACIT__SEED_PARAMETER("of the function; all runs play the same one"),
     [DATA] = {"file", TACIT_PARAMETER_FILE, "", 0, 0,
               "a CSV file instead of a random function: context,action,mean"},

@@ -56,17 +56,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(context, first, sizeof context);
         take_line(&rest, answer);
     }
-    const tacit__people_source source = {
-        .text = rest,
-        .name = "p.csv",
-        .missing = "?",
-        .intercept = size % 2 == 0,
-        .unit = size % 3 == 0,
-        .context = {"f.yaml", "context", context, 1},
-        .label = {"f.yaml", "answer", logged ? "" : answer, 2},
-        .action = {"f.yaml", "action", logged ? answer : "", 3},
-        .propensity = {"f.yaml", "propensity", propensity, 4},
-        .reward = {"f.yaml", "reward", reward, 5}};
+    const tacit__people_source source = {.text = rest,
+                                         .name = "p.csv",
+                                         .missing = "?",
+                                         .intercept = size % 2 == 0,
+                                         .unit = size % 3 == 0,
+                                         .context = {"f.yaml", "context", context, 1},
+                                         .label = {"f.yaml", "answer", logged ? "" : answer, 2},
+                                         .action = {"f.yaml", "action", logged ? answer : "", 3},
+                                         .propensity = {"f.yaml", "propensity", propensity, 4},
+                                         .reward = {"f.yaml", "reward", reward, 5}};
     tacit__people *people = NULL;
     tacit_error err = {.message = ""};
     if (tacit__people_read(&source, &people, &err) == TACIT_OK)

@@ -49,7 +49,8 @@ static void chance_follows_from_root_and_round_alone(void **state)
             assert_ok(tacit_rounds_reward(b, 3, &r[1]));
             assert_true(r[0] == r[1] && tacit_rounds_chance(a) == tacit_rounds_chance(b));
         }
-        assert_status(tacit_rounds_reward(a, (uint32_t)n_actions, &(double){0}), TACIT_BAD_ARGUMENT);
+        assert_status(tacit_rounds_reward(a, (uint32_t)n_actions, &(double){0}),
+                      TACIT_BAD_ARGUMENT);
         tacit_rounds_destroy(a);
         tacit_rounds_destroy(b);
         tacit_world_destroy(world);
@@ -198,7 +199,8 @@ static void the_function_has_its_norm(void **state)
         assert_true(met[c]);
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < N; j++)
-            gram[i][j] = tacit__kernel_value(&k, f->bandit->points + 2 * i, f->bandit->points + 2 * j);
+            gram[i][j] =
+                tacit__kernel_value(&k, f->bandit->points + 2 * i, f->bandit->points + 2 * j);
         r[i] = p[i] = mean[i];
         rr += r[i] * r[i];
     }
@@ -306,10 +308,11 @@ static void people_come_once_each_in_another_order_in_each_run(void **state)
 static void what_is_looked_up_is_told(void **state)
 {
     (void)state;
-    static const tacit_setting settings[] = {{.key = "file", .value = PEOPLE},
-                                             {.key = "answer", .value = "income"},
-                                             {.key = "context", .value = "age, city, dose 0..4 log ?"},
-                                             {.key = "unit", .value = "no"}};
+    static const tacit_setting settings[] = {
+        {.key = "file", .value = PEOPLE},
+        {.key = "answer", .value = "income"},
+        {.key = "context", .value = "age, city, dose 0..4 log ?"},
+        {.key = "unit", .value = "no"}};
     tacit_world *world = world_of("logged-bandit", settings, N_OF(settings));
     const tacit_world_facts *f = tacit_world_describe(world);
     assert_non_null(strstr(f->remark, "NOT PRIVATE: ranges or categories of age, city, income"));
@@ -361,9 +364,8 @@ static void declarations_that_do_not_fit_the_file_are_told(void **state)
         {"income {low | high}", "sex 0..1", PEOPLE ":2: sex is 'Male', expected a number"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
-        const tacit_setting settings[] = {{"file", PEOPLE, 3},
-                                          {"answer", cases[i].answer, 4},
-                                          {"context", cases[i].context, 5}};
+        const tacit_setting settings[] = {
+            {"file", PEOPLE, 3}, {"answer", cases[i].answer, 4}, {"context", cases[i].context, 5}};
         refuse_world("logged-bandit", settings, 3, TACIT_OUT_OF_BOUND, cases[i].message);
     }
     static const struct {
@@ -387,9 +389,10 @@ static void declarations_that_do_not_fit_the_file_are_told(void **state)
         refuse_world("logged-bandit", settings, 3, TACIT_BAD_ARGUMENT, message);
     }
     const tacit_setting nothing[] = {{"file", PEOPLE, 3}, {"context", "sex", 5}};
-    refuse_world("logged-bandit", nothing, 2, TACIT_BAD_ARGUMENT,
-                 "lake/test.yaml:2: logged-bandit needs either an answer, or action, propensity and "
-                 "reward");
+    refuse_world(
+        "logged-bandit", nothing, 2, TACIT_BAD_ARGUMENT,
+        "lake/test.yaml:2: logged-bandit needs either an answer, or action, propensity and "
+        "reward");
     const tacit_setting absent[] = {
         {"file", PEOPLE, 3}, {"answer", "income", 4}, {"context", "weight 1..9", 5}};
     refuse_world("logged-bandit", absent, 3, TACIT_BAD_ARGUMENT,
