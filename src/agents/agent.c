@@ -10,6 +10,7 @@
 
 #include "agents/agent.h"
 #include "agents/family.h"
+#include "agents/forecast.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -140,6 +141,8 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     *agent = (tacit_agent){.family = family,
                            .model = request->guarantee.model,
+                           .guarantee = request->guarantee,
+                           .episodes = request->episodes,
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
@@ -247,6 +250,11 @@ const char *tacit_agent_remark(const tacit_agent *agent)
 void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out)
 {
     *out = (tacit_forecast){.users_needed = (double)NAN, .epsilon_needed = (double)NAN};
-    if (agent->model != TACIT_MODEL_NONE && agent->family->forecast != NULL)
+    const tacit_plan *plan = tacit_agent_release_plan(agent);
+    if (agent->model == TACIT_MODEL_NONE)
+        return;
+    if (agent->family->forecast != NULL)
         agent->family->forecast(agent->self, out);
+    else if (plan != NULL)
+        tacit__forecast_plan(plan, agent->episodes, agent->guarantee, out);
 }

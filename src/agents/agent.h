@@ -11,6 +11,8 @@ struct tacit_agent {
     const tacit__family *family;
     void *self;
     tacit_model model;
+    tacit_guarantee guarantee;
+    uint64_t episodes;
     size_t n_states, n_actions, horizon;
     bool planned;          /* there has been a plan */
     tacit_billboard board; /* the last one's */

@@ -487,7 +487,8 @@ static void forecast(const void *self, tacit_forecast *out)
     char what[80];
     (void)snprintf(what, sizeof what, "%zu contexts, %zu actions, rank %zu",
                    agent->pairs.n_contexts, agent->pairs.n_actions, agent->rank);
-    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what, out);
+    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what,
+                    "to beat the best constant action", out);
 }
 
 const tacit__family tacit__family_capri = {

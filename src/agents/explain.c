@@ -244,7 +244,9 @@ static const char *report_words(whole *w)
     uint64_t at = 0;
     for (size_t i = 0; i < w->face.n_releases; i++) {
         const tacit_release *r = &w->lines[i].release;
-        uint64_t end = at + NUMBER * (uint64_t)r->dimension;
+        /* no report is that long, but a plan may say so */
+        uint64_t most = (UINT64_MAX - at) / NUMBER;
+        uint64_t end = at + NUMBER * (r->dimension < most ? (uint64_t)r->dimension : most);
         char n[32];
         (void)say(w, REPORT_LINE, "%sbytes %llu to %llu: %s number%s of '%.40s'", i > 0 ? ", " : "",
                   (unsigned long long)at, (unsigned long long)end - 1, grouped(n, r->dimension),

@@ -8,8 +8,14 @@
  * borderline. Must not grow with either. */
 typedef double tacit__burden_fn(const void *context, double users, double epsilon);
 
-/* Looks for the users and the epsilon that would be enough. `what` names what the users bring: "18 features, 3 actions". */
+/* Looks for the users and the epsilon that would be enough. `what` names what the users bring: "18 features, 3 actions",
+ * `goal` what it is for: "to beat the best constant action". */
 void tacit__forecast(tacit__burden_fn *burden, const void *context, uint64_t users,
-                     tacit_guarantee guarantee, const char *what, tacit_forecast *out);
+                     tacit_guarantee guarantee, const char *what, const char *goal,
+                     tacit_forecast *out);
+
+/* For families that have no criterion of their own: from the release plan alone. */
+void tacit__forecast_plan(const tacit_plan *plan, uint64_t users, tacit_guarantee guarantee,
+                          tacit_forecast *out);
 
 #endif

@@ -392,7 +392,8 @@ static void forecast(const void *self, tacit_forecast *out)
     char what[80];
     (void)snprintf(what, sizeof what, "%zu features, %zu actions%s", agent->d, agent->n_actions,
                    agent->arms == DISJOINT ? " with parameters of their own" : "");
-    tacit__forecast(burden, agent, agent->users, agent->curator_options.guarantee, what, out);
+    tacit__forecast(burden, agent, agent->users, agent->curator_options.guarantee, what,
+                    "to beat the best constant action", out);
 }
 
 const tacit__family tacit__family_lin_ucb = {

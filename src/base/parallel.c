@@ -45,7 +45,10 @@ static void run_one(crew *c, size_t job)
     (void)pthread_mutex_lock(&c->lock);
     if (c->failure.status == TACIT_OK || job < c->failed_job) {
         c->failed_job = job;
-        (void)tacit__fail(&c->failure, status, "%s", err.message);
+        if (err.message[0] != '\0')
+            (void)tacit__fail(&c->failure, status, "%s", err.message);
+        else
+            (void)tacit__fail_plain(&c->failure, status);
     }
     (void)pthread_mutex_unlock(&c->lock);
 }

@@ -48,6 +48,28 @@ static uint64_t most_reports(const tacit__tabular *c)
     return most;
 }
 
+/* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
+static const char *reason_of(const tacit__tabular_options *o, bool centred, bool pooled)
+{
+    if (o->one_step)
+        return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
+                         "L2 sqrt(1/2)"
+                       : "one step, one number of at most 1 moved from one cell to another: L1 2, "
+                         "L2 sqrt(2)";
+    if (centred && o->user_norm == 1)
+        return "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step, "
+               "so L2 sqrt(H/2) (pooled: H/sqrt(2)); L1 H";
+    if (centred)
+        return "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H";
+    if (!pooled)
+        return "H numbers of at most 1, one for each step, moved to other cells: L1 2H, "
+               "L2 sqrt(2H)";
+    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, moved to other "
+                              "cells: L1 2H, L2 sqrt(2) u H"
+                            : "H numbers of at most 1, perhaps all in one cell, moved to another: "
+                              "L1 2H, L2 sqrt(2) H";
+}
+
 static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
@@ -65,12 +87,10 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .l2 = l2,
                                      .nonnegative = !centred,
                                      .nonzeros = (uint64_t)steps,
-                                     .clip = o->user_norm < 1}};
-    if (centred && o->user_norm == 1) {
+                                     .clip = o->user_norm < 1},
+                           .reason = reason_of(o, centred, pooled)};
+    if (centred && o->user_norm == 1)
         spec.sensitivity_l2 = M_SQRT2 * l2;
-        spec.reason =
-            "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step";
-    }
     return spec;
 }
 
@@ -109,6 +129,8 @@ static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error
 {
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         tacit_release line;

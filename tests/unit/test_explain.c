@@ -73,10 +73,69 @@ static void gaussian_costs_add_in_squares_to_the_claim(void **state)
     assert_close(e->real.mu, mu, 1e-9);
     assert_non_null(strstr(e->releases[0].words, "12 numbers, shown up to 4,999 times"));
     assert_non_null(strstr(e->releases[0].words, "at most 2 (L2 norm)"));
-    assert_non_null(strstr(e->releases[0].words, "by the factor 2.5, to 5"));
+    assert_non_null(strstr(e->releases[0].words, "together they move by 5, 2.5 times as far"));
     assert_non_null(strstr(e->releases[1].words, "1 number, shown once"));
     assert_non_null(strstr(e->composition, "squares add"));
+    assert_int_equal(e->n_curve, 4); /* 1e-10, 1e-8, the claim's 1e-6, 1e-4 */
+    for (size_t i = 0; i < e->n_curve; i++) {
+        double epsilon;
+        assert_ok(tacit_gdp_epsilon(e->real.mu, e->curve[i].delta, &epsilon));
+        assert_close(e->curve[i].epsilon, epsilon, 1e-9);
+        assert_true(i == 0 || (e->curve[i].delta > e->curve[i - 1].delta &&
+                               e->curve[i].epsilon < e->curve[i - 1].epsilon));
+    }
+    assert_string_equal(e->report, "");
+    assert_string_equal(e->paper, ""); /* of no kind */
     tacit_explanation_destroy(e);
+}
+
+/* The claim's delta takes its place among the others, wherever that is. */
+static void the_curve_has_the_claim_in_its_place(void **state)
+{
+    (void)state;
+    static const double deltas[] = {1e-12, 3e-7, 0.01};
+    static const size_t places[] = {0, 2, 4};
+    for (size_t i = 0; i < 3; i++) {
+        const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, deltas[i]};
+        tacit_plan *plan = plan_of(2.5);
+        assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+        tacit_explanation *e = explain(plan, claim, TACIT_CALIBRATION_TIGHT);
+        assert_int_equal(e->n_curve, 5);
+        assert_true(e->curve[places[i]].delta == deltas[i]);
+        for (size_t j = 1; j < e->n_curve; j++)
+            assert_true(e->curve[j].delta > e->curve[j - 1].delta);
+        tacit_explanation_destroy(e);
+        tacit_plan_destroy(plan);
+    }
+}
+
+static void people_are_said_to_be_in_so_many_steps(void **state)
+{
+    (void)state;
+    const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 0};
+    const tacit_release line = {.name = "sum",
+                                .dimension = 2,
+                                .steps = 15,
+                                .l1 = 2,
+                                .l2 = 2,
+                                .column_l1 = 4,
+                                .column_l2 = 2,
+                                .mechanism = "tree"};
+    tacit_plan *plan = NULL;
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &line, NULL));
+    assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+    tacit_explanation *e = NULL;
+    const tacit_explanation_request request = {.claim = claim, .plan = plan, .kind = "dp-ucbvi"};
+    assert_ok(tacit_explanation_create(&request, &e, NULL));
+    assert_string_equal(e->releases[0].release.mechanism, "tree");
+    assert_non_null(strstr(e->releases[0].words,
+                           "in at most 4 of the vectors that are noised (tree): together they move "
+                           "by 8, 4 times as far"));
+    assert_non_null(strstr(e->paper, "[QW23, section 5.1, Lemma 5.1]"));
+    assert_int_equal(e->n_curve, 0);
+    tacit_explanation_destroy(e);
+    tacit_plan_destroy(plan);
 }
 
 static void laplace_costs_add_to_the_claim(void **state)
@@ -92,6 +151,10 @@ static void laplace_costs_add_to_the_claim(void **state)
     assert_non_null(strstr(e->releases[0].words, "at most 4 (L1 norm)"));
     assert_non_null(strstr(e->against, "the curator included"));
     assert_non_null(strstr(e->composition, "these add"));
+    assert_int_equal(e->report_bytes, 13 * 8);
+    assert_non_null(
+        strstr(e->report, "bytes 0 to 95: 12 numbers of 'counts', bytes 96 to 103: 1 "));
+    assert_non_null(strstr(e->report, "104 bytes, and what frames them"));
     tacit_explanation_destroy(e);
     tacit_plan_destroy(plan);
 }
@@ -204,6 +267,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaussian_costs_add_in_squares_to_the_claim),
+        cmocka_unit_test(the_curve_has_the_claim_in_its_place),
+        cmocka_unit_test(people_are_said_to_be_in_so_many_steps),
         cmocka_unit_test(laplace_costs_add_to_the_claim),
         cmocka_unit_test(verdicts_compare_the_claim_with_the_noise),
         cmocka_unit_test(without_a_claim_there_is_no_promise),

@@ -146,8 +146,8 @@ static void plans_come_back_with_their_scales(void **state)
     tacit__store *store = create();
     tacit_error err;
     tacit_plan *plan = NULL, *back = NULL;
-    const tacit_release lines[] = {{"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2},
-                                   {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0}};
+    const tacit_release lines[] = {{"visits", "why", 3, 9, 2, 1.4, 3, 1.7, 2, "tree"},
+                                   {"rewards", NULL, 2, 9, 0, 0.5, 0, 1.1, 0, NULL}};
     char remark[32];
     tacit_composition before, after;
     assert_ok(tacit_plan_create(&plan));
@@ -162,6 +162,8 @@ static void plans_come_back_with_their_scales(void **state)
     assert_string_equal(remark, "a remark");
     assert_int_equal(tacit_plan_size(back), 2);
     assert_string_equal(tacit_plan_release(back, 0)->reason, "why");
+    assert_string_equal(tacit_plan_release(back, 0)->mechanism, "tree");
+    assert_null(tacit_plan_release(back, 1)->mechanism);
     for (size_t i = 0; i < 2; i++)
         assert_true(tacit_plan_scale(back, i) == tacit_plan_scale(plan, i));
     assert_ok(tacit_plan_account(plan, 1e-6, &before, &err));
