@@ -68,7 +68,8 @@ typedef struct tacit_explanation {
     const tacit_explained_point *curve;
     size_t n_curve;
     const char *paper; /* where the constants of this kind and model are printed, or "" */
-    /* Local model: what leaves a device, byte by byte, and how many bytes that is; else "" and 0. */
+    /* Local model: what leaves a device, byte by byte, and how many bytes that is (its numbers alone, where the size of a
+     * report is not known); else "" and 0. */
     const char *report;
     uint64_t report_bytes;
 } tacit_explanation;
@@ -81,6 +82,7 @@ typedef struct tacit_explanation_request {
     const char *kind;       /* of the agent; NULL: nothing is said about a paper */
     const char *remark;     /* tacit_agent_remark; NULL: none */
     bool yardstick;         /* learns nothing from anybody */
+    size_t report_bytes;    /* local: what tacit_agent_report says a report takes; 0: not known */
 } tacit_explanation_request;
 
 /* Everything is copied. A claim without a plan is BAD_PLAN. */

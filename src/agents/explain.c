@@ -236,28 +236,39 @@ static const char *composition_words(whole *w)
                costs, w->face.claim.delta, epsilon, real->method);
 }
 
-/* A report is its numbers one after the other, each a 64-bit integer on the lattice with its noise added. */
-static const char *report_words(whole *w)
+/* A report is a frame (agents/bytes.c: a mark, a fingerprint; perhaps a step) and its numbers one after the other, each a
+ * 64-bit integer on the lattice with its noise added. */
+static const char *report_words(whole *w, uint64_t bytes)
 {
     enum { NUMBER = 8 };
     char *start = w->free;
-    uint64_t at = 0;
+    uint64_t numbers = 0, at = 0;
+    for (size_t i = 0; i < w->face.n_releases; i++) {
+        uint64_t n = (uint64_t)w->lines[i].release.dimension, most = UINT64_MAX / NUMBER - numbers;
+        numbers += n < most ? n : most; /* no report is that long, but a plan may say so */
+    }
+    bool framed = bytes > NUMBER * numbers;
+    if (framed) {
+        at = bytes - NUMBER * numbers;
+        (void)say(w, REPORT_LINE,
+                  "bytes 0 to %llu: which learner and which step it is for, which is public, ",
+                  (unsigned long long)at - 1);
+        w->free--; /* what follows goes on from here */
+    }
     for (size_t i = 0; i < w->face.n_releases; i++) {
         const tacit_release *r = &w->lines[i].release;
-        /* no report is that long, but a plan may say so */
-        uint64_t most = (UINT64_MAX - at) / NUMBER;
-        uint64_t end = at + NUMBER * (r->dimension < most ? (uint64_t)r->dimension : most);
         char n[32];
+        uint64_t end = at + NUMBER * (uint64_t)r->dimension;
         (void)say(w, REPORT_LINE, "%sbytes %llu to %llu: %s number%s of '%.40s'", i > 0 ? ", " : "",
                   (unsigned long long)at, (unsigned long long)end - 1, grouped(n, r->dimension),
                   r->dimension == 1 ? "" : "s", r->name);
-        w->free--; /* the next one goes on from here */
+        w->free--;
         at = end;
     }
     (void)say(w, SENTENCE,
-              "; each a 64-bit integer on a lattice, noise included; %llu bytes, and what frames "
-              "them; nothing else leaves the device",
-              (unsigned long long)at);
+              "; each number a 64-bit integer on a lattice, noise included; %llu bytes%s; nothing "
+              "else leaves the device",
+              (unsigned long long)at, framed ? "" : ", and what frames them");
     w->face.report_bytes = at;
     return start;
 }
@@ -327,7 +338,7 @@ static void judge(whole *w)
 
 static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark, whole **out)
 {
-    size_t bytes = strlen(remark) + 1 + 2 * SENTENCE + COMPOSITION;
+    size_t bytes = strlen(remark) + 1 + 2 * SENTENCE + COMPOSITION + REPORT_LINE;
     for (size_t i = 0; i < n; i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
         bytes += strlen(r->name) + 1 + SENTENCE;
@@ -403,7 +414,7 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
         fill_lines(w, plan);
         judge(w);
         if (e->claim.model == TACIT_MODEL_LOCAL)
-            e->report = report_words(w);
+            e->report = report_words(w, request->report_bytes);
         if (e->law == TACIT_LAW_GAUSSIAN && e->claim.delta > 0)
             status = draw_curve(w, plan, err);
         e->composition = composition_words(w);

@@ -316,13 +316,18 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     if (!entry->yardstick)
         status = tacit_experiment_agent(s->experiment, i, world, agent_number, 0, &agent, err);
     if (status == TACIT_OK) {
+        size_t report = 0;
+        if (agent != NULL && entry->guarantee.model == TACIT_MODEL_LOCAL &&
+            tacit_agent_report(agent, &(tacit_trajectory){0}, NULL, &report, NULL) != TACIT_OK)
+            report = 0; /* this kind has no reports that travel */
         const tacit_explanation_request request = {
             .claim = entry->guarantee,
             .calibration = entry->calibration,
             .plan = agent != NULL ? tacit_agent_release_plan(agent) : NULL,
             .kind = entry->kind,
             .remark = agent != NULL ? tacit_agent_remark(agent) : "",
-            .yardstick = entry->yardstick};
+            .yardstick = entry->yardstick,
+            .report_bytes = report};
         status = tacit_explanation_create(&request, &explanation, err);
     }
     findings f = {.entry = entry, .explanation = explanation};
