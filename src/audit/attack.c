@@ -257,7 +257,7 @@ static void count(const battle *b, tacit__proof *proof)
     uint64_t counts[2] = {0, 0};
     proof->n = b->o->trials - b->selection;
     for (int w = 0; w < 2; w++) {
-        const double *scores = score_at(b, proof->score, w);
+        const double *scores = score_at(b, (int)proof->score, w);
         for (uint64_t t = b->selection; t < b->o->trials; t++)
             counts[w] +=
                 proof->world == 0 ? scores[t] > proof->threshold : scores[t] < proof->threshold;
