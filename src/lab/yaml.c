@@ -376,7 +376,9 @@ tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *
         bool wrong_name = errno == ENOENT || errno == EACCES || errno == ENOTDIR ||
                           errno == ENAMETOOLONG || errno == ELOOP;
         return tacit__fail(err, wrong_name ? TACIT_BAD_ARGUMENT : TACIT_SYSTEM,
-                           "%.300s: cannot open: %s", path, strerror(errno));
+                           "%.300s: cannot open: %s; expected an experiment file, such as "
+                           "examples/riverswim.yaml",
+                           path, strerror(errno));
     }
     const size_t room = (size_t)TACIT__YAML_MAX_BYTES + 1; /* one more shows that it is too large */
     char *text = tacit__alloc(room, 1);
@@ -385,8 +387,11 @@ tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *
     if (text == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     else if (ferror(f))
-        status = tacit__fail(err, errno == EISDIR ? TACIT_BAD_ARGUMENT : TACIT_SYSTEM,
-                             "%.300s: cannot read: %s", path, strerror(errno));
+        status =
+            errno == EISDIR
+                ? tacit__fail(err, TACIT_BAD_ARGUMENT,
+                              "%.300s: is a directory, expected an experiment file in it", path)
+                : tacit__fail(err, TACIT_SYSTEM, "%.300s: cannot read: %s", path, strerror(errno));
     else
         status = tacit__yaml_parse(text, size, path, out, err);
     (void)fclose(f);

@@ -152,9 +152,11 @@ static void files_that_cannot_be_read_are_named(void **state)
     tacit__yaml *yaml = NULL;
     tacit_error err;
     assert_status(tacit__yaml_read("no/such/file.yaml", &yaml, &err), TACIT_BAD_ARGUMENT);
-    assert_string_equal(err.message, "no/such/file.yaml: cannot open: No such file or directory");
+    assert_string_equal(err.message, "no/such/file.yaml: cannot open: No such file or directory; "
+                                     "expected an experiment file, such as "
+                                     "examples/riverswim.yaml");
     assert_status(tacit__yaml_read(TACIT_TESTS_DIR, &yaml, &err), TACIT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.message, ": cannot read: Is a directory"));
+    assert_non_null(strstr(err.message, ": is a directory, expected an experiment file"));
     assert_status(tacit__yaml_read(NULL, &yaml, &err), TACIT_BAD_ARGUMENT);
     assert_null(yaml);
 }
