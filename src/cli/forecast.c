@@ -16,7 +16,9 @@ static void tell_agent(const tacit_experiment *experiment, size_t world, const t
         return;
     tacit_agent_forecast(agent, &forecast);
     if (forecast.outlook >= TACIT_OUTLOOK_BORDERLINE)
-        (void)fprintf(stderr, "forecast: %s: %s\n", entry->label, forecast.words);
+        (void)fprintf(stderr, "forecast: %s%s%s: %s\n", entry->label,
+                      facts->n_worlds > 1 ? " in " : "",
+                      facts->n_worlds > 1 ? facts->worlds[world].label : "", forecast.words);
     tacit_agent_destroy(agent);
 }
 

@@ -24,6 +24,7 @@ enum {
     ORDER,
     INTERCEPT,
     UNIT,
+    OBTAIN,
     N_PARAMETERS
 };
 
@@ -45,6 +46,8 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
     [ORDER] = {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
                "of the people: random (another in each run), or file"},
     [INTERCEPT] = {"intercept", TACIT_PARAMETER_FLAG, "yes", 0, 0, "a feature that is always 1"},
+    [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "where the file comes from, told when it is not there"},
     [UNIT] = {"unit", TACIT_PARAMETER_FLAG, "yes", 0, 0,
               "scale each person's features to length 1; no: all people's by one factor"},
 };
@@ -111,6 +114,11 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, tac
 {
     tacit__file file;
     tacit_status status = tacit__file_read(&v[DATA], origin, &file, err);
+    if (status == TACIT_BAD_ARGUMENT && v[OBTAIN].text[0] != '\0' && err != NULL) {
+        size_t used = strlen(err->message);
+        (void)snprintf(err->message + used, sizeof err->message - used, "; to get it: %s",
+                       v[OBTAIN].text);
+    }
     if (status == TACIT_OK) {
         const tacit__people_source source = {.text = {file.text, file.size},
                                              .name = file.path,
