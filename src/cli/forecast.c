@@ -30,8 +30,6 @@ void cli_forecast_tell(const tacit_experiment *experiment)
         if (tacit_experiment_world(experiment, w, &world, NULL) != TACIT_OK)
             return;
         const tacit_world_facts *space = tacit_world_describe(world);
-        if (space->remark[0] != '\0')
-            (void)fprintf(stderr, "note: %s: %s\n", facts->worlds[w].label, space->remark);
         if (space->family == TACIT_WORLD_BANDIT)
             for (size_t i = 0; i < facts->n_agents; i++)
                 tell_agent(experiment, w, world, i);

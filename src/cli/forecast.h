@@ -4,8 +4,8 @@
 
 #include <tacit/lab.h>
 
-/* Says, on stderr, what must be known about the worlds, and which agents have too little data for their epsilon. What
- * goes wrong here goes wrong again when the experiment is played, and is told then. */
+/* Says, on stderr, which agents have too little data for their epsilon. What goes wrong here goes wrong again when the
+ * experiment is played, and is told then. */
 void cli_forecast_tell(const tacit_experiment *experiment);
 
 #endif
