@@ -314,34 +314,34 @@ static tacit_status make_design(design *g, const lsvi_agent *agent, tacit_error 
 static void write_remark(lsvi_agent *agent, const design *g)
 {
     const tacit__lsvi_scheme *s = &g->scheme;
-    char how[200] = "", gram[100] = "";
-    const char *decided = g->printed ? "as printed" : g->theorem ? "by the theorem" : "decided";
-    if (g->wish.schedule == TACIT__DOUBLING)
+    bool doubling = g->wish.schedule == TACIT__DOUBLING;
+    bool given = g->r->values[doubling ? SWITCHES : BATCHES].given;
+    const char *by = g->printed                ? "as printed"
+                     : given                   ? "given"
+                     : g->theorem              ? "by the theorem"
+                     : doubling && !g->private ? "the theorem's cap"
+                     : g->private              ? "the least predicted loss"
+                                               : "as many as cost nothing in order";
+    char how[200] = "a switch after every user", cap[60] = "";
+    if (doubling && g->private && !g->printed && s->theorem_switches != s->switches)
+        (void)snprintf(cap, sizeof cap, "; the theorem would reserve %llu",
+                       (unsigned long long)s->theorem_switches);
+    if (doubling)
         (void)snprintf(how, sizeof how,
                        "at most %llu switches (%s%s), when a determinant has grown %.3g-fold, "
                        "looked at after every %llu users",
-                       (unsigned long long)s->switches,
-                       g->r->values[SWITCHES].given ? "given" : decided, "", s->switch_factor,
+                       (unsigned long long)s->switches, by, cap, s->switch_factor,
                        (unsigned long long)s->leaf);
     else if (g->wish.schedule == TACIT__BATCHED)
         (void)snprintf(how, sizeof how, "%llu batches of %llu users (%s)",
-                       (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf,
-                       g->r->values[BATCHES].given ? "given" : decided);
-    else
-        (void)snprintf(how, sizeof how, "a switch after every user");
-    if (g->wish.schedule == TACIT__DOUBLING && s->theorem_switches != s->switches && !g->printed) {
-        size_t used = strlen(how);
-        (void)snprintf(how + used, sizeof how - used, "; the theorem would reserve %llu",
-                       (unsigned long long)s->theorem_switches);
-    }
-    if (g->private)
-        (void)snprintf(gram, sizeof gram, "; Gram matrices by %s",
-                       s->direct ? "direct releases" : "running sums");
-    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how, gram,
-                   g->printed && g->wish.schedule == TACIT__DOUBLING
-                       ? "; UNSOUND: the printed constants do not give the printed guarantee, see "
-                         "the accountant"
-                       : "",
+                       (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
+    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how,
+                   !g->private ? ""
+                   : s->direct ? "; Gram matrices by direct releases"
+                               : "; Gram matrices by running sums",
+                   g->printed && doubling ? "; UNSOUND: the printed constants do not give the "
+                                            "printed guarantee, see the accountant"
+                                          : "",
                    g->theorem ? ""
                               : "; bonus_scale below 1: the regret theorem does not apply, privacy "
                                 "does not depend on it");
