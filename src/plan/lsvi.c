@@ -59,9 +59,9 @@ void tacit__lsvi_destroy(tacit__lsvi *p)
 {
     if (p == NULL)
         return;
-    void *parts[] = {p->range,     p->cap,     p->factors,       p->weights, p->slopes, p->inverses,
-                     p->reference, p->trial,   p->trial_log_det, p->q,       p->values, p->columns,
-                     p->row,       p->scratch, p->uniform,       p->policy,  p->before};
+    void *parts[] = {p->range,     p->cap,   p->factors,       p->weights, p->slopes, p->inverses,
+                     p->reference, p->trial, p->trial_log_det, p->q,       p->values, p->columns,
+                     p->situation, p->row,   p->scratch,       p->uniform, p->policy, p->before};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         tacit__free(parts[i]);
     tacit__free(p);
