@@ -56,12 +56,12 @@ static const tacit_parameter ucrl_vtr_plus_parameters[] = {
      "of the privacy budget, for the regression of values; the rest is for their squares"},
 };
 static const tacit_parameter linopt_vi_parameters[] = {
-    SHARED("0.1", "0.25"),
+    SHARED("0.1", "0.2"),
     {"transition_share", TACIT_PARAMETER_REAL, "0.7", 0.01, 0.99,
      "of the privacy budget, for the transitions; the rest is for the rewards"},
 };
 static const tacit_parameter linopt_po_parameters[] = {
-    SHARED("0.1", "0.1"),
+    SHARED("0.05", "0.05"),
     {"transition_share", TACIT_PARAMETER_REAL, "0.7", 0.01, 0.99,
      "of the privacy budget, for the transitions; the rest is for the rewards"},
     {"step_scale", TACIT_PARAMETER_REAL, "20", 0, 1e6,
