@@ -188,11 +188,12 @@ static tacit_status climb_all(climb *c, tacit__lot *lot, uint64_t attempts, taci
     while (c->out->tried < attempts && status == TACIT_OK && c->out->same_calls) {
         keep(form, attempt, pair);
         uint64_t how = tacit__lot_below(lot, 8);
-        tacit__user *one = &attempt->users[tacit__lot_below(lot, 2)];
+        uint64_t which = tacit__lot_below(lot, 2);
+        tacit__user *one = &attempt->users[which];
         if (how == 0)
             tacit__user_random(form, lot, one);
         for (uint64_t changes = how == 0 ? 0 : 1 + how % 3; changes > 0; changes--)
-            tacit__user_mutate(form, lot, one);
+            tacit__user_mutate(form, lot, one, &attempt->users[1 - which]);
         if (how == 1 && n_places > 1)
             attempt->position = places[tacit__lot_below(lot, n_places)];
         status = attempt_pair(c, attempt, pair, err);
@@ -214,7 +215,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
                .best = 0};
     uint64_t each = subject->claim.model == TACIT_MODEL_LOCAL ? 1 : subject->users;
     uint64_t attempts = effort / each;
-    attempts = attempts < 20 ? 20 : attempts > 300 ? 300 : attempts;
+    attempts = attempts < 14 ? 14 : attempts > 300 ? 300 : attempts;
     tacit_status status = tacit__lot_open(&lot, seed, "audit: neighbours");
     if (status == TACIT_OK)
         status = tacit__pair_create(subject, &attempt);

@@ -72,7 +72,7 @@ double tacit__power_ceiling(uint64_t n, double delta, double error)
 
 uint64_t tacit__power_choose(tacit__prospect *p, double numbers_per_trial, double effort)
 {
-    static const double least = 400, most = 1e6;
+    static const double least = 64, most = 1e6;
     double factor =
         p->law == TACIT_LAW_GAUSSIAN ? p->claim_mu / p->moved : p->claim.epsilon / p->moved;
     double wanted = p->moved > 0 ? tacit__power_trials(p, TACIT__POWER_WANTED * factor) : most;

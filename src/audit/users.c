@@ -181,12 +181,30 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
     }
 }
 
-void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user)
+/* Towards another vector, or away from it, at the same length; on the simplex towards it only. */
+static void blend(const tacit__form *form, tacit__lot *lot, double *row, const double *other)
+{
+    double t = tacit__lot_unit(lot), square = 0;
+    if (!form->simplex && tacit__lot_below(lot, 2) == 0)
+        t = -t;
+    for (size_t j = 0; j < form->features; j++) {
+        row[j] = form->simplex ? (1 - t) * row[j] + t * other[j] : row[j] + t * other[j];
+        square += row[j] * row[j];
+    }
+    if (form->simplex)
+        return;
+    for (size_t j = 0; j < form->features;
+         j++) /* two opposite vectors leave nothing: 0 is a user too */
+        row[j] *= square > 0 ? form->bound * (1 - 1e-12) / sqrt(square) : 0;
+}
+
+void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user,
+                        const tacit__user *other)
 {
     bool all = tacit__lot_below(lot, 3) == 0;
     size_t first = all ? 0 : tacit__lot_below(lot, form->horizon),
            end = all ? form->horizon : first + 1;
-    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 4 : 3);
+    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 6 : 3);
     uint32_t state = random_state(form, lot),
              action = (uint32_t)tacit__lot_below(lot, form->n_actions);
     double reward = random_reward(lot);
@@ -200,7 +218,14 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
         } else if (what == 2) {
             user->rewards[h] = reward;
         } else {
-            set_features(form, lot, feature_row(form, user, h, user->actions[h] % form->vectors));
+            size_t vector = user->actions[h] % form->vectors;
+            double *row = feature_row(form, user, h, vector);
+            if (tacit__lot_below(lot, 3) == 0)
+                set_features(form, lot, row);
+            else
+                blend(form, lot, row,
+                      other->features +
+                          (h * form->vectors + other->actions[h] % form->vectors) * form->features);
         }
     }
 }

@@ -48,8 +48,9 @@ void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *o
  * `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
-/* Changes a user a little, or much. */
-void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user);
+/* Changes a user a little, or much, perhaps towards or away from another. */
+void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user,
+                        const tacit__user *other);
 
 /* One whom a sound curator refuses or clips: rewards, or features, `factor` times as large as allowed. */
 void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out);
