@@ -194,8 +194,10 @@ static int explain_failure(const wish *w, tacit_status status, const tacit_error
             return cli_wrong("%s; --yes plays them all the same", err->message);
         return cli_failed(status, err);
     case TACIT_SYSTEM:
-        if (strstr(err->message, "not been heard of") != NULL)
-            (void)cli_wrong("%s; --resume plays what is missing", err->message);
+        if (strstr(err->message, "not been heard of") != NULL ||
+            strstr(err->message, "/results.db: cannot write") != NULL)
+            (void)cli_wrong("%s; what was written is safe, and --resume plays what is missing",
+                            err->message);
         else
             (void)cli_failed(status, err);
         return CLI_SYSTEM;

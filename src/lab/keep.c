@@ -18,10 +18,10 @@ struct tacit__keeper {
     tacit__store *store; /* NULL: to be created */
     char *directory;
     uint8_t identity[TACIT__IDENTITY_BYTES];
-    uint16_t *written;  /* [n_jobs] points of each curve that are in the store */
-    size_t n_recorded;  /* of the crew's list of finished jobs */
-    bool started, done; /* `done` is guarded by the crew's lock */
-    bool failed;        /* the thread's own, until it has gone home */
+    uint16_t *written;   /* [n_jobs] points of each curve that are in the store */
+    size_t n_recorded;   /* of the crew's list of finished jobs */
+    bool started, done;  /* `done` is guarded by the crew's lock */
+    tacit_error failure; /* the thread's own, until it has gone home; status TACIT_OK: none */
     pthread_t thread;
     pthread_cond_t wake;
 };
@@ -251,12 +251,10 @@ static void *keep(void *context)
 {
     tacit__keeper *k = context;
     while (sleep_a_while(k)) {
-        tacit_error err = {.message = ""};
-        tacit_status status = write_news(k, false, &err);
+        tacit_status status = write_news(k, false, &k->failure);
         if (status == TACIT_OK)
             continue;
-        k->failed = true;
-        tacit__crew_fail(k->crew, 0, status, err.message);
+        tacit__crew_fail(k->crew, 0, status, k->failure.message);
         break;
     }
     return NULL;
@@ -288,7 +286,10 @@ tacit_status tacit__keeper_finish(tacit__keeper *k, tacit_error *err)
     if (k == NULL || !k->started)
         return TACIT_OK;
     go_home(k);
-    return k->failed ? TACIT_OK : write_news(k, true, err); /* it has been told */
+    /* The crew may have gone home while the thread failed, and not know of it. */
+    if (k->failure.status != TACIT_OK)
+        return tacit__fail(err, k->failure.status, "%s", k->failure.message);
+    return write_news(k, true, err);
 }
 
 void tacit__keeper_destroy(tacit__keeper *k)

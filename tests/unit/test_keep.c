@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tacit/lab.h>
@@ -199,6 +200,73 @@ static void an_experiment_that_is_wrong_leaves_nothing_on_disk(void **state)
     assert_status(tacit_results_open(NULL, &r, &err), TACIT_BAD_ARGUMENT);
 }
 
+/* --- Kinds that only the writer knows ------------------------------------------------------------ */
+
+static size_t row(void *context, size_t step, uint32_t state, uint32_t action, tacit_outcome *out)
+{
+    (void)context;
+    (void)step;
+    (void)state;
+    out[0] = (tacit_outcome){0, 1, action};
+    return 1;
+}
+
+static tacit_status make(const tacit_value *values, tacit_process *out, tacit_error *err)
+{
+    (void)values;
+    (void)err;
+    *out = (tacit_process){.n_states = 1,
+                           .n_actions = 2,
+                           .horizon = 3,
+                           .stationary = true,
+                           .reward_high = 1,
+                           .row_max = 1,
+                           .row = row};
+    return TACIT_OK;
+}
+
+/* 0: it ran. */
+static int run_in_own_world(void)
+{
+    static const tacit_parameter parameter = {"depth", TACIT_PARAMETER_INTEGER, "1", 0, 9, "none"};
+    static const tacit_world_kind kind = {"well", "a hole", "this test", &parameter, 1};
+    static const char text[] = "world: {kind: well, depth: [1, 2]}\nepisodes: 20\n"
+                               "agents: [{kind: ucbvi}, {kind: optimal}]\n";
+    const tacit_lab_options options = {.directory = box};
+    tacit_results *r = NULL;
+    tacit_experiment *e = NULL;
+    tacit_error err;
+    tacit_status status = tacit_world_register(&kind, make, &err);
+    if (status == TACIT_OK)
+        status = tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err);
+    if (status == TACIT_OK)
+        status = tacit_lab_run(e, &options, &r, &err);
+    tacit_results_destroy(r);
+    tacit_experiment_destroy(e);
+    return status == TACIT_OK ? 0 : 1;
+}
+
+static void results_in_worlds_of_another_program_can_be_opened(void **state)
+{
+    (void)state;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run_in_own_world());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    tacit_results *r = NULL;
+    tacit_error err;
+    assert_null(tacit_world_kind_find("well"));
+    assert_ok(tacit_results_open(box, &r, &err));
+    assert_true(tacit_results_complete(r));
+    assert_null(tacit_results_world(r, 1)->kind);
+    assert_string_equal(tacit_results_describe(r)->worlds[1].label, "well depth 2");
+    assert_true(tacit_results_optimal_value(r, 1) == 3);
+    assert_true(tacit_results_summary(r, 1, 1).regret_mean == 0);
+    tacit_results_destroy(r);
+}
+
 static void running_out_of_memory_is_told_and_can_be_resumed(void **state)
 {
     (void)state;
@@ -248,6 +316,7 @@ int main(void)
         CASE(curves_of_unfinished_jobs_can_be_seen),
         CASE(results_are_not_overwritten_and_not_mixed),
         CASE(an_experiment_that_is_wrong_leaves_nothing_on_disk),
+        CASE(results_in_worlds_of_another_program_can_be_opened),
         CASE(running_out_of_memory_is_told_and_can_be_resumed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
