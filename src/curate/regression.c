@@ -376,23 +376,30 @@ static void fingerprint(const tacit__regression *c, uint8_t out[TACIT__KEY_BYTES
     tacit__digest(parts, 2, out);
 }
 
-/* The arrays that are saved, in order. */
-static size_t arrays(const tacit__regression *c, double *array[4], size_t length[4])
+/* An array that is saved. */
+typedef struct saved_array {
+    double *data;
+    size_t length;
+} saved_array;
+
+enum { N_ARRAYS = 4 };
+
+static void arrays(const tacit__regression *c, saved_array out[N_ARRAYS])
 {
-    array[0] = c->x, length[0] = c->size;
-    array[1] = c->gram, length[1] = c->o.blocks * c->packed;
-    array[2] = c->response, length[2] = c->o.blocks * c->o.dimension;
-    array[3] = c->last, length[3] = c->o.dimension;
-    return 4;
+    out[0] = (saved_array){c->x, c->size};
+    out[1] = (saved_array){c->gram, c->o.blocks * c->packed};
+    out[2] = (saved_array){c->response, c->o.blocks * c->o.dimension};
+    out[3] = (saved_array){c->last, c->o.dimension};
 }
 
 tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, size_t *size,
                                     tacit_error *err)
 {
-    double *array[4];
-    size_t length[4], n = arrays(c, array, length), sum = 0, needed = sizeof(header);
-    for (size_t i = 0; i < n; i++)
-        needed += length[i] * sizeof(double);
+    saved_array array[N_ARRAYS];
+    size_t sum = 0, needed = sizeof(header);
+    arrays(c, array);
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        needed += array[i].length * sizeof(double);
     tacit_status status = c->sum != NULL ? tacit_sum_save(c->sum, NULL, &sum, err) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
@@ -416,8 +423,10 @@ tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, siz
     uint8_t *at = bytes;
     memcpy(at, &h, sizeof h);
     at += sizeof h;
-    for (size_t i = 0; i < n; at += length[i] * sizeof(double), i++)
-        memcpy(at, array[i], length[i] * sizeof(double));
+    for (size_t i = 0; i < N_ARRAYS; i++) {
+        memcpy(at, array[i].data, array[i].length * sizeof(double));
+        at += array[i].length * sizeof(double);
+    }
     if (c->sum != NULL && (status = tacit_sum_save(c->sum, at, &sum, err)) != TACIT_OK)
         return status;
     at += sum;
@@ -429,8 +438,9 @@ tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, siz
 tacit_status tacit__regression_load(tacit__regression *c, const void *bytes, size_t size,
                                     tacit_error *err)
 {
-    double *array[4];
-    size_t length[4], n = arrays(c, array, length), needed;
+    saved_array array[N_ARRAYS];
+    size_t needed;
+    arrays(c, array);
     tacit_status status = tacit__regression_save(c, NULL, &needed, err);
     if (status != TACIT_OK)
         return status;
@@ -452,16 +462,18 @@ tacit_status tacit__regression_load(tacit__regression *c, const void *bytes, siz
     if (h.users > c->o.users + 1 || h.next > c->n_updates || h.last_block >= c->o.blocks)
         return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
     const uint8_t *at = (const uint8_t *)bytes + sizeof h, *arrays_at = at;
-    for (size_t i = 0; i < n; i++)
-        at += length[i] * sizeof(double);
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        at += array[i].length * sizeof(double);
     if (c->sum != NULL) {
         size_t left = size - TACIT__KEY_BYTES - (size_t)(at - (const uint8_t *)bytes);
         status = tacit_sum_load(c->sum, at, left, err);
         if (status != TACIT_OK)
             return status;
     }
-    for (size_t i = 0; i < n; arrays_at += length[i] * sizeof(double), i++)
-        memcpy(array[i], arrays_at, length[i] * sizeof(double));
+    for (size_t i = 0; i < N_ARRAYS; i++) {
+        memcpy(array[i].data, arrays_at, array[i].length * sizeof(double));
+        arrays_at += array[i].length * sizeof(double);
+    }
     c->users = h.users;
     c->version = h.version;
     c->next = (size_t)h.next;

@@ -203,6 +203,12 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                        {.key = "arms", .value = "disjoint"},                                       \
                        {.key = "contexts", .value = "0"}},                                         \
     .n_world_settings = 3
+#define OPPOSITE_WORLD                                                                             \
+    .world = "logged-bandit",                                                                      \
+    .world_settings = {{.key = "file", .value = TACIT_TESTS_DIR "/cli/data/people.csv"},           \
+                       {.key = "answer", .value = "income {low | high}"},                          \
+                       {.key = "context", .value = "age 18..70 ?, sex {Male | ...}"}},             \
+    .n_world_settings = 3
 #define KERNEL_WORLD                                                                               \
     .world = "kernel-bandit",                                                                      \
     .world_settings = {{.key = "contexts", .value = "3"},                                          \
@@ -213,12 +219,14 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
 static void lin_ucb_moves_no_further_than_declared(void **state)
 {
     (void)state;
-    static const setup setups[] = {
+    const setup setups[] = {
         {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .sums = "tree", .reached = 0.9},
         {.kind = "lin-ucb", SHARED_WORLD, .guarantee = local, .reached = 0.9},
         {.kind = "lin-ucb", DISJOINT_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "lin-ucb", DISJOINT_WORLD, .guarantee = local, .reached = 0.9},
+        {.kind = "lin-ucb", OPPOSITE_WORLD, .guarantee = joint, .reached = 0.9},
+        {.kind = "lin-ucb", OPPOSITE_WORLD, .guarantee = local, .reached = 0.9},
         {.kind = "lin-ucb",
          SHARED_WORLD,
          .settings = {{.key = "growth", .value = "1"}, {.key = "response_weight", .value = "0.7"}},
@@ -244,7 +252,7 @@ static void lin_ucb_moves_no_further_than_declared(void **state)
 static void capri_moves_no_further_than_declared(void **state)
 {
     (void)state;
-    static const setup setups[] = {
+    const setup setups[] = {
         {.kind = "capri", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
         {.kind = "capri",

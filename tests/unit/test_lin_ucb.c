@@ -119,8 +119,10 @@ static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
             double x[3], y[3], r = random_unit(&seed), p[6], q[6], square = 0;
             double length = trial % 2 ? 1 : random_unit(&seed),
                    u = trial % 3 ? 1 : random_between(&seed, -1, 1);
-            x[0] = length, x[1] = 0;
-            y[0] = r, y[1] = sqrt(1 - r * r);
+            x[0] = length;
+            x[1] = 0;
+            y[0] = r;
+            y[1] = sqrt(1 - r * r);
             tacit__packed_outer(2, 1, x, p);
             tacit__packed_outer(2, 1, y, q);
             for (size_t i = 0; i < 2; i++) {
