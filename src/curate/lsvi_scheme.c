@@ -386,7 +386,8 @@ static candidate best_doubling(const search *s, candidate c, uint64_t *theorem)
     c.switches = w->switches > 0 ? w->switches : *theorem;
     if (w->switches == 0 && !w->theorem) {
         double least = HUGE_VAL;
-        uint64_t best = 1, most = c.leaves < MOST_SWITCHES ? c.leaves : MOST_SWITCHES;
+        /* beyond the theorem's cap nothing switches, so it would be paid for in vain */
+        uint64_t best = 1, most = *theorem < MOST_SWITCHES ? *theorem : MOST_SWITCHES;
         for (uint64_t n = 1; n <= most; n++) {
             c.switches = n;
             double loss = split(s, &c).loss;
