@@ -299,11 +299,8 @@ tacit_status tacit__ranks_check(const tacit__ranks *r, tacit_error *err)
     }
     if (n == 0 || r->told_stop)
         return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_SYSTEM,
-        "process%s %s %s not been heard of for %.3g s; what the others have finished is "
-        "kept",
-        n > 1 ? "es" : "", list, n > 1 ? "have" : "has", atomic_load(&silence));
+    return tacit__fail(err, TACIT_SYSTEM, "process%s %s %s not been heard of for %.3g s",
+                       n > 1 ? "es" : "", list, n > 1 ? "have" : "has", atomic_load(&silence));
 }
 
 /* --- The others ---------------------------------------------------------------------------------- */
