@@ -100,16 +100,18 @@ static void conclude(file *f)
                   "the mechanism does, and the claim is %g: only record and replay speaks here",
                   (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
     else if (isinf(a->detectable))
-        add_words(f,
-                  "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would "
-                  "find only noise that is more than 16 times too small: mostly record and replay "
-                  "speaks here. This is evidence, not proof",
-                  a->epsilon, a->claim.epsilon);
+        add_words(
+            f,
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
+            "themselves find only noise that is more than 16 times too small. This is "
+            "evidence, not proof",
+            a->epsilon, a->claim.epsilon);
     else
-        add_words(f,
-                  "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would "
-                  "find noise that is %.3g times too small. This is evidence, not proof",
-                  a->epsilon, a->claim.epsilon, a->detectable);
+        add_words(
+            f,
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
+            "themselves find noise that is %.3g times too small. This is evidence, not proof",
+            a->epsilon, a->claim.epsilon, a->detectable);
 }
 
 /* --- Parts --------------------------------------------------------------------------------------- */

@@ -68,14 +68,15 @@ static void print_attack(const tacit_audit *a)
     if (a->gaussian.n > 0)
         print_proof("as Gaussian DP: ", &a->gaussian);
     if (isinf(a->detectable))
-        (void)snprintf(text, sizeof text,
-                       "no fault of the noise up to 16 times would be found by so few trials; the "
-                       "most that they can prove is epsilon %.3g",
-                       fmax(a->ceiling, 0));
+        (void)snprintf(
+            text, sizeof text,
+            "so few trials would by themselves not find noise 16 times too small; the most "
+            "that they can prove is epsilon %.3g",
+            fmax(a->ceiling, 0));
     else
         (void)snprintf(text, sizeof text,
-                       "noise %.3g times too small would be found with 90 %% probability; the most "
-                       "that so many trials can prove is epsilon %.3g",
+                       "the trials would by themselves find noise %.3g times too small with 90 %% "
+                       "probability; the most that so many can prove is epsilon %.3g",
                        a->detectable, fmax(a->ceiling, 0));
     cli_print_wrapped("  power       ", text);
 }
