@@ -134,6 +134,16 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes,
                                                          size_t size, tacit_error *err);
 
+/* What a server sends to users who plan for themselves: the model behind the last plan (estimates and how sure they are), as
+ * bytes, the same on every machine. It is made of releases and may be shown to anybody. `publish` with bytes = NULL gives the
+ * size. `follow` makes an agent of the same request, which knows nobody, show the plan of that model and make reports by
+ * it. Kinds whose billboard is all there is to know have neither: UNSUPPORTED. What does not fit is refused and changes
+ * nothing. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes,
+                                                          size_t *size, tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes,
+                                                         size_t size, tacit_error *err);
+
 /* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save` with
  * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped, the
  * billboard of its last plan included: the same plans from the same users, and noise that was used is never drawn again. The

@@ -1,6 +1,6 @@
-/* Agents as bytes: reports that travel, states that are kept. See include/tacit/agent.h.
+/* Agents as bytes: reports and models that travel, states that are kept. See include/tacit/agent.h.
  *
- * A report is a mark, 16 bytes of the agent's fingerprint, and what the family makes of a user, so that a report for another
+ * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes of a user, so that a report for another
  * learner is told apart from a bad one. A saved state is a header, the billboard of the last plan, the family's state, and a checksum
  * (BLAKE2b) over all of it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
  * Reports have the low byte first; states are in the machine's byte order, which the magic word betrays. */
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 
 #define REPORT_MARK 0x3174726f70657274U /* "treport1", low byte first */
+#define MODEL_MARK 0x316c65646f6d7474U  /* "ttmodel1" */
 enum { REPORT_FINGERPRINT = 16, REPORT_HEADER = 8 + REPORT_FINGERPRINT };
 
 #define STATE_MAGIC 0x7461636974616765U /* "tacitage" */
@@ -150,6 +151,54 @@ tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t si
     if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the report was made for another learner");
     return agent->family->absorb(agent->self, r.at, r.left, err);
+}
+
+/* --- Models --------------------------------------------------------------------------------------- */
+
+tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *size,
+                                 tacit_error *err)
+{
+    if (agent == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->publish == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent publishes its plan only");
+    if (!agent->planned)
+        return tacit__fail(err, TACIT_NOTHING_TO_RELEASE, "there is no plan to publish yet");
+    size_t inner = 0;
+    tacit_status status = agent->family->publish(agent->self, NULL, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    if (bytes == NULL) {
+        *size = REPORT_HEADER + inner;
+        return TACIT_OK;
+    }
+    if (*size < REPORT_HEADER + inner)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
+                           REPORT_HEADER + inner, *size);
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, MODEL_MARK);
+    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    *size = REPORT_HEADER + inner;
+    return agent->family->publish(agent->self, w.at, &inner, err);
+}
+
+tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes, size_t size,
+                                tacit_error *err)
+{
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->follow == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent follows no model");
+    tacit__reader r = {.at = bytes, .left = size};
+    uint64_t mark = tacit__take_le64(&r);
+    const void *fingerprint = tacit__take(&r, REPORT_FINGERPRINT);
+    if (fingerprint == NULL || mark != MODEL_MARK)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a model");
+    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "the model was made by another learner");
+    tacit_billboard board;
+    tacit_status status = agent->family->follow(agent->self, r.at, r.left, err);
+    return status == TACIT_OK ? tacit_agent_plan(agent, &board, err) : status;
 }
 
 /* --- States --------------------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ typedef struct tacit__family {
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err);
     tacit_status (*absorb)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    /* The model behind the last plan, and how to plan by one that was made elsewhere. NULL: the table is all there is. */
+    tacit_status (*publish)(const void *agent, void *bytes, size_t *size, tacit_error *err);
+    tacit_status (*follow)(void *agent, const void *bytes, size_t size, tacit_error *err);
     /* Everything that the future depends on, see tacit_agent_save. */
     tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);

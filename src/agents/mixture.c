@@ -10,13 +10,12 @@
 #include <unistd.h>
 
 #include "agents/family.h"
+#include "agents/mixture_inside.h"
 #include "agents/printed.h"
 #include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/gram.h"
 #include "plan/linopt.h"
-#include "plan/optimist.h"
 #include "plan/ucrl_vtr.h"
 
 /* Parameters that all kinds share come first, in this order. */
@@ -95,19 +94,6 @@ static tacit__confidence_fn *const confidence_of[] = {
     [LINOPT_VI] = tacit__linopt_confidence,
     [LINOPT_PO] = tacit__linopt_confidence,
 };
-
-typedef struct mixture_agent {
-    size_t kind;
-    tacit__gram *curator;
-    tacit__optimist *planner;
-    tacit__radius_options radius;
-    tacit_billboard board;
-    bool planned;
-    uint64_t planned_users; /* of the last plan */
-    uint64_t interval;      /* users between plans; 0: they double */
-    bool theory;
-    char remark[160];
-} mixture_agent;
 
 /* --- Settings ---------------------------------------------------------------------------------- */
 
@@ -394,6 +380,13 @@ static bool is_due(const mixture_agent *agent)
                                : users > last && (last == 0 || users - last >= last);
 }
 
+void tacit__mixture_show(mixture_agent *agent)
+{
+    tacit__billboard board = tacit__optimist_induct(agent->planner);
+    agent->board = (tacit_billboard){board.version, board.policy, board.mixed};
+    agent->planned = true;
+}
+
 static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     mixture_agent *agent = self;
@@ -405,22 +398,28 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
             return status;
         confidence_of[agent->kind](&agent->radius, moments, confidence);
         tacit__optimist_fit(agent->planner, moments, confidence);
-        tacit__billboard board = tacit__optimist_induct(agent->planner);
-        agent->board = (tacit_billboard){board.version, board.policy, board.mixed};
-        agent->planned = true;
+        tacit__mixture_show(agent);
         agent->planned_users = moments[0].users;
     }
     *out = agent->board;
     return TACIT_OK;
 }
 
+tacit_status tacit__mixture_check_planned(const mixture_agent *agent, tacit_error *err)
+{
+    if (agent->planned)
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                       "a user acts by a plan: ask for one before the first user is told of");
+}
+
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     mixture_agent *agent = self;
     tacit__lens lenses[TACIT__REGRESSIONS];
-    if (!agent->planned)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a user acts by a plan: ask for one before the first user is told of");
+    tacit_status status = tacit__mixture_check_planned(agent, err);
+    if (status != TACIT_OK)
+        return status;
     tacit__trajectory t = {
         .states = user->states, .actions = user->actions, .rewards = user->rewards};
     tacit__optimist_lenses(agent->planner, lenses);
@@ -457,6 +456,12 @@ const tacit__family tacit__family_mixture = {
     .destroy = destroy,
     .plan = plan,
     .learn = learn,
+    .report = tacit__mixture_report,
+    .absorb = tacit__mixture_absorb,
+    .publish = tacit__mixture_publish,
+    .follow = tacit__mixture_follow,
+    .save = tacit__mixture_save,
+    .load = tacit__mixture_load,
     .ledger = ledger,
     .remark = remark,
 };

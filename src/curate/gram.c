@@ -15,31 +15,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "curate/sensitivity.h"
 #include "linalg/symmetric.h"
-
-typedef struct stream {
-    tacit__gram_stream o;
-    size_t size;  /* numbers in the sum */
-    double ratio; /* c */
-    double scale; /* of the noise on the Gram matrix, 0 without */
-    double *x;    /* a user's contribution; zero between users */
-    double *sums; /* the last release, c divided out */
-    double *step; /* [width] scratch */
-    tacit_sum *sum;
-    uint64_t level_until; /* the levels below hold for so many users */
-    double gram_level, response_level;
-} stream;
-
-struct tacit__gram {
-    tacit__gram_options o;
-    tacit_ledger *ledger;
-    stream streams[TACIT__MAX_GRAM_STREAMS];
-    uint64_t users;
-    bool fresh;  /* `sums` is the release of `users` users */
-    bool broken; /* a charge was refused halfway through a user: nothing more is released */
-};
 
 static bool is_private(const tacit__gram *c)
 {
@@ -184,7 +163,9 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
         s->x = tacit__alloc(s->size, sizeof *s->x);
         s->sums = tacit__alloc(s->size, sizeof *s->sums);
         s->step = tacit__alloc(s->o.frame.width, sizeof *s->step);
-        if (s->x == NULL || s->sums == NULL || s->step == NULL)
+        bool local = c->o.guarantee.model == TACIT_MODEL_LOCAL;
+        s->report = local ? tacit__alloc(s->size, sizeof *s->report) : NULL;
+        if (s->x == NULL || s->sums == NULL || s->step == NULL || (local && s->report == NULL))
             status = tacit__fail(err, TACIT_NO_MEMORY,
                                  "Gram matrices of %zu numbers do not fit into memory", s->size);
     }
@@ -208,6 +189,7 @@ void tacit__gram_destroy(tacit__gram *c)
         tacit__free_secret(s->x, s->size * sizeof *s->x);
         tacit__free_secret(s->sums, s->size * sizeof *s->sums); /* exact without privacy */
         tacit__free_secret(s->step, s->o.frame.width * sizeof *s->step);
+        tacit__free(s->report); /* noisy */
     }
     tacit_ledger_destroy(c->ledger);
     tacit__free(c);
@@ -286,7 +268,7 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__moments out[TACIT__MAX_G
 
 /* --- What users bring ------------------------------------------------------------------------------ */
 
-static tacit_status check_user(const tacit__gram *c, const tacit__trajectory *u, tacit_error *err)
+tacit_status tacit__gram_check(const tacit__gram *c, const tacit__trajectory *u, tacit_error *err)
 {
     const tacit__gram_options *o = &c->o;
     for (size_t h = 0; h <= o->horizon; h++)
@@ -324,9 +306,8 @@ static void look(const stream *s, const tacit__lens *lens, size_t h, size_t pair
         s->step[j] = shrink > 0 ? shrink * s->step[j] : 0;
 }
 
-/* One user's vector into s->x, or away from it again. */
-static void contribute(const tacit__gram *c, stream *s, const tacit__trajectory *u,
-                       const tacit__lens *lens, bool clear)
+void tacit__gram_contribute(const tacit__gram *c, stream *s, const tacit__trajectory *u,
+                            const tacit__lens *lens, bool clear)
 {
     const tacit__frame *f = &s->o.frame;
     size_t cell = tacit__frame_cell(f), packed = cell - f->width;
@@ -350,24 +331,32 @@ static void contribute(const tacit__gram *c, stream *s, const tacit__trajectory 
     }
 }
 
-tacit_status tacit__gram_add(tacit__gram *c, const tacit__trajectory *u, const tacit__lens *lenses,
-                             tacit_error *err)
+tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err)
 {
-    tacit_status status = check_user(c, u, err);
-    if (status != TACIT_OK)
-        return status;
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the sums are closed");
     if (c->users == c->o.episodes)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
+    return TACIT_OK;
+}
+
+tacit_status tacit__gram_add(tacit__gram *c, const tacit__trajectory *u, const tacit__lens *lenses,
+                             tacit_error *err)
+{
+    tacit_status status = tacit__gram_check(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__gram_open(c, err);
+    if (status != TACIT_OK)
+        return status;
     bool needed = c->users + 1 < c->o.episodes;
     for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
-        contribute(c, s, u, &lenses[i], false);
+        tacit__gram_contribute(c, s, u, &lenses[i], false);
         status = tacit_sum_add(s->sum, s->x, err);
-        contribute(c, s, u, &lenses[i], true);
+        tacit__gram_contribute(c, s, u, &lenses[i], true);
         c->broken = status != TACIT_OK && i > 0; /* only a journal can refuse here */
     }
     if (status != TACIT_OK)

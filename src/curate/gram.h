@@ -10,6 +10,7 @@
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
+#include "base/bytes.h"
 #include "base/linear.h"
 #include "base/tabular.h"
 
@@ -54,6 +55,20 @@ TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
  * changed. The last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit__trajectory *user,
                                             const tacit__lens *lenses, tacit_error *err);
+
+/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
+TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit__trajectory *user,
+                                               const tacit__lens *lenses, void *bytes, size_t *size,
+                                               tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__gram_absorb(tacit__gram *curator, const void *bytes, size_t size,
+                                               tacit_error *err);
+
+/* Everything that the future depends on; loaded into a fresh curator of the same options, which stays fresh when the
+ * bytes are not right. */
+TACIT_MUST_USE tacit_status tacit__gram_save(const tacit__gram *curator, tacit__writer *w,
+                                             tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__gram_load(tacit__gram *curator, tacit__reader *r,
+                                             tacit_error *err);
 
 uint64_t tacit__gram_users(const tacit__gram *curator);
 

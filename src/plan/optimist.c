@@ -419,9 +419,9 @@ static bool is_model(const tacit__optimist *p, const double *numbers)
     return true;
 }
 
-bool tacit__optimist_take(tacit__optimist *p, const double *numbers)
+bool tacit__optimist_take(tacit__optimist *p, const double *numbers, bool planned)
 {
-    if (!is_model(p, numbers))
+    if (!is_model(p, numbers) || (planned && numbers[2] == 0))
         return false;
     p->users = (uint64_t)numbers[0];
     p->version = (uint64_t)numbers[1];

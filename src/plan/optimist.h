@@ -74,10 +74,11 @@ typedef struct tacit__repairs {
 tacit__repairs tacit__optimist_repairs(const tacit__optimist *planner);
 
 /* The model as numbers: what is sent to users. `put` with NULL gives their count. `take` reads as many; the next
- * induct is then that of whoever put them. False: one of them is not finite, or a factor has no positive diagonal; the
- * model is as it was. */
+ * induct is then that of whoever put them. False: one of them is not finite, a factor has no positive diagonal, or there
+ * was no model when there must be (`planned`); the model is as it was. */
 size_t tacit__optimist_put(const tacit__optimist *planner, double *numbers);
-TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers);
+TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers,
+                                         bool planned);
 
 /* For tests: the last Q [H][pair], values [H + 1][S], probabilities [H][pair] of soft. */
 typedef struct tacit__optimist_view {

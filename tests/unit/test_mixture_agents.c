@@ -226,9 +226,9 @@ static void privacy_costs_regret_in_order(void **state)
     for (size_t i = 0; i < 4; i++) {
         double got[4];
         const tacit_guarantee guarantees[] = {none,
-                                              {TACIT_MODEL_JOINT, 30, 1e-5},
-                                              {TACIT_MODEL_JOINT, 3, 1e-5},
-                                              {TACIT_MODEL_LOCAL, 3, 1e-5}};
+                                              {TACIT_MODEL_JOINT, 100, 1e-5},
+                                              {TACIT_MODEL_JOINT, 10, 1e-5},
+                                              {TACIT_MODEL_LOCAL, 1, 1e-5}};
         for (size_t j = 0; j < 4; j++) {
             arena a = open_arena("lock", NULL, 0, 1);
             tacit_agent_request request =

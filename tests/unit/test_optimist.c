@@ -397,7 +397,7 @@ static void a_model_that_travelled_gives_the_same_plan(void **state)
         for (uint64_t k = 0; k < 100; k++) {
             tacit__billboard mine = plan(&server);
             assert_int_equal(tacit__optimist_put(server.planner, numbers), n);
-            assert_true(tacit__optimist_take(user.planner, numbers));
+            assert_true(tacit__optimist_take(user.planner, numbers, true));
             tacit__billboard theirs = tacit__optimist_induct(user.planner);
             assert_true(mine.version == theirs.version);
             if (soft)
@@ -413,7 +413,7 @@ static void a_model_that_travelled_gives_the_same_plan(void **state)
             serve(&server, k, &mine);
         }
         numbers[n / 2] = (double)NAN; /* and nonsense is refused */
-        assert_false(tacit__optimist_take(user.planner, numbers));
+        assert_false(tacit__optimist_take(user.planner, numbers, true));
         free(numbers);
         close_bench(&server);
         close_bench(&user);

@@ -1,0 +1,133 @@
+/* The curator of regressions as bytes: reports of single users, and the whole state. See curate/gram.h.
+ *
+ * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte first. A state is the
+ * position, then each stream's last release and sum; levels follow from the position. It is looked through as a whole before
+ * anything is changed. Integrity is the business of the agent's checksum. */
+#include <string.h>
+
+#include "base/error.h"
+#include "curate/gram_inside.h"
+#include "sums/saved.h"
+
+/* --- Reports ------------------------------------------------------------------------------------- */
+
+static size_t report_bytes(const tacit__gram *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->o.n_streams; i++)
+        n += c->streams[i].size;
+    return 8 * n;
+}
+
+tacit_status tacit__gram_report(tacit__gram *c, const tacit__trajectory *u,
+                                const tacit__lens *lenses, void *bytes, size_t *size,
+                                tacit_error *err)
+{
+    const size_t needed = report_bytes(c);
+    if (bytes == NULL) {
+        *size = needed;
+        return TACIT_OK;
+    }
+    if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
+                           needed, *size);
+    tacit_status status = tacit__gram_check(c, u, err);
+    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
+        stream *s = &c->streams[i];
+        tacit__gram_contribute(c, s, u, &lenses[i], false);
+        status = tacit_sum_report(s->sum, s->x, s->report, err);
+        tacit__gram_contribute(c, s, u, &lenses[i], true);
+    }
+    if (status != TACIT_OK)
+        return status; /* noise of a step that was never shown: nothing is lost by it */
+    tacit__writer w = {.at = bytes};
+    for (size_t i = 0; i < c->o.n_streams; i++)
+        for (size_t j = 0; j < c->streams[i].size; j++)
+            tacit__put_le64(&w, (uint64_t)c->streams[i].report[j]);
+    *size = needed;
+    return TACIT_OK;
+}
+
+tacit_status tacit__gram_absorb(tacit__gram *c, const void *bytes, size_t size, tacit_error *err)
+{
+    if (size != report_bytes(c))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           report_bytes(c), size);
+    tacit_status status = tacit__gram_open(c, err);
+    tacit__reader r = {.at = bytes, .left = size};
+    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
+        stream *s = &c->streams[i];
+        for (size_t j = 0; j < s->size; j++)
+            s->report[j] = (int64_t)tacit__take_le64(&r);
+        status = tacit_sum_check_report(s->sum, s->report, err);
+    }
+    bool needed = c->users + 1 < c->o.episodes; /* the last user's is never used */
+    for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++)
+        status = tacit_sum_absorb(c->streams[i].sum, c->streams[i].report, err);
+    if (status != TACIT_OK)
+        return status;
+    c->users++;
+    c->fresh = !needed;
+    return TACIT_OK;
+}
+
+/* --- States -------------------------------------------------------------------------------------- */
+
+static tacit_status put_sum(tacit__writer *w, const tacit_sum *sum, tacit_error *err)
+{
+    size_t size;
+    tacit_status status = tacit_sum_save(sum, NULL, &size, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__put_le64(w, size);
+    if (w->at != NULL) {
+        status = tacit_sum_save(sum, w->at, &size, err);
+        w->at += size;
+    }
+    w->size += size;
+    return status;
+}
+
+tacit_status tacit__gram_save(const tacit__gram *c, tacit__writer *w, tacit_error *err)
+{
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the sums are closed");
+    tacit__put_le64(w, c->users);
+    tacit__put_le64(w, c->fresh);
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
+        tacit__put(w, c->streams[i].sums, c->streams[i].size * sizeof *c->streams[i].sums);
+        status = put_sum(w, c->streams[i].sum, err);
+    }
+    return status;
+}
+
+tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err)
+{
+    const void *sums[TACIT__MAX_GRAM_STREAMS], *state[TACIT__MAX_GRAM_STREAMS];
+    size_t size[TACIT__MAX_GRAM_STREAMS];
+    if (c->users > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    uint64_t users = tacit__take_le64(r), fresh = tacit__take_le64(r);
+    for (size_t i = 0; i < c->o.n_streams; i++) {
+        sums[i] = tacit__take_array(r, c->streams[i].size, sizeof *c->streams[i].sums);
+        size[i] = (size_t)tacit__take_le64(r);
+        state[i] = tacit__take(r, size[i]);
+        tacit_status status =
+            r->failed ? TACIT_OK
+                      : tacit__sum_check_saved(c->streams[i].sum, state[i], size[i], err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    if (r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
+        return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
+    for (size_t i = 0; i < c->o.n_streams; i++) { /* nothing fails from here on */
+        stream *s = &c->streams[i];
+        memcpy(s->sums, sums[i], s->size * sizeof *s->sums);
+        TACIT__REQUIRE(tacit_sum_load(s->sum, state[i], size[i], err) == TACIT_OK);
+    }
+    c->users = users;
+    c->fresh = fresh != 0;
+    return TACIT_OK;
+}

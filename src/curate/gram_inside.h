@@ -1,0 +1,39 @@
+/* The inside of the curator of regressions, shared by gram.c and gram_bytes.c. */
+#ifndef TACIT_CURATE_GRAM_INSIDE_H
+#define TACIT_CURATE_GRAM_INSIDE_H
+
+#include "curate/gram.h"
+
+typedef struct stream {
+    tacit__gram_stream o;
+    size_t size;  /* numbers in the sum */
+    double ratio; /* c */
+    double scale; /* of the noise on the Gram matrix, 0 without */
+    double *x;    /* a user's contribution; zero between users */
+    double *sums; /* the last release, c divided out */
+    double *step; /* [width] scratch */
+    tacit_sum *sum;
+    int64_t *report;      /* local: scratch of a report */
+    uint64_t level_until; /* the levels below hold for so many users */
+    double gram_level, response_level;
+} stream;
+
+struct tacit__gram {
+    tacit__gram_options o;
+    tacit_ledger *ledger;
+    stream streams[TACIT__MAX_GRAM_STREAMS];
+    uint64_t users;
+    bool fresh;  /* `sums` is the release of `users` users */
+    bool broken; /* a charge was refused halfway through a user: nothing more is released */
+};
+
+/* A user fits; one more is welcome. */
+TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit__trajectory *user,
+                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
+
+/* One user's vector into s->x, or away from it again. */
+void tacit__gram_contribute(const tacit__gram *c, stream *s, const tacit__trajectory *user,
+                            const tacit__lens *lens, bool clear);
+
+#endif
