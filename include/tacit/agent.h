@@ -176,7 +176,7 @@ typedef struct tacit_forecast {
     double users_needed; /* that would be enough at this guarantee; infinite: no number found */
     double
         epsilon_needed; /* that would be enough for these users; infinite: none, there are too few */
-    char words[320];    /* the same as a sentence */
+    char words[400];    /* the same as a sentence */
 } tacit_forecast;
 
 TACIT_API void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out);
