@@ -281,9 +281,16 @@ static tacit_status act(void *self, const tacit_situation *situation, double cha
     return TACIT_OK;
 }
 
-static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+/* What a user adds: features of the action taken, their block, a reward in [-1, 1]. */
+typedef struct share {
+    const double *x;
+    size_t block;
+    double y;
+} share;
+
+static tacit_status share_of(lin_ucb_agent *agent, const tacit_trajectory *user, share *out,
+                             tacit_error *err)
 {
-    lin_ucb_agent *agent = self;
     bool numbered = user->features == NULL;
     if ((numbered && (user->states == NULL || user->states[0] >= agent->n_states)) ||
         user->actions[0] >= agent->n_actions || !(user->rewards[0] >= 0 && user->rewards[0] <= 1))
@@ -292,9 +299,35 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
                            "[0, 1]");
     uint32_t action = user->actions[0];
     const double *x = scaled(agent, user->features, numbered ? user->states[0] : 0);
-    return tacit__regression_add(
-        agent->curator, x + (agent->arms == DISJOINT ? 0 : action * agent->d),
-        agent->arms == DISJOINT ? action : 0, 2 * user->rewards[0] - 1, err);
+    *out = (share){.x = x + (agent->arms == DISJOINT ? 0 : action * agent->d),
+                   .block = agent->arms == DISJOINT ? action : 0,
+                   .y = 2 * user->rewards[0] - 1};
+    return TACIT_OK;
+}
+
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    share s;
+    tacit_status status = share_of(agent, user, &s, err);
+    return status == TACIT_OK ? tacit__regression_add(agent->curator, s.x, s.block, s.y, err)
+                              : status;
+}
+
+static tacit_status report(void *self, const tacit_trajectory *user, void *bytes, size_t *size,
+                           tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    share s = {0};
+    tacit_status status = bytes != NULL ? share_of(agent, user, &s, err) : TACIT_OK;
+    return status == TACIT_OK
+               ? tacit__regression_report(agent->curator, s.x, s.block, s.y, bytes, size, err)
+               : status;
+}
+
+static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit__regression_absorb(((lin_ucb_agent *)self)->curator, bytes, size, err);
 }
 
 /* The curator's bytes, the planner's and its checksum, the billboard's version. */
@@ -404,6 +437,8 @@ const tacit__family tacit__family_lin_ucb = {
     .plan = plan,
     .learn = learn,
     .act = act,
+    .report = report,
+    .absorb = absorb,
     .save = save,
     .load = load,
     .ledger = ledger,

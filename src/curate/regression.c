@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "linalg/symmetric.h"
@@ -40,6 +41,7 @@ struct tacit__regression {
     uint64_t *update_at;    /* users after which they come */
     double *x;              /* one user, or the batch */
     double *shown;          /* the last release, as it came */
+    int64_t *report;        /* local: one user, noise included */
     double *gram, *response;
     double gram_stddev, response_stddev;
     double *last; /* exact: the last user's x */
@@ -167,12 +169,14 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
         c->update_at = tacit__alloc(c->n_updates, sizeof *c->update_at);
     c->x = tacit__alloc(c->size, sizeof *c->x);
     c->shown = is_private(c) ? tacit__alloc(c->size, sizeof *c->shown) : NULL;
+    c->report = is_local(c) ? tacit__alloc(c->size, sizeof *c->report) : NULL;
     c->gram = tacit__alloc(c->o.blocks * c->packed, sizeof *c->gram);
     c->response = tacit__alloc(c->o.blocks * c->o.dimension, sizeof *c->response);
     c->last = tacit__alloc(c->o.dimension, sizeof *c->last);
     bool made = c->x != NULL && c->gram != NULL && c->response != NULL && c->last != NULL;
     if (is_private(c))
-        made = made && c->shown != NULL && (c->o.growth <= 1 || c->update_at != NULL);
+        made = made && c->shown != NULL && (c->o.growth <= 1 || c->update_at != NULL) &&
+               (!is_local(c) || c->report != NULL);
     tacit_status status = TACIT_OK;
     if (!made)
         status = tacit__fail(err, TACIT_NO_MEMORY,
@@ -199,6 +203,7 @@ void tacit__regression_destroy(tacit__regression *c)
     tacit__free(c->update_at);
     tacit__free_secret(c->x, c->size * sizeof *c->x);
     tacit__free(c->shown);
+    tacit__free(c->report);
     tacit__free(c->gram);
     tacit__free(c->response);
     tacit__free_secret(c->last, c->o.dimension * sizeof *c->last);
@@ -288,10 +293,16 @@ static tacit_status show(tacit__regression *c, tacit_error *err)
     return TACIT_OK;
 }
 
+/* The next user is one after whom the sums are shown. */
+static bool is_due(const tacit__regression *c)
+{
+    return c->update_at == NULL ||
+           (c->next < c->n_updates && c->users + 1 == c->update_at[c->next]);
+}
+
 static tacit_status pass(tacit__regression *c, double y, tacit_error *err)
 {
-    bool due =
-        c->update_at == NULL || (c->next < c->n_updates && c->users + 1 == c->update_at[c->next]);
+    bool due = is_due(c);
     contribute(c, y);
     if (!is_local(c) && !due)
         return TACIT_OK;
@@ -315,8 +326,8 @@ static void add_exactly(tacit__regression *c, double y)
     c->version++;
 }
 
-tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t block, double y,
-                                   tacit_error *err)
+/* One more user may come. */
+static tacit_status check_open(const tacit__regression *c, tacit_error *err)
 {
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
@@ -324,7 +335,15 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
     if (c->users > c->o.users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)c->o.users + 1);
-    tacit_status status = take(c, x, block, y, err);
+    return TACIT_OK;
+}
+
+tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t block, double y,
+                                   tacit_error *err)
+{
+    tacit_status status = check_open(c, err);
+    if (status == TACIT_OK)
+        status = take(c, x, block, y, err);
     if (status != TACIT_OK)
         return status;
     if (c->users < c->o.users) {
@@ -332,6 +351,55 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
             status = pass(c, y, err);
         else
             add_exactly(c, y);
+    }
+    if (status == TACIT_OK)
+        c->users++;
+    return status;
+}
+
+tacit_status tacit__regression_report(tacit__regression *c, const double *x, size_t block, double y,
+                                      void *bytes, size_t *size, tacit_error *err)
+{
+    const size_t needed = 8 * c->size;
+    if (bytes == NULL) {
+        *size = needed;
+        return TACIT_OK;
+    }
+    if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
+                           needed, *size);
+    tacit_status status = take(c, x, block, y, err);
+    if (status != TACIT_OK)
+        return status;
+    contribute(c, y);
+    status = tacit_sum_report(c->sum, c->x, c->report, err);
+    memset(c->x, 0, c->size * sizeof *c->x);
+    if (status != TACIT_OK)
+        return status;
+    tacit__writer w = {.at = bytes};
+    for (size_t i = 0; i < c->size; i++)
+        tacit__put_le64(&w, (uint64_t)c->report[i]);
+    *size = needed;
+    return TACIT_OK;
+}
+
+tacit_status tacit__regression_absorb(tacit__regression *c, const void *bytes, size_t size,
+                                      tacit_error *err)
+{
+    if (size != 8 * c->size)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           8 * c->size, size);
+    tacit_status status = check_open(c, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__reader r = {.at = bytes, .left = size};
+    for (size_t i = 0; i < c->size; i++)
+        c->report[i] = (int64_t)tacit__take_le64(&r);
+    if (c->users < c->o.users) { /* the last user's is never used */
+        bool due = is_due(c);
+        status = tacit_sum_absorb(c->sum, c->report, err);
+        if (status == TACIT_OK && due)
+            status = show(c, err);
     }
     if (status == TACIT_OK)
         c->users++;

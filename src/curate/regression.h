@@ -33,6 +33,14 @@ tacit__moments tacit__regression_release(const tacit__regression *curator);
 TACIT_MUST_USE tacit_status tacit__regression_add(tacit__regression *curator, const double *x,
                                                   size_t block, double y, tacit_error *err);
 
+/* Local privacy in two halves: a user's report, noise included, and its addition. A report is the numbers of all blocks on
+ * the lattice, 64 bits each, low byte first; bytes NULL asks for the size. */
+TACIT_MUST_USE tacit_status tacit__regression_report(tacit__regression *curator, const double *x,
+                                                     size_t block, double y, void *bytes,
+                                                     size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_absorb(tacit__regression *curator, const void *bytes,
+                                                     size_t size, tacit_error *err);
+
 /* NULL without privacy. */
 tacit_ledger *tacit__regression_ledger(const tacit__regression *curator);
 

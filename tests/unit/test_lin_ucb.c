@@ -491,6 +491,50 @@ static void a_saved_learner_goes_on(void **state)
     tacit_world_destroy(world);
 }
 
+/* A device that only reports and a server that only adds are together the learner of one process. */
+static void a_learner_through_reports_is_the_direct_one(void **state)
+{
+    (void)state;
+    enum { USERS = 400 };
+    static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
+                                             {.key = "actions", .value = "3"},
+                                             {.key = "d", .value = "4"}};
+    tacit_world *world = world_of("linear-bandit", settings, 3);
+    tacit_agent *direct = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    tacit_agent *device = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    tacit_agent *server = hire(world, local, TACIT_CALIBRATION_TIGHT, NULL, 0, USERS);
+    tacit_error err = {0};
+    size_t size = 0;
+    uint64_t seed = 5;
+    assert_ok(tacit_agent_report(device, &(tacit_trajectory){0}, NULL, &size, &err));
+    assert_true(size >= 8 * 3 * (10 + 4));
+    uint8_t *bytes = malloc(size);
+    for (uint64_t t = 0; t < USERS; t++) {
+        tacit_billboard x, y;
+        uint32_t where = (uint32_t)random_below(&seed, 1000), action[2];
+        double probability, reward = random_unit(&seed);
+        assert_ok(tacit_agent_plan(direct, &x, &err));
+        assert_ok(tacit_agent_plan(server, &y, &err));
+        assert_true(x.version == y.version);
+        const tacit_situation here = {.state = where};
+        assert_ok(tacit_agent_act(direct, &here, 0.3, &action[0], &probability, &err));
+        assert_ok(tacit_agent_act(server, &here, 0.3, &action[1], &probability, &err));
+        assert_int_equal(action[0], action[1]);
+        const tacit_trajectory user = {.states = &where, .actions = action, .rewards = &reward};
+        assert_ok(tacit_agent_learn(direct, &user, &err));
+        if (t + 1 < USERS) /* the last one's is not needed, and there is no noise left for it */
+            assert_ok(tacit_agent_report(device, &user, bytes, &size, &err));
+        assert_status(tacit_agent_absorb(server, bytes, size - 1, &err), TACIT_OUT_OF_BOUND);
+        assert_ok(tacit_agent_absorb(server, bytes, size, &err));
+    }
+    assert_status(tacit_agent_absorb(server, bytes, size, &err), TACIT_EXHAUSTED);
+    free(bytes);
+    tacit_agent_destroy(direct);
+    tacit_agent_destroy(device);
+    tacit_agent_destroy(server);
+    tacit_world_destroy(world);
+}
+
 static void forecasts_follow_the_numbers(void **state)
 {
     (void)state;
@@ -575,6 +619,7 @@ int main(void)
         cmocka_unit_test(
             privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts),
         cmocka_unit_test(a_saved_learner_goes_on),
+        cmocka_unit_test(a_learner_through_reports_is_the_direct_one),
         cmocka_unit_test(forecasts_follow_the_numbers),
         cmocka_unit_test(what_does_not_fit_is_refused),
     };
