@@ -13,7 +13,7 @@
  *
  * Prediction. After k users a direction of the features has been seen about k / d times. With noise E on Q's numerator
  * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range; a policy that
- * knows nothing loses about BLIND of it, and none is predicted to lose more. The predicted loss is
+ * knows nothing loses about BLIND of it, so an error of e is predicted to cost e BLIND / (e + BLIND). The predicted loss is
  * the mean of that over all episodes, each counted with the k of the last switch. It is crude and looks at no data; all it
  * decides is how many switches to pay for. */
 #include "curate/lsvi_scheme.h"
@@ -27,6 +27,8 @@
 #define SIGMA 0.25   /* standard deviation of a normalised target: stated choice */
 #define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */
 #define BLIND 0.2 /* what a policy that knows nothing loses: stated choice, as in random worlds */
+#define LEAST_SHARE                                                                                \
+    0.2 /* of the budget, for either release: where all is blind, the prediction is no guide */
 #define JOINT_SLACK 1e-3 /* room between the ratio that is wanted and the one that is allowed */
 #define ROUNDING (1 + 1e-12)
 
@@ -208,7 +210,8 @@ static double predict(const search *s, const candidate *c, double gram, double r
     for (uint64_t i = 1; i <= c->switches && at < K; i += stride) {
         double n = at / d;
         double next = i + stride > c->switches ? K : fmin(K, switch_time(s, c, ridge, i + stride));
-        loss += (next - at) * fmin(BLIND, (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge));
+        double off = (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge);
+        loss += (next - at) * BLIND * off / (BLIND + off);
         at = next;
     }
     return loss / K;
@@ -249,6 +252,8 @@ static noise split(const search *s, const candidate *c)
             trial.response = sqrt(N / (t * a));
         }
         trial.loss = loss_of(s, c, trial.gram, trial.response);
+        if (!w->theorem && w->gram_share == 0 && !(share > LEAST_SHARE && share < 1 - LEAST_SHARE))
+            continue;
         double distance = fabs(share - w->gram_share);
         if (w->gram_share > 0 ? distance < nearest : trial.loss < best.loss) {
             best = trial;

@@ -57,7 +57,8 @@ static double replace(const lsvi_setup *s, const lsvi_user users[USERS], size_t 
     return measured / declared;
 }
 
-/* Users that stay in a corner of the space with extreme rewards: the far ends of every response. */
+/* Users that stay in a corner of the space with extreme rewards. The learners have so large a bonus that all values are
+ * at their caps: with reward 1 these are the far ends of every response. */
 static lsvi_user corner(uint32_t state, uint32_t action, double reward)
 {
     lsvi_user u;
@@ -79,19 +80,26 @@ static double worst_of(const lsvi_setup *s)
     lsvi_fill(others, USERS, 2);
     for (size_t i = 0; i < sizeof who / sizeof *who; i++)
         worst = fmax(worst, replace(s, users, who[i], &others[who[i]]));
-    for (uint32_t from = 0; from < LSVI_S * LSVI_A; from += 3)
+    for (uint32_t from = 0; from < LSVI_S * LSVI_A; from++)
         for (uint32_t to = 0; to < LSVI_S * LSVI_A; to++)
-            for (int r = 0; r < 2; r++) {
-                users[0] = corner(from / LSVI_A, from % LSVI_A, r);
+            for (int r = 0; r < (from < 3 ? 2 : 1); r++) {
+                users[0] = corner(from / LSVI_A, from % LSVI_A, 1);
                 lsvi_user other = corner(to / LSVI_A, to % LSVI_A, 1 - r);
                 worst = fmax(worst, replace(s, users, 0, &other));
             }
     return worst;
 }
 
+#define LARGE_BONUS                                                                                \
+    {                                                                                              \
+        "bonus_scale", "0.99", 1                                                                   \
+    }
+static const tacit_setting large[] = {LARGE_BONUS};
+
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT_MODEL_JOINT, 1, 0};
 
-/* Never more than declared, and a good part of it is reached: the bound is not slack. */
+/* Never more than declared, and a good part of it is reached: the bound is not slack. (With centred targets and most of
+ * the budget on responses the worst pair shares its features and has opposite targets, which needs values that the large bonus excludes.) */
 static void check(lsvi_form form, const tacit_setting *settings, size_t n, tacit_guarantee g,
                   tacit_calibration calibration, const char *sums, double reached)
 {
@@ -109,33 +117,41 @@ static void check(lsvi_form form, const tacit_setting *settings, size_t n, tacit
 static void batches_move_by_what_they_declare(void **state)
 {
     (void)state;
-    static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "5", 1}},
-                               raw[] = {{"schedule", "batched", 1},
+    static const tacit_setting shared[] = {LARGE_BONUS,
+                                           {"schedule", "batched", 1},
+                                           {"batches", "5", 1},
+                                           {"gram_share", "0.6", 1}},
+                               raw[] = {LARGE_BONUS,
+                                        {"schedule", "batched", 1},
                                         {"batches", "5", 1},
                                         {"center", "no", 1},
                                         {"gram", "sums", 1}},
-                               direct[] = {{"schedule", "batched", 1},
+                               direct[] = {LARGE_BONUS,
+                                           {"schedule", "batched", 1},
                                            {"batches", "3", 1},
                                            {"gram", "direct", 1}};
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        check((lsvi_form)form, batched, 2, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.98);
-        check((lsvi_form)form, raw, 4, joint, TACIT_CALIBRATION_TIGHT, "tree", 0.98);
-        check((lsvi_form)form, direct, 3, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.98);
+        check((lsvi_form)form, shared, 4, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.9);
+        check((lsvi_form)form, raw, 5, joint, TACIT_CALIBRATION_TIGHT, "tree", 0.98);
+        check((lsvi_form)form, direct, 4, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.7);
     }
 }
 
 static void pure_batches_move_by_what_they_declare(void **state)
 {
     (void)state;
-    static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "5", 1}},
-                               sums[] = {{"schedule", "batched", 1},
+    static const tacit_setting batched[] = {LARGE_BONUS,
+                                            {"schedule", "batched", 1},
+                                            {"batches", "5", 1}},
+                               sums[] = {LARGE_BONUS,
+                                         {"schedule", "batched", 1},
                                          {"batches", "7", 1},
                                          {"gram", "sums", 1}};
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        check((lsvi_form)form, batched, 2, pure, TACIT_CALIBRATION_TIGHT, NULL,
+        check((lsvi_form)form, batched, 3, pure, TACIT_CALIBRATION_TIGHT, NULL,
               form == LSVI_SIGNED ? 0.5
                                   : 0.98); /* no vector of the table has the largest L1 norm */
-        check((lsvi_form)form, sums, 3, pure, TACIT_CALIBRATION_TIGHT, NULL,
+        check((lsvi_form)form, sums, 4, pure, TACIT_CALIBRATION_TIGHT, NULL,
               form == LSVI_SIGNED ? 0.5
                                   : 0.98); /* no vector of the table has the largest L1 norm */
     }
@@ -144,42 +160,45 @@ static void pure_batches_move_by_what_they_declare(void **state)
 static void a_switch_for_every_user_moves_by_what_is_declared(void **state)
 {
     (void)state;
-    static const tacit_setting every[] = {{"schedule", "every", 1}};
+    static const tacit_setting every[] = {LARGE_BONUS, {"schedule", "every", 1}};
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        check((lsvi_form)form, every, 1, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.98);
-        check((lsvi_form)form, every, 1, pure, TACIT_CALIBRATION_TIGHT, NULL,
+        check((lsvi_form)form, every, 2, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.7);
+        check((lsvi_form)form, every, 2, pure, TACIT_CALIBRATION_TIGHT, NULL,
               form == LSVI_SIGNED ? 0.5
                                   : 0.98); /* no vector of the table has the largest L1 norm */
     }
-    check(LSVI_SIMPLEX, every, 1, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.25);
+    check(LSVI_SIMPLEX, every, 2, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.3);
 }
 
 /* A factor just above 1 and little shift: noise itself asks for switches, all that there are. */
 static void doubling_moves_by_what_it_declares(void **state)
 {
     (void)state;
-    static const tacit_setting few[] = {{"switches", "4", 1},
+    static const tacit_setting few[] = {LARGE_BONUS,
+                                        {"switches", "4", 1},
                                         {"switch_factor", "1.01", 1},
                                         {"test_every", "1", 1},
                                         {"shift", "2", 1}},
-                               seldom[] = {{"switches", "3", 1},
+                               seldom[] = {LARGE_BONUS,
+                                           {"switches", "3", 1},
                                            {"switch_factor", "1.01", 1},
                                            {"test_every", "4", 1},
                                            {"center", "no", 1}};
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        check((lsvi_form)form, few, 4, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.75);
-        check((lsvi_form)form, seldom, 4, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.75);
+        check((lsvi_form)form, few, 5, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.65);
+        check((lsvi_form)form, seldom, 5, joint, TACIT_CALIBRATION_TIGHT, NULL, 0.4);
     }
-    check(LSVI_SIMPLEX, few, 4, joint, TACIT_CALIBRATION_TIGHT, "tree", 0.75);
+    check(LSVI_SIMPLEX, few, 5, joint, TACIT_CALIBRATION_TIGHT, "tree", 0.65);
 }
 
 static void the_printed_constants_move_by_what_is_declared_too(void **state)
 {
     (void)state;
-    static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "4", 1}};
+    static const tacit_setting batched[] = {
+        LARGE_BONUS, {"schedule", "batched", 1}, {"batches", "4", 1}};
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
-        check((lsvi_form)form, batched, 2, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.25);
-        check((lsvi_form)form, NULL, 0, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.25);
+        check((lsvi_form)form, batched, 3, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.35);
+        check((lsvi_form)form, large, 1, joint, TACIT_CALIBRATION_PUBLISHED, NULL, 0.75);
     }
 }
 
