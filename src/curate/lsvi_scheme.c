@@ -13,7 +13,7 @@
  *
  * Prediction. After k users a direction of the features has been seen about k / d times. With noise E on Q's numerator
  * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range; a policy that
- * knows nothing loses about BLIND of it, so an error of e is predicted to cost e BLIND / (e + BLIND). The predicted loss is
+ * knows nothing loses about BLIND of it, and none is predicted to lose more. The predicted loss is
  * the mean of that over all episodes, each counted with the k of the last switch. It is crude and looks at no data; all it
  * decides is how many switches to pay for. */
 #include "curate/lsvi_scheme.h"
@@ -27,8 +27,8 @@
 #define SIGMA 0.25   /* standard deviation of a normalised target: stated choice */
 #define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */
 #define BLIND 0.2 /* what a policy that knows nothing loses: stated choice, as in random worlds */
-#define LEAST_SHARE                                                                                \
-    0.2 /* of the budget, for either release: where all is blind, the prediction is no guide */
+#define TIE 1e-4  /* share of the prediction that still tells blind policies apart */
+#define LEAST_SHARE 0.2  /* of the budget, for either release: no prediction is that good */
 #define JOINT_SLACK 1e-3 /* room between the ratio that is wanted and the one that is allowed */
 #define ROUNDING (1 + 1e-12)
 
@@ -36,8 +36,7 @@ enum {
     N_RATIOS = 49,       /* of t, from 2^-12 to 2^12 by factors of sqrt(2) */
     MOST_PAIRS = 1000,   /* tables of features up to this many rows are searched pair by pair */
     MOST_SWITCHES = 400, /* candidates for a cap */
-    TEST_POINTS =
-        1000 /* tests of determinants in a run, unless asked for: more of them cost noise */
+    TEST_POINTS = 1000   /* tests of determinants in a run, unless asked for: more cost noise */
 };
 
 /* --- Sensitivities ------------------------------------------------------------------------------ */
@@ -211,7 +210,7 @@ static double predict(const search *s, const candidate *c, double gram, double r
         double n = at / d;
         double next = i + stride > c->switches ? K : fmin(K, switch_time(s, c, ridge, i + stride));
         double off = (SIGMA * sqrt(n) + error + ridge / 4) / (n + ridge);
-        loss += (next - at) * BLIND * off / (BLIND + off);
+        loss += (next - at) * (fmin(BLIND, off) + TIE * off / (BLIND + off));
         at = next;
     }
     return loss / K;

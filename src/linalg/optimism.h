@@ -26,7 +26,7 @@ void tacit__optimism_slope(size_t d, const double *factor, const double *weights
 void tacit__optimism_evaluate(const tacit__optimism *o, size_t n, const double *columns,
                               double *work, double *out);
 
-/* The same from phi . w and |phi|^2_{M^-1}: for diagonal M, where both are at hand. */
+/* The same from phi . w and |phi|_{M^-1}: for diagonal M, where both are at hand. */
 static inline double tacit__optimism_cut(const tacit__optimism *o, double inner, double norm)
 {
     double q = o->offset + o->scale * (inner + o->bonus * norm);
