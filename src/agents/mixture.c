@@ -435,18 +435,24 @@ static const char *remark(const void *self)
 {
     mixture_agent *agent = (mixture_agent *)(uintptr_t)self;
     tacit__repairs repairs = tacit__optimist_repairs(agent->planner);
-    size_t used = 0;
-    agent->remark[0] = '\0';
+    char *text = agent->remark;
+    size_t size = sizeof agent->remark, used = 0;
+    bool private = tacit__gram_ledger(agent->curator) != NULL;
+    text[0] = '\0';
     if (!agent->theory)
-        used = (size_t)snprintf(agent->remark, sizeof agent->remark,
+        used = (size_t)snprintf(text, size,
                                 "bonus_scale below 1: the regret theorem does not apply; privacy "
                                 "does not depend on it");
     if (repairs.repaired > 0)
-        (void)snprintf(agent->remark + used, sizeof agent->remark - used,
-                       "%s%.2g %% of the noisy Gram matrices were made definite",
+        (void)snprintf(text + used, size - used,
+                       "%s%.2g %% of the noisy Gram matrices had to be made definite",
                        used > 0 ? "; " : "",
                        100 * (double)repairs.repaired / (double)repairs.matrices);
-    return agent->remark;
+    else if (private && agent->radius.shift_scale < 1)
+        (void)snprintf(text + used, size - used,
+                       "%sshift_scale below 1: noisy Gram matrices are made definite where need be",
+                       used > 0 ? "; " : "");
+    return text;
 }
 
 const tacit__family tacit__family_mixture = {

@@ -18,7 +18,7 @@ typedef struct mixture_agent {
     uint64_t planned_users; /* of the last plan */
     uint64_t interval;      /* users between plans; 0: they double */
     bool theory;
-    char remark[160];
+    char remark[240];
 } mixture_agent;
 
 /* The plan of the model that the planner has. */
