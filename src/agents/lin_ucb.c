@@ -308,7 +308,7 @@ static tacit_status share_of(lin_ucb_agent *agent, const tacit_trajectory *user,
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
-    share s;
+    share s = {0};
     tacit_status status = share_of(agent, user, &s, err);
     return status == TACIT_OK ? tacit__regression_add(agent->curator, s.x, s.block, s.y, err)
                               : status;
