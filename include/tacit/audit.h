@@ -64,7 +64,7 @@ TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);
 /* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of the other. */
 typedef struct tacit_audit_proof {
     const char *score; /* what was computed from a run */
-    double threshold;  /* the event: the score is above it (or below, by_below) */
+    double threshold;  /* the event: the score is above it, or below */
     bool below;
     uint64_t hits, alarms, n;
     double epsilon; /* proved at the claim's delta; 0: nothing */
@@ -126,9 +126,8 @@ typedef struct tacit_control {
 typedef struct tacit_self_test {
     const tacit_control *controls;
     size_t n;
-    bool right; /* all are */
-    double
-        confidence; /* of each audit: sound mechanisms are convicted at most this often, minus from 1 */
+    bool right;        /* all are */
+    double confidence; /* of each audit: sound ones are convicted with probability 1 - confidence */
     bool stopped;
 } tacit_self_test;
 

@@ -319,6 +319,6 @@ tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair 
         status = prove(&b, out, err);
     tacit__free(b.scores);
     tacit__free(b.checks);
-    tacit__free_secret(b.reference.draws, b.reference.capacity * sizeof *b.reference.draws);
+    tacit__free_secret(b.reference.draws, REFERENCE * sizeof *b.reference.draws);
     return status;
 }

@@ -72,18 +72,21 @@ static void before_writing(void *context, const tacit__passage *p)
 }
 
 /* The draws of the first instance, for the tests on noise. */
-static void examine(tacit__duel *d, const tacit__entry *e, size_t at, bool has_last)
+static void examine(tacit__duel *d, const tacit__entry *e, const int64_t *before,
+                    const int64_t *other)
 {
-    size_t n = e->n;
-    bool known = d->is != NULL && d->cursor + n <= d->is->n;
+    tacit__reference *kept = d->write;
     if (d->check != NULL)
-        tacit__residuals_add(d->check, e->law, e->scale, n, d->now,
-                             has_last ? d->last[0] + at : NULL,
-                             known ? d->is->draws + d->cursor : NULL);
-    if (d->write != NULL && d->write->n + n <= d->write->capacity) {
-        memcpy(d->write->draws + d->write->n, d->now, n * sizeof *d->now);
-        d->write->n += n;
+        tacit__residuals_add(d->check, e->law, e->scale, e->n, d->now, before, other);
+    if (kept == NULL)
+        return;
+    if (kept->capacity - kept->n <
+        e->n) { /* full: what came later would stand in the wrong place */
+        kept->capacity = kept->n;
+        return;
     }
+    memcpy(kept->draws + kept->n, d->now, e->n * sizeof *d->now);
+    kept->n += e->n;
 }
 
 static void after_replay(void *context, const tacit__entry *e, const tacit__passage *p)
@@ -93,9 +96,9 @@ static void after_replay(void *context, const tacit__entry *e, const tacit__pass
     bool has_last = e->step > 0 && d->last_step[index] == e->step;
     for (size_t i = 0; i < e->n; i++)
         d->now[i] = e->released[i] - e->exact[i];
-    examine(d, e, at, has_last);
     bool known = d->is != NULL && d->cursor + e->n <= d->is->n;
     const int64_t *other = known ? d->is->draws + d->cursor : NULL;
+    examine(d, e, has_last ? d->last[0] + at : NULL, other);
     double ratio = 0, matches = 0, s = e->scale;
     int64_t beside = 0;
     for (size_t i = 0; i < e->n; i++) {
