@@ -196,6 +196,32 @@ static tacit_status check_request(size_t kind, const tacit__reading *r, tacit_er
     return TACIT_OK;
 }
 
+/* Sums with their state, releases, factors and scratch take about so many bytes for each number of a Gram matrix; the
+ * parts of a mixture, and features of all pairs at every step, are kept as they are. In doubles, before anything is
+ * multiplied in integers. */
+static tacit_status check_memory(size_t kind, const tacit__reading *r, tacit_error *err)
+{
+    const double per_number = 200;
+    const tacit_agent_request *q = r->request;
+    double n_states = (double)q->n_states, pairs = n_states * (double)q->n_actions;
+    double h = (double)q->horizon, dense = q->mixture != NULL, bytes;
+    double width = q->mixture != NULL ? (double)q->mixture->dimension : n_states;
+    double numbers = h * (dense > 0 ? 1 : pairs) * width * (width + 3) / 2;
+    double streams = kind == UCRL_VTR_PLUS ? 2 : 1;
+    bytes = streams * (per_number * numbers + 8 * dense * (n_states + h) * width * pairs);
+    if (kind >= LINOPT_VI) {
+        double features = q->linear != NULL ? (double)q->linear->dimension : 1;
+        bytes += per_number * h * (q->linear != NULL ? 1 : pairs) * features * (features + 3) / 2;
+    }
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (bytes <= memory / 2)
+        return TACIT_OK;
+    return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
+                               "features and Gram matrices would need about %.3g GB; use fewer "
+                               "states, or a mixture with fewer parts",
+                               bytes / 1e9);
+}
+
 /* --- Parts ------------------------------------------------------------------------------------- */
 
 static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, const signs *sign,
@@ -249,25 +275,6 @@ static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gr
     }
 }
 
-/* Sums with their state, releases, factors and scratch take about so many bytes for each number of a Gram matrix. */
-static tacit_status check_memory(const tacit__reading *r, const tacit__gram_options *o,
-                                 tacit_error *err)
-{
-    const double per_number = 200;
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), numbers = 0;
-    for (size_t i = 0; i < o->n_streams; i++) {
-        const tacit__frame *f = &o->streams[i].frame;
-        numbers +=
-            (double)f->steps * (double)f->blocks * (double)f->width * (double)(f->width + 3) / 2;
-    }
-    if (per_number * numbers <= memory / 2)
-        return TACIT_OK;
-    return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
-                               "Gram matrices of %.3g numbers would need about %.3g GB; use fewer "
-                               "states, or features with a smaller dimension",
-                               numbers, per_number * numbers / 1e9);
-}
-
 static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, const signs *sign,
                                  tacit_noise *noise, tacit_error *err)
 {
@@ -304,9 +311,7 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
     }
     if (radius->printed)
         print_noise(agent, r, &o);
-    tacit_status status = check_memory(r, &o, err);
-    if (status == TACIT_OK)
-        status = tacit__reading_mechanism(r, &o.mechanism, err);
+    tacit_status status = tacit__reading_mechanism(r, &o.mechanism, err);
     return status == TACIT_OK ? tacit__gram_create(&o, noise, &agent->curator, err) : status;
 }
 
@@ -355,6 +360,8 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
     tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
     if (status == TACIT_OK)
         status = check_request(kind, &r, err);
+    if (status == TACIT_OK)
+        status = check_memory(kind, &r, err);
     if (status != TACIT_OK)
         return status;
     mixture_agent *agent = tacit__alloc(1, sizeof *agent);

@@ -324,6 +324,11 @@ static void impossible_requests_are_refused_with_a_remedy(void **state)
     r = request_of(&a, "ucrl-vtr", none, 100, NULL, 0);
     r.horizon = 1;
     refused(&r, TACIT_UNSUPPORTED, "a horizon of at least 2");
+    r = request_of(&a, "linopt-po", joint, 100, NULL, 0);
+    r.mixture = NULL;
+    r.rewards = NULL;
+    r.n_states = 1000000; /* 10^18 numbers: more than fit into 64 bits of bytes */
+    refused(&r, TACIT_TOO_LARGE, "f.yaml:3: features and Gram matrices would need about");
     tacit_mixture broken = {
         .dimension = 2, .bound = 1, .parameter_norm = 1, .row = broken_features};
     r = request_of(&a, "ucrl-vtr", none, 100, NULL, 0);
