@@ -10,7 +10,7 @@ enum { FIRST = 4096, PIECE = 1001 }; /* bytes */
 
 void tacit__text_destroy(tacit__text *text)
 {
-    tacit__free(text->data);
+    tacit__free_secret(text->data, text->capacity); /* some texts are about people */
     *text = (tacit__text){0};
 }
 

@@ -1,0 +1,360 @@
+#include "base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "base/utf8.h"
+
+typedef struct parser {
+    const char *at, *end;
+    tacit__json_node *nodes;
+    size_t n, capacity;
+    const char *why;
+} parser;
+
+static bool refuse(parser *p, const char *why)
+{
+    if (p->why == NULL)
+        p->why = why;
+    return false;
+}
+
+static void skip_space(parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+        p->at++;
+}
+
+static tacit__json_node *add(parser *p, tacit__json_kind kind)
+{
+    if (p->n == p->capacity) {
+        (void)refuse(p, "it has too many parts");
+        return NULL;
+    }
+    tacit__json_node *node = &p->nodes[p->n++];
+    *node = (tacit__json_node){.kind = kind, .text = p->at};
+    return node;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static unsigned hex(const char *at)
+{
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = at[i];
+        unsigned digit = c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a') + 10;
+        value = 16 * value + digit;
+    }
+    return value;
+}
+
+/* \uXXXX at `at`; a high surrogate must be followed by a low one. Returns the bytes that it takes, or 0. */
+static size_t read_escape(const char *at, const char *end, uint32_t *code)
+{
+    for (int i = 2; i < 6; i++)
+        if (end - at < 6 || !is_hex(at[i]))
+            return 0;
+    *code = hex(at + 2);
+    if (*code < 0xd800 || *code > 0xdfff)
+        return 6;
+    if (*code > 0xdbff || end - at < 12 || at[6] != '\\' || at[7] != 'u')
+        return 0;
+    for (int i = 8; i < 12; i++)
+        if (!is_hex(at[i]))
+            return 0;
+    uint32_t low = hex(at + 8);
+    if (low < 0xdc00 || low > 0xdfff)
+        return 0;
+    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    return 12;
+}
+
+static bool read_string(parser *p)
+{
+    p->at++;
+    tacit__json_node *node = add(p, TACIT__JSON_STRING);
+    if (node == NULL)
+        return false;
+    while (p->at < p->end && *p->at != '"') {
+        unsigned char c = (unsigned char)*p->at;
+        size_t length;
+        uint32_t code;
+        if (c < ' ')
+            return refuse(p, "a string has a control character");
+        if (c == '\\' && p->end - p->at >= 2 && p->at[1] == 'u')
+            length = read_escape(p->at, p->end, &code);
+        else if (c == '\\')
+            length =
+                p->end - p->at >= 2 && p->at[1] != '\0' && strchr("\"\\/bfnrt", p->at[1]) ? 2 : 0;
+        else
+            length = tacit__utf8_length(p->at, (size_t)(p->end - p->at));
+        if (length == 0)
+            return refuse(p, c == '\\' ? "a string has an unknown escape"
+                                       : "a string is not valid UTF-8");
+        p->at += length;
+    }
+    if (p->at == p->end)
+        return refuse(p, "a string does not end");
+    node->length = (uint32_t)(p->at - node->text);
+    node->next = (uint32_t)p->n;
+    p->at++;
+    return true;
+}
+
+static bool digits(parser *p)
+{
+    const char *start = p->at;
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
+        p->at++;
+    return p->at > start;
+}
+
+/* Numbers of at most 15 digits with a small power of ten: digits and power are exact doubles, so that one operation rounds
+ * once, and the result is the correctly rounded one [Clinger 1990]. That is nearly all there are. False: do it the long way. */
+static bool read_short(const char *text, size_t n, double *out)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t digits = 0;
+    int behind = 0, count = 0;
+    bool point = false;
+    for (size_t i = text[0] == '-'; i < n; i++) {
+        if (text[i] == '.') {
+            point = true;
+            continue;
+        }
+        if (text[i] < '0' || text[i] > '9' || ++count > 15)
+            return false; /* an exponent, or too long */
+        digits = 10 * digits + (uint64_t)(text[i] - '0');
+        behind += point;
+    }
+    double value = (double)digits / powers[behind];
+    *out = text[0] == '-' ? -value : value;
+    return true;
+}
+
+static bool read_number(parser *p)
+{
+    tacit__json_node *node = add(p, TACIT__JSON_NUMBER);
+    if (node == NULL)
+        return false;
+    const char *start = p->at;
+    p->at += p->at < p->end && *p->at == '-';
+    bool zero = p->at < p->end && *p->at == '0', good = digits(p);
+    if (good && zero && p->at - start > (*start == '-') + 1)
+        good = false; /* a leading zero */
+    if (good && p->at < p->end && *p->at == '.') {
+        p->at++;
+        good = digits(p);
+    }
+    if (good && p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
+        p->at++;
+        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
+        good = digits(p);
+    }
+    node->length = (uint32_t)(p->at - start);
+    node->next = (uint32_t)p->n;
+    if (!good)
+        return refuse(p, "a number is malformed");
+    if (!read_short(start, node->length, &node->number) &&
+        !tacit__read_real(start, node->length, &node->number))
+        return refuse(p, "a number is out of range");
+    return true;
+}
+
+static bool read_word(parser *p, const char *word, tacit__json_kind kind)
+{
+    size_t length = strlen(word);
+    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0)
+        return refuse(p, "a value is missing or misspelt");
+    tacit__json_node *node = add(p, kind);
+    if (node == NULL)
+        return false;
+    p->at += length;
+    node->length = (uint32_t)length;
+    node->next = (uint32_t)p->n;
+    return true;
+}
+
+/* The key just read, at index `key`, is none of the object's earlier ones. */
+static bool is_new_key(const parser *p, size_t object, size_t key)
+{
+    const tacit__json_node *k = &p->nodes[key];
+    for (size_t i = object + 1; i < key; i = p->nodes[p->nodes[i].next].next)
+        if (p->nodes[i].length == k->length && memcmp(p->nodes[i].text, k->text, k->length) == 0)
+            return false;
+    return true;
+}
+
+static bool read_value(parser *p, int depth);
+
+static bool read_members(parser *p, int depth, bool object)
+{
+    if (depth == TACIT__JSON_DEPTH)
+        return refuse(p, "it is nested too deeply");
+    tacit__json_node *node = add(p, object ? TACIT__JSON_OBJECT : TACIT__JSON_ARRAY);
+    if (node == NULL)
+        return false;
+    const size_t self = p->n - 1;
+    const char *start = p->at++, close = object ? '}' : ']';
+    skip_space(p);
+    if (p->at < p->end && *p->at == close) {
+        p->at++;
+    } else {
+        for (;;) {
+            skip_space(p);
+            if (object) {
+                if (p->at == p->end || *p->at != '"')
+                    return refuse(p, "a key is missing");
+                size_t key = p->n;
+                if (!read_string(p))
+                    return false;
+                if (!is_new_key(p, self, key))
+                    return refuse(p, "a key is given twice");
+                skip_space(p);
+                if (p->at == p->end || *p->at != ':')
+                    return refuse(p, "a colon is missing");
+                p->at++;
+            }
+            if (!read_value(p, depth + 1))
+                return false;
+            p->nodes[self].size++;
+            skip_space(p);
+            if (p->at < p->end && *p->at == ',') {
+                p->at++;
+                continue;
+            }
+            if (p->at == p->end || *p->at != close)
+                return refuse(p, "a comma or a closing bracket is missing");
+            p->at++;
+            break;
+        }
+    }
+    p->nodes[self].length = (uint32_t)(p->at - start);
+    p->nodes[self].next = (uint32_t)p->n;
+    return true;
+}
+
+static bool read_value(parser *p, int depth)
+{
+    skip_space(p);
+    if (p->at == p->end)
+        return refuse(p, "it ends too early");
+    switch (*p->at) {
+    case '{':
+        return read_members(p, depth, true);
+    case '[':
+        return read_members(p, depth, false);
+    case '"':
+        return read_string(p);
+    case 't':
+        return read_word(p, "true", TACIT__JSON_TRUE);
+    case 'f':
+        return read_word(p, "false", TACIT__JSON_FALSE);
+    case 'n':
+        return read_word(p, "null", TACIT__JSON_NULL);
+    default:
+        return read_number(p);
+    }
+}
+
+size_t tacit__json_parse(const char *text, size_t size, tacit__json_node *nodes, size_t capacity,
+                         const char **why)
+{
+    parser p = {.at = text, .end = text + size, .nodes = nodes, .capacity = capacity};
+    bool good = size < UINT32_MAX ? read_value(&p, 0) : refuse(&p, "it is too long");
+    skip_space(&p);
+    if (good && p.at < p.end)
+        good = refuse(&p, "something follows it");
+    *why = p.why;
+    return good ? p.n : 0;
+}
+
+const tacit__json_node *tacit__json_get(const tacit__json_node *object,
+                                        const tacit__json_node *nodes, const char *key)
+{
+    if (object->kind != TACIT__JSON_OBJECT)
+        return NULL;
+    const tacit__json_node *at = object + 1;
+    for (uint32_t i = 0; i < object->size; i++) {
+        const tacit__json_node *value = nodes + at->next;
+        if (at->length == strlen(key) && memcmp(at->text, key, at->length) == 0)
+            return value;
+        at = nodes + value->next;
+    }
+    return NULL;
+}
+
+static size_t put_utf8(uint32_t code, char out[4])
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = n; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[n] | code);
+    return n;
+}
+
+static char unescape(char c)
+{
+    switch (c) {
+    case 'b':
+        return '\b';
+    case 'f':
+        return '\f';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    default:
+        return c;
+    }
+}
+
+bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity)
+{
+    const char *at = node->text, *end = at + node->length;
+    size_t size = 0;
+    while (at < end) {
+        char piece[4] = {*at};
+        size_t length = 1, taken = 1;
+        if (*at == '\\' && at[1] == 'u') {
+            uint32_t code;
+            taken = read_escape(at, end, &code);
+            length = put_utf8(code, piece);
+        } else if (*at == '\\') {
+            taken = 2;
+            piece[0] = unescape(at[1]);
+        }
+        if (length == 1 && piece[0] == '\0')
+            return false;
+        if (size + length >= capacity)
+            return false;
+        memcpy(out + size, piece, length);
+        size += length;
+        at += taken;
+    }
+    out[size] = '\0';
+    return true;
+}
+
+bool tacit__json_count(const tacit__json_node *node, uint64_t high, uint64_t *out)
+{
+    if (node->kind != TACIT__JSON_NUMBER || !(node->number >= 0) || node->number > 0x1p53 ||
+        node->number != floor(node->number) || (uint64_t)node->number > high)
+        return false;
+    *out = (uint64_t)node->number;
+    return true;
+}

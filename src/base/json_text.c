@@ -1,0 +1,51 @@
+#include "base/json_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "base/utf8.h"
+
+void tacit__text_json_string(tacit__text *t, const char *string, size_t size)
+{
+    tacit__text_put(t, "\"");
+    for (size_t i = 0; i < size;) {
+        size_t length = tacit__utf8_length(string + i, size - i);
+        unsigned char c = (unsigned char)string[i];
+        if (length == 0)
+            tacit__text_put(t, "\xef\xbf\xbd");
+        else if (c == '"' || c == '\\')
+            tacit__text_print(t, "\\%c", c);
+        else if (c < ' ' || c == 127)
+            tacit__text_print(t, "\\u%04x", c);
+        else
+            tacit__text_add(t, string + i, length);
+        i += length == 0 ? 1 : length;
+    }
+    tacit__text_put(t, "\"");
+}
+
+void tacit__text_number(tacit__text *t, double x)
+{
+    char buffer[32];
+    double back = 0;
+    if (!isfinite(x)) {
+        tacit__text_put(t, "null");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(buffer, sizeof buffer, "%.*g", digits, x);
+        for (char *c = buffer; *c != '\0'; c++)
+            if (*c == ',')
+                *c = '.';
+        if (tacit__read_real(buffer, strlen(buffer), &back) && back == x)
+            break;
+    }
+    tacit__text_put(t, buffer);
+}
+
+void tacit__text_count(tacit__text *t, uint64_t n)
+{
+    tacit__text_print(t, "%llu", (unsigned long long)n);
+}

@@ -1,0 +1,96 @@
+#include "noise/seal.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/error.h"
+
+_Static_assert(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES == TACIT__SEAL_BYTES,
+               "seal");
+_Static_assert(crypto_secretbox_KEYBYTES == TACIT__KEY_BYTES, "key");
+
+static void start(void)
+{
+    TACIT__REQUIRE(sodium_init() >= 0);
+}
+
+void tacit__seal_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, start);
+}
+
+void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out)
+{
+    uint8_t *nonce = out;
+    randombytes_buf(nonce, crypto_secretbox_NONCEBYTES);
+    TACIT__REQUIRE(
+        crypto_secretbox_easy(nonce + crypto_secretbox_NONCEBYTES, text, size, nonce, key) == 0);
+}
+
+bool tacit__unseal(const uint8_t key[TACIT__KEY_BYTES], const void *sealed, size_t size, void *out)
+{
+    const uint8_t *nonce = sealed;
+    if (size < TACIT__SEAL_BYTES)
+        return false;
+    return crypto_secretbox_open_easy(out, nonce + crypto_secretbox_NONCEBYTES,
+                                      size - crypto_secretbox_NONCEBYTES, nonce, key) == 0;
+}
+
+void tacit__key_derive(const uint8_t master[TACIT__KEY_BYTES], const char *purpose,
+                       uint8_t out[TACIT__KEY_BYTES])
+{
+    tacit__keyed_hash(master, purpose, strlen(purpose), out, TACIT__KEY_BYTES);
+}
+
+void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, size_t n,
+                       uint8_t *out, size_t size)
+{
+    TACIT__REQUIRE(crypto_generichash(out, size, data, n, key, TACIT__KEY_BYTES) == 0);
+}
+
+void tacit__random_bytes(void *out, size_t n)
+{
+    randombytes_buf(out, n);
+}
+
+double tacit__random_unit(void)
+{
+    uint64_t word;
+    randombytes_buf(&word, sizeof word);
+    return (double)(word >> 11) * 0x1p-53;
+}
+
+bool tacit__same_bytes(const void *a, const void *b, size_t n)
+{
+    return sodium_memcmp(a, b, n) == 0;
+}
+
+void tacit__base64_write(const void *bytes, size_t n, char *out)
+{
+    /* what is written is not secret any more, so a table will do: several times as fast as one that hides its input */
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const uint8_t *b = bytes;
+    for (; n >= 3; n -= 3, b += 3) {
+        uint32_t word = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
+        for (int shift = 18; shift >= 0; shift -= 6)
+            *out++ = digits[word >> shift & 63];
+    }
+    if (n > 0) {
+        uint32_t word = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0);
+        *out++ = digits[word >> 18 & 63];
+        *out++ = digits[word >> 12 & 63];
+        if (n > 1)
+            *out++ = digits[word >> 6 & 63];
+    }
+    *out = '\0';
+}
+
+bool tacit__base64_read(const char *text, size_t length, void *out, size_t capacity, size_t *n)
+{
+    const char *end;
+    return sodium_base642bin(out, capacity, text, length, NULL, n, &end,
+                             sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0 &&
+           end == text + length;
+}

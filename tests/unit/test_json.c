@@ -1,0 +1,229 @@
+/* JSON from strangers: what is taken, what is refused, and what it means; and text that is written. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { ROOM = 64 };
+static tacit__json_node nodes[ROOM];
+
+static size_t parse(const char *text)
+{
+    const char *why = NULL;
+    size_t n = tacit__json_parse(text, strlen(text), nodes, ROOM, &why);
+    assert_true((n == 0) == (why != NULL));
+    return n;
+}
+
+static void what_the_grammar_allows_is_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t n;
+    } cases[] = {{"null", 1},
+                 {" true ", 1},
+                 {"\t\r\nfalse\n", 1},
+                 {"0", 1},
+                 {"-0", 1},
+                 {"-12.5e-3", 1},
+                 {"1E+2", 1},
+                 {"\"\"", 1},
+                 {"\"a\\u00e9\\n\\\"\\\\\\/\\b\\f\\r\\t\"", 1},
+                 {"\"\\ud83d\\ude00\"", 1},
+                 {"\"\xc3\xa9\xf0\x9f\x98\x80\"", 1},
+                 {"[]", 1},
+                 {"{}", 1},
+                 {"[1,[2,[]],{\"a\":null}]", 8},
+                 {"{\"a\":1,\"b\":{\"a\":2}}", 7},
+                 {"[[[[[[[[]]]]]]]]", 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (parse(cases[i].text) != cases[i].n)
+            fail_msg("%s", cases[i].text);
+}
+
+static void everything_else_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"",
+                                        " ",
+                                        "nul",
+                                        "truex",
+                                        "TRUE",
+                                        "01",
+                                        "1.",
+                                        ".5",
+                                        "-",
+                                        "+1",
+                                        "1e",
+                                        "1e+",
+                                        "0x1",
+                                        "NaN",
+                                        "Infinity",
+                                        "1e999",
+                                        "\"",
+                                        "\"\\x\"",
+                                        "\"\\u12g4\"",
+                                        "\"\\ud800\"",
+                                        "\"\\udc00\"",
+                                        "\"\\ud800\\u0041\"",
+                                        "\"\n\"",
+                                        "\"\x80\"",
+                                        "\"\xc0\xaf\"",
+                                        "\"\xed\xa0\x80\"",
+                                        "\"\xf5\x80\x80\x80\"",
+                                        "\"\xe2\x82\"",
+                                        "[",
+                                        "]",
+                                        "[1",
+                                        "[1,",
+                                        "[1,]",
+                                        "[,1]",
+                                        "[1 2]",
+                                        "{",
+                                        "{\"a\"}",
+                                        "{\"a\":}",
+                                        "{\"a\":1,}",
+                                        "{a:1}",
+                                        "{'a':1}",
+                                        "{1:1}",
+                                        "{\"a\":1 \"b\":2}",
+                                        "{\"a\":1,\"a\":2}",
+                                        "1 2",
+                                        "[] []",
+                                        "//",
+                                        "[[[[[[[[[]]]]]]]]]",
+                                        "{\"a\":1}x"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (parse(cases[i]) != 0)
+            fail_msg("%s", cases[i]);
+    const char *why;
+    assert_int_equal(tacit__json_parse("\"a\0b\"", 5, nodes, ROOM, &why), 0);
+    char many[3 * ROOM + 3] = "[1";
+    for (int i = 0; i < ROOM; i++)
+        (void)strcat(many, ",1");
+    (void)strcat(many, "]");
+    assert_int_equal(parse(many), 0);
+    assert_int_equal(tacit__json_parse("[1]", 3, nodes, 1, &why), 0);
+    assert_int_equal(tacit__json_parse("1", 1, nodes, 0, &why), 0);
+}
+
+/* Whatever is cut off anywhere is refused, never read past. */
+static void a_text_that_is_cut_short_is_refused(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"key\":[true,-1.5e3,\"\\ud83d\\ude00\xc3\xa9\",null],\"b\":{}}";
+    for (size_t n = 0; n + 1 < sizeof text - 1; n++) {
+        const char *why;
+        char *copy = tacit__alloc(n + 1, 1); /* so that a sanitizer sees what is read */
+        memcpy(copy, text, n);
+        assert_int_equal(tacit__json_parse(copy, n, nodes, ROOM, &why), 0);
+        tacit__free(copy);
+    }
+}
+
+static void values_are_found_by_their_keys(void **state)
+{
+    (void)state;
+    char text[16];
+    uint64_t n;
+    assert_true(parse("{\"a\":[1,2],\"b\":\"x\\u00e9y\",\"c\":{\"b\":3},\"d\":5}") > 0);
+    const tacit__json_node *a = tacit__json_get(nodes, nodes, "a");
+    assert_true(a->kind == TACIT__JSON_ARRAY && a->size == 2 && a[2].number == 2);
+    const tacit__json_node *b = tacit__json_get(nodes, nodes, "b");
+    assert_true(tacit__json_string(b, text, sizeof text));
+    assert_string_equal(text, "x\xc3\xa9y");
+    assert_false(tacit__json_string(b, text, 4)); /* no room for the end */
+    const tacit__json_node *c = tacit__json_get(nodes, nodes, "c");
+    assert_true(tacit__json_get(c, nodes, "b")->number == 3);
+    assert_null(tacit__json_get(c, nodes, "a"));
+    assert_null(tacit__json_get(a, nodes, "a"));
+    const tacit__json_node *d = tacit__json_get(nodes, nodes, "d");
+    assert_true(tacit__json_count(d, 5, &n) && n == 5);
+    assert_false(tacit__json_count(d, 4, &n));
+    assert_false(tacit__json_count(b, 100, &n));
+    assert_true(parse("[-1,0.5,1e300,9007199254740993,\"a\\u0000b\"]") > 0);
+    for (int i = 1; i < 4; i++)
+        assert_false(tacit__json_count(&nodes[i], UINT64_MAX, &n));
+    assert_false(tacit__json_string(&nodes[5], text, sizeof text)); /* a NUL inside */
+}
+
+/* The short way and the long way give the same bits. */
+static void numbers_are_read_to_the_last_bit(void **state)
+{
+    (void)state;
+    uint64_t random = 4;
+    for (int i = 0; i < 200000; i++) {
+        char text[40];
+        double size = pow(10, 12 * random_unit(&random) - 6);
+        int n = snprintf(text, sizeof text, "%.*f", (int)(16 * random_unit(&random)),
+                         (2 * random_unit(&random) - 1) * size);
+        assert_true(parse(text) == 1);
+        double wanted = strtod(text, NULL);
+        assert_true(n > 0 && memcmp(&wanted, &nodes[0].number, sizeof wanted) == 0);
+    }
+    assert_true(parse("-0.0") == 1 && signbit(nodes[0].number));
+}
+
+static void text_that_is_written_can_be_read_again(void **state)
+{
+    (void)state;
+    tacit__text t = {0};
+    static const char odd[] = "q\"b\\s\n\x01\x7f\xc3\xa9\xff";
+    char back[64];
+    tacit__text_json_string(&t, odd, sizeof odd - 1);
+    assert_true(parse(t.data) == 1 && tacit__json_string(nodes, back, sizeof back));
+    assert_string_equal(back, "q\"b\\s\n\x01\x7f\xc3\xa9\xef\xbf\xbd");
+    tacit__text_destroy(&t);
+    static const double numbers[] = {0,       -0.0,  1, 0.1, 1e-300, 1.7976931348623157e308,
+                                     1.0 / 3, 5e-324};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        tacit__text_number(&t, numbers[i]);
+        assert_true(parse(t.data) == 1 && nodes[0].number == numbers[i]);
+        tacit__text_destroy(&t);
+    }
+    tacit__text_number(&t, (double)NAN);
+    assert_string_equal(t.data, "null");
+    tacit__text_destroy(&t);
+    for (int i = 0; i < 1000; i++)
+        tacit__text_print(&t, "%d,", i);
+    assert_true(t.length == strlen(t.data) && !t.failed);
+    tacit__text_destroy(&t);
+}
+
+static void text_without_memory_says_so(void **state)
+{
+    (void)state;
+    tacit__text t = {0};
+    tacit__text_put(&t, "kept");
+    tacit__alloc_fail_at(1);
+    for (int i = 0; i < 1000; i++)
+        tacit__text_put(&t, "0123456789");
+    tacit__alloc_fail_at(0);
+    assert_true(t.failed && strncmp(t.data, "kept", 4) == 0);
+    size_t size = t.length;
+    tacit__text_put(&t, "more");
+    assert_true(t.length == size);
+    tacit__text_destroy(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_grammar_allows_is_taken),
+        cmocka_unit_test(everything_else_is_refused),
+        cmocka_unit_test(a_text_that_is_cut_short_is_refused),
+        cmocka_unit_test(values_are_found_by_their_keys),
+        cmocka_unit_test(numbers_are_read_to_the_last_bit),
+        cmocka_unit_test(text_that_is_written_can_be_read_again),
+        cmocka_unit_test(text_without_memory_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
