@@ -127,6 +127,34 @@ static double certify(const tacit__blt_coefficients *c, const tacit__shape *shap
     return (double)sqrtl(sum) * (1 + 1e-9);
 }
 
+/* Certification walks through all users. The last answers of this thread are kept: an agent asks twice for each of its streams,
+ * and a service makes the same agents again and again. */
+enum { KEPT = 8 };
+typedef struct answer {
+    tacit__shape shape;
+    double norm;
+} answer;
+static _Thread_local answer kept[KEPT];
+static _Thread_local unsigned next_kept;
+
+static bool is_same(const tacit__shape *a, const tacit__shape *b)
+{
+    return a->law == b->law && a->dimension == b->dimension && a->users == b->users &&
+           a->largest == b->largest && a->sensitivity == b->sensitivity &&
+           a->differing == b->differing;
+}
+
+static double certified(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i].norm > 0 && is_same(&kept[i].shape, shape))
+            return kept[i].norm;
+    kept[next_kept] = (answer){*shape, certify(c, shape)};
+    double norm = kept[next_kept].norm;
+    next_kept = (next_kept + 1) % KEPT;
+    return norm;
+}
+
 static tacit_status columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
     if (shape->law == TACIT_LAW_LAPLACE)
@@ -140,7 +168,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     tacit__blt_coefficients c;
     tacit_status status = quantise(shape, &c, err);
     if (status == TACIT_OK) /* Laplace noise is refused above, so the L1 norm is never charged */
-        *out = (tacit__columns){.l1 = HUGE_VAL, .l2 = certify(&c, shape)};
+        *out = (tacit__columns){.l1 = HUGE_VAL, .l2 = certified(&c, shape)};
     return status;
 }
 
