@@ -131,6 +131,10 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
                                                          const tacit_trajectory *user, void *bytes,
                                                          size_t *size, tacit_error *err);
+/* What `absorb` would say, as far as the family can tell beforehand; nothing changes. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_agent_check_report(const tacit_agent *agent,
+                                                               const void *bytes, size_t size,
+                                                               tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes,
                                                          size_t size, tacit_error *err);
 

@@ -185,18 +185,17 @@ tacit_status tacit_agent_billboard(const tacit_agent *agent, tacit_billboard *ou
     return TACIT_OK;
 }
 
-/* Reads a table; `row` is that of the step and state. */
-static void act_by_table(const tacit_agent *agent, size_t row, double chance, uint32_t *action,
-                         double *probability)
+void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
+                          uint32_t *action, double *probability)
 {
-    if (agent->board.policy != NULL) {
-        *action = agent->board.policy[row];
+    if (board->policy != NULL) {
+        *action = board->policy[row];
         *probability = 1;
         return;
     }
-    const double *p = agent->board.mixed + row * agent->n_actions;
+    const double *p = board->mixed + row * n_actions;
     uint32_t a = 0;
-    for (double sum = p[0]; a + 1 < agent->n_actions && chance >= sum; sum += p[a])
+    for (double sum = p[0]; a + 1 < n_actions && chance >= sum; sum += p[a])
         a++;
     while (a > 0 && p[a] == 0) /* rounding may lead past the last possible action */
         a--;
@@ -221,8 +220,8 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
     if (!table)
         return agent->family->act(agent->self, situation, chance, action, probability, err);
-    act_by_table(agent, situation->step * agent->n_states + situation->state, chance, action,
-                 probability);
+    tacit__billboard_act(&agent->board, situation->step * agent->n_states + situation->state,
+                         agent->n_actions, chance, action, probability);
     return TACIT_OK;
 }
 

@@ -24,6 +24,10 @@ struct tacit_agent {
  * answer is not part of it. */
 void tacit__agent_fingerprint(const tacit_agent_request *request, uint8_t out[TACIT__KEY_BYTES]);
 
+/* Reads a table; `row` is that of the step and state. */
+void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
+                          uint32_t *action, double *probability);
+
 /* The door of this agent, to be recorded and replayed; NULL with model none. */
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent);
 

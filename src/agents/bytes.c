@@ -66,7 +66,7 @@ static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t
 
 void tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__KEY_BYTES])
 {
-    uint8_t bytes[160];
+    uint8_t bytes[256];
     tacit__writer w = {.at = bytes};
     memset(out, 0, TACIT__KEY_BYTES);
     fold_text(out, r->kind);
@@ -83,7 +83,10 @@ void tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__K
                               r->stationary,
                               r->episodes,
                               r->mixture != NULL ? r->mixture->dimension : 0,
-                              r->linear != NULL ? r->linear->dimension : 0};
+                              r->linear != NULL ? r->linear->dimension : 0,
+                              r->bandit != NULL ? r->bandit->dimension : 0,
+                              r->bandit != NULL && r->bandit->disjoint,
+                              r->bandit != NULL && r->bandit->complementary};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         tacit__put_le64(&w, sizes[i]);
     put_real(&w, r->guarantee.epsilon);
@@ -91,6 +94,8 @@ void tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__K
     put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
     put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
     put_real(&w, r->linear != NULL ? r->linear->bound : 0);
+    put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
+    put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);
@@ -135,22 +140,41 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     return status;
 }
 
-tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
-                                tacit_error *err)
+/* What the family gets of a report. */
+static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t size,
+                           tacit__reader *r, tacit_error *err)
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = check_local(agent, agent->family->absorb != NULL, err);
     if (status != TACIT_OK)
         return status;
-    tacit__reader r = {.at = bytes, .left = size};
-    uint64_t mark = tacit__take_le64(&r);
-    const void *fingerprint = tacit__take(&r, REPORT_FINGERPRINT);
+    *r = (tacit__reader){.at = bytes, .left = size};
+    uint64_t mark = tacit__take_le64(r);
+    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
     if (fingerprint == NULL || mark != REPORT_MARK)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a report");
     if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the report was made for another learner");
-    return agent->family->absorb(agent->self, r.at, r.left, err);
+    return TACIT_OK;
+}
+
+tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *bytes, size_t size,
+                                      tacit_error *err)
+{
+    tacit__reader r;
+    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    if (status == TACIT_OK && agent->family->check_report != NULL)
+        status = agent->family->check_report(agent->self, r.at, r.left, err);
+    return status;
+}
+
+tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
+                                tacit_error *err)
+{
+    tacit__reader r;
+    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
 }
 
 /* --- Models --------------------------------------------------------------------------------------- */

@@ -26,6 +26,9 @@ typedef struct tacit__family {
     /* The model behind the last plan, and how to plan by one that was made elsewhere. NULL: the table is all there is. */
     tacit_status (*publish)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*follow)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    /* What `absorb` would say; changes nothing but scratch. NULL: it cannot be told beforehand. */
+    tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
+                                 tacit_error *err);
     /* Everything that the future depends on, see tacit_agent_save. */
     tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);

@@ -18,6 +18,7 @@
 #include "agents/family.h"
 #include "agents/forecast.h"
 #include "agents/reading.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "curate/regression.h"
@@ -75,6 +76,7 @@ typedef struct lin_ucb_agent {
     tacit__lin_ucb *planner;
     double *features, *scores; /* scratch: [actions][d], [actions] */
     uint64_t version;
+    bool follows; /* a model that was published elsewhere */
     const char *remark;
     tacit__regression_options curator_options;
     uint64_t users;
@@ -248,8 +250,10 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
     (void)err;
-    tacit__moments moments = tacit__regression_release(agent->curator);
-    agent->version += tacit__lin_ucb_look(agent->planner, &moments);
+    if (!agent->follows) { /* else the model came from elsewhere, and there is nothing to look at */
+        tacit__moments moments = tacit__regression_release(agent->curator);
+        agent->version += tacit__lin_ucb_look(agent->planner, &moments);
+    }
     *out = (tacit_billboard){.version = agent->version};
     return TACIT_OK;
 }
@@ -328,6 +332,46 @@ static tacit_status report(void *self, const tacit_trajectory *user, void *bytes
 static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     return tacit__regression_absorb(((lin_ucb_agent *)self)->curator, bytes, size, err);
+}
+
+/* The model: the version, then the planner's numbers, 64 bits each, low byte first. All of it was made of releases. */
+static tacit_status publish(const void *self, void *bytes, size_t *size, tacit_error *err)
+{
+    const lin_ucb_agent *agent = self;
+    size_t inner = tacit__lin_ucb_saved_size(agent->planner);
+    *size = sizeof agent->version + inner;
+    if (bytes == NULL)
+        return TACIT_OK;
+    uint64_t *words = tacit__alloc(inner, 1);
+    if (words == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__lin_ucb_save(agent->planner, words);
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, agent->version);
+    for (size_t i = 0; i < inner / sizeof *words; i++)
+        tacit__put_le64(&w, words[i]);
+    tacit__free(words);
+    return TACIT_OK;
+}
+
+static tacit_status follow(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    lin_ucb_agent *agent = self;
+    size_t inner = tacit__lin_ucb_saved_size(agent->planner);
+    if (size != sizeof agent->version + inner)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
+                           sizeof agent->version + inner, size);
+    uint64_t *words = tacit__alloc(inner, 1);
+    if (words == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__reader r = {.at = bytes, .left = size};
+    agent->version = tacit__take_le64(&r);
+    for (size_t i = 0; i < inner / sizeof *words; i++)
+        words[i] = tacit__take_le64(&r);
+    tacit__lin_ucb_load(agent->planner, words);
+    agent->follows = true;
+    tacit__free(words);
+    return TACIT_OK;
 }
 
 /* The curator's bytes, the planner's and its checksum, the billboard's version. */
@@ -438,6 +482,8 @@ const tacit__family tacit__family_lin_ucb = {
     .learn = learn,
     .act = act,
     .report = report,
+    .publish = publish,
+    .follow = follow,
     .absorb = absorb,
     .save = save,
     .load = load,

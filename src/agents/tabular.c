@@ -376,6 +376,11 @@ static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_err
     return tacit__tabular_absorb(((tabular_agent *)self)->curator, bytes, size, err);
 }
 
+static tacit_status check_report(const void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit__tabular_check_report(((const tabular_agent *)self)->curator, bytes, size, err);
+}
+
 static void save_planner(const tabular_agent *agent, tacit__writer *w)
 {
     if (agent->ucbvi != NULL)
@@ -447,6 +452,7 @@ const tacit__family tacit__family_tabular = {
     .learn = learn,
     .report = report,
     .absorb = absorb,
+    .check_report = check_report,
     .save = save,
     .load = load,
     .ledger = ledger,

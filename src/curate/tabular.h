@@ -56,6 +56,10 @@ TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
 TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
                                                   const tacit__trajectory *user, void *bytes,
                                                   size_t *size, tacit_error *err);
+/* What `absorb` would say; nothing changes but scratch. */
+TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *curator,
+                                                        const void *bytes, size_t size,
+                                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
                                                   size_t size, tacit_error *err);
 

@@ -16,6 +16,12 @@ static size_t numbers(const tacit__tabular *c)
     return n;
 }
 
+/* The last user's data are never used. */
+static bool is_needed(const tacit__tabular *c)
+{
+    return c->users + 1 < c->o.episodes;
+}
+
 tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u, void *bytes,
                                    size_t *size, tacit_error *err)
 {
@@ -49,8 +55,9 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u
     return TACIT_OK;
 }
 
-tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t size,
-                                   tacit_error *err)
+/* Reads a report into scratch and finds out whether it fits; *step is the step it is about. */
+static tacit_status read_report(const tacit__tabular *c, const void *bytes, size_t size,
+                                uint64_t *step, tacit_error *err)
 {
     if (size != 8 * (numbers(c) + 1))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
@@ -62,25 +69,40 @@ tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t 
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
     tacit__reader r = {.at = bytes, .left = size};
-    uint64_t step = tacit__take_le64(&r);
-    if (c->o.one_step ? step >= c->o.space.horizon : step != ALL_STEPS)
+    *step = tacit__take_le64(&r);
+    if (c->o.one_step ? *step >= c->o.space.horizon : *step != ALL_STEPS)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is about a step that is not there");
     for (size_t i = 0; i < numbers(c); i++)
         c->scratch[i] = (int64_t)tacit__take_le64(&r);
-    bool needed = c->users + 1 < c->o.episodes; /* the last user's is never used */
-    tacit_status status = TACIT_OK;
-    for (int round = 0; round < 2 && needed; round++) { /* all fit, then all are added */
-        const int64_t *report = c->scratch;
-        for (int i = 0; i < STREAMS; i++) {
-            stream *s = &c->streams[i];
-            status = round == 0 ? tacit_sum_check_report(s->sum, report, err)
-                                : tacit_sum_absorb(s->sum, report, err);
-            if (status != TACIT_OK)
-                return status;
-            report += s->report;
-        }
+    const int64_t *report = c->scratch;
+    for (int i = 0; i < STREAMS && is_needed(c); i++) {
+        tacit_status status = tacit_sum_check_report(c->streams[i].sum, report, err);
+        if (status != TACIT_OK)
+            return status;
+        report += c->streams[i].report;
     }
-    if (needed && c->o.one_step)
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_check_report(const tacit__tabular *c, const void *bytes, size_t size,
+                                         tacit_error *err)
+{
+    uint64_t step;
+    return read_report(c, bytes, size, &step, err);
+}
+
+tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t size,
+                                   tacit_error *err)
+{
+    uint64_t step;
+    bool needed = is_needed(c);
+    tacit_status status = read_report(c, bytes, size, &step, err);
+    const int64_t *report = c->scratch;
+    for (int i = 0; i < STREAMS && needed && status == TACIT_OK; i++) {
+        status = tacit_sum_absorb(c->streams[i].sum, report, err);
+        report += c->streams[i].report;
+    }
+    if (status == TACIT_OK && needed && c->o.one_step)
         status = tacit__tabular_collect(c, (size_t)step, err);
     if (status != TACIT_OK)
         return status;
