@@ -1,0 +1,183 @@
+/* The vault: what the decision service keeps, in one SQLite file.
+ *
+ *     learner   one row each: description, counters, and the learner's whole state, sealed
+ *     open      episodes with some of their steps, sealed, until they are finished or too old
+ *     input     finished users in the order in which they were acknowledged, sealed, until a learner's state has them
+ *     seen      episodes and reports that were taken, so that none counts twice
+ *     person    users that took part, as keyed hashes
+ *     ledger    releases: how many steps were declared, how many have passed
+ *     history   points for curves; public
+ *     token     who may do what; hashes only
+ *
+ * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. A learner's state, its
+ * ledger and the removal of the inputs that are in it change in one transaction (tacit__vault_keep).
+ *
+ * One process serves from a vault (a lock beside the file says so); tools may look at it, and change tokens, meanwhile. A vault
+ * object belongs to one thread at a time. */
+#ifndef TACIT_STORE_SERVICE_H
+#define TACIT_STORE_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+#include "base/text.h"
+#include "noise/stream.h"
+
+typedef struct tacit__vault tacit__vault;
+
+typedef enum tacit__vault_use {
+    TACIT__VAULT_SERVE, /* created if it is not there; nobody else may serve from it */
+    TACIT__VAULT_READ,  /* a second connection of the process that serves, or a tool: reads only */
+    TACIT__VAULT_TOOL   /* must be there; may change tokens */
+} tacit__vault_use;
+
+/* `key` may be NULL for READ and TOOL: then nothing that is sealed can be had. A key that is not the vault's is WRONG_PLAN; a
+ * second server is SYSTEM. */
+TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use use,
+                                              const uint8_t *key, tacit__vault **out,
+                                              tacit_error *err);
+void tacit__vault_close(tacit__vault *vault);
+
+/* A copy that was made by `backup` and then served from: its learners must not learn, since the original may have gone on
+ * with the same noise. */
+bool tacit__vault_is_copy(const tacit__vault *vault);
+
+TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err);
+/* On failure everything since `begin` is undone. */
+TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
+void tacit__vault_undo(tacit__vault *vault);
+
+/* --- Learners --------------------------------------------------------------------------------- */
+
+typedef struct tacit__vault_learner {
+    int64_t id;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+    uint64_t limit;    /* users that it was declared for */
+    uint64_t accepted; /* users acknowledged */
+    uint64_t users;    /* of these, in the state */
+    uint64_t refused;  /* of these, that the learner did not take */
+    uint64_t version;  /* of the billboard that belongs to the state */
+    int64_t taken;     /* the last input in the state */
+} tacit__vault_learner;
+
+/* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
+ * be NULL when it is not wanted. */
+TACIT_MUST_USE tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *found,
+                                              tacit__vault_learner *learner, uint8_t **state,
+                                              size_t *state_size, tacit_error *err);
+/* A new one; learner->id is set. */
+TACIT_MUST_USE tacit_status tacit__vault_add(tacit__vault *vault, const char *name,
+                                             tacit__vault_learner *learner, const uint8_t *state,
+                                             size_t state_size, tacit_error *err);
+
+/* One line of the ledger. */
+typedef struct tacit__vault_line {
+    const char *release;
+    uint64_t declared, passed;
+} tacit__vault_line;
+
+/* The state with all inputs up to learner->taken in it: state, counters, ledger and the end of those inputs together. */
+TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
+                                              const tacit__vault_learner *learner,
+                                              const uint8_t *state, size_t state_size,
+                                              const tacit__vault_line *lines, size_t n_lines,
+                                              tacit_error *err);
+
+/* A point of the public curves; `reward` may be NaN. */
+TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner, uint64_t users,
+                                              uint64_t version, double reward, tacit_error *err);
+/* The points of a learner as a JSON array, at most `most` of them, evenly taken. */
+TACIT_MUST_USE tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner,
+                                                 uint64_t most, tacit__text *out, tacit_error *err);
+/* Lines passed as they are on disk. */
+TACIT_MUST_USE tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner,
+                                                const char *release, uint64_t *passed,
+                                                tacit_error *err);
+
+/* --- Users ------------------------------------------------------------------------------------ */
+
+enum {
+    TACIT__VAULT_KEY = 16
+}; /* bytes of an episode's or a report's name, and of a person's hash */
+
+typedef enum tacit__vault_answer {
+    TACIT__VAULT_TAKEN,
+    TACIT__VAULT_SEEN, /* it was taken before; nothing changed */
+    TACIT__VAULT_FULL, /* the learner has had all its users, or the vault is a copy; nothing is kept */
+    TACIT__VAULT_PERSON /* this person took part in another episode; nothing changed */
+} tacit__vault_answer;
+
+/* A finished user: `key` names the episode or report, `person` is a hash or NULL. Removes the open episode of that name. */
+TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY],
+                                              const uint8_t *person, const void *data, size_t size,
+                                              tacit__vault_answer *answer, tacit_error *err);
+
+/* The open episode: its steps so far. `person` claims the person for this episode. */
+TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY],
+                                              const uint8_t *person, int64_t opened,
+                                              const void *data, size_t size,
+                                              tacit__vault_answer *answer, tacit_error *err);
+/* *size 0: there is none. *data is to be freed with tacit__free_secret. *seen: it was finished before. */
+TACIT_MUST_USE tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                              size_t *size, bool *seen, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
+                                                    const uint8_t person[TACIT__VAULT_KEY],
+                                                    const uint8_t key[TACIT__VAULT_KEY], bool *has,
+                                                    tacit_error *err);
+/* Ends episodes that were opened before `opened`, at most `most`; *n is how many. */
+TACIT_MUST_USE tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most,
+                                                uint64_t *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n,
+                                                    tacit_error *err);
+
+/* The first input of a learner after `after`: *size 0 if there is none yet. To be freed with tacit__free_secret. */
+TACIT_MUST_USE tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after,
+                                              int64_t *number, uint8_t **data, size_t *size,
+                                              tacit_error *err);
+
+/* --- Tokens ----------------------------------------------------------------------------------- */
+
+enum { TACIT__TOKEN_HASH = 32, TACIT__TOKEN_NAME = 64, TACIT__MAX_TOKENS = 256 };
+
+typedef struct tacit__token {
+    int64_t id;
+    char name[TACIT__TOKEN_NAME + 1];
+    uint8_t hash[TACIT__TOKEN_HASH];
+    uint32_t scopes;
+    int64_t created; /* seconds since 1970 */
+    bool revoked;
+} tacit__token;
+
+TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+                                                   tacit_error *err);
+/* BAD_ARGUMENT if no valid token has this name. */
+TACIT_MUST_USE tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name,
+                                                      tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
+                                                tacit__token out[TACIT__MAX_TOKENS], size_t *n,
+                                                tacit_error *err);
+
+/* --- Care ------------------------------------------------------------------------------------- */
+
+typedef struct tacit__vault_health {
+    uint64_t learners, inputs, open, seen, people, tokens;
+    uint64_t bytes;
+} tacit__vault_health;
+
+/* Looks through the whole file; with a key also whether everything sealed can be opened. CORRUPT says what is wrong. */
+TACIT_MUST_USE tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health,
+                                               tacit_error *err);
+/* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. */
+TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char *path,
+                                                tacit_error *err);
+/* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
+TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
+                                                tacit_error *err);
+
+#endif

@@ -1,0 +1,367 @@
+/* Looking after a vault: expiry, tokens, checks, copies, export. None of it is in a hurry, so statements are compiled where
+ * they are used. See store/service.h. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "store/service_inside.h"
+
+static tacit_status prepare(tacit__vault *vault, const char *sql, sqlite3_stmt **out,
+                            tacit_error *err)
+{
+    int code = sqlite3_prepare_v2(vault->db.handle, sql, -1, out, NULL);
+    return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+}
+
+/* Runs to the end and finalizes. */
+static tacit_status finish(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
+{
+    int code = sqlite3_step(s);
+    tacit_status status =
+        code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "write", err);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
+                                 tacit_error *err)
+{
+    sqlite3_stmt *s;
+    /* a person whose episode came to nothing has not taken part */
+    static const char *const sql[] = {
+        "DELETE FROM person WHERE (learner, key) IN"
+        " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)",
+        "DELETE FROM open WHERE (learner, key) IN"
+        " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)"};
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < 2 && status == TACIT_OK; i++) {
+        status = prepare(vault, sql[i], &s, err);
+        if (status != TACIT_OK)
+            return status;
+        (void)sqlite3_bind_int64(s, 1, opened);
+        (void)sqlite3_bind_int64(s, 2, (int64_t)most);
+        status = finish(vault, s, err);
+    }
+    *n = (uint64_t)sqlite3_changes(vault->db.handle);
+    return status;
+}
+
+static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, tacit_error *err)
+{
+    int64_t n = 0;
+    tacit_status status = tacit__vault_number(vault, sql, &n, err);
+    *out = (uint64_t)n;
+    return status;
+}
+
+tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n, tacit_error *err)
+{
+    return count(vault, "SELECT count(*) FROM open", n, err);
+}
+
+tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner, const char *release,
+                                 uint64_t *passed, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status =
+        prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_text(s, 2, release, -1, SQLITE_STATIC);
+    int code = sqlite3_step(s);
+    *passed = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = tacit__db_fail(&vault->db, code, "read", err);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t most,
+                                  tacit__text *out, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    uint64_t n = 0, row = 0;
+    tacit_status status = prepare(vault, "SELECT count(*) FROM history WHERE learner=?", &s, err);
+    if (status == TACIT_OK) {
+        (void)sqlite3_bind_int64(s, 1, learner);
+        if (sqlite3_step(s) == SQLITE_ROW)
+            n = (uint64_t)sqlite3_column_int64(s, 0);
+        (void)sqlite3_finalize(s);
+        status = prepare(vault,
+                         "SELECT users, at, version, reward FROM history WHERE learner=? ORDER BY"
+                         " users",
+                         &s, err);
+    }
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    const uint64_t hop = most > 0 && n > most ? (n + most - 1) / most : 1;
+    bool first = true;
+    int code;
+    tacit__text_put(out, "[");
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        bool wanted = row % hop == 0 || row + 1 == n;
+        row++;
+        if (!wanted)
+            continue;
+        tacit__text_print(
+            out, "%s{\"users\":%lld,\"at\":%lld,\"version\":%lld,\"reward\":", first ? "" : ",",
+            (long long)sqlite3_column_int64(s, 0), (long long)sqlite3_column_int64(s, 1),
+            (long long)sqlite3_column_int64(s, 2));
+        if (sqlite3_column_type(s, 3) == SQLITE_NULL)
+            tacit__text_put(out, "null");
+        else
+            tacit__text_number(out, sqlite3_column_double(s, 3));
+        tacit__text_put(out, "}");
+        first = false;
+    }
+    tacit__text_put(out, "]");
+    (void)sqlite3_finalize(s);
+    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+}
+
+/* --- Tokens ------------------------------------------------------------------------------------ */
+
+tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+                                    tacit_error *err)
+{
+    tacit__token *all = tacit__alloc(TACIT__MAX_TOKENS, sizeof *all);
+    if (all == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    size_t n = 0;
+    tacit_status status = tacit__vault_tokens(vault, all, &n, err);
+    for (size_t i = 0; i < n && status == TACIT_OK; i++)
+        if (strcmp(all[i].name, token->name) == 0)
+            status =
+                tacit__fail(err, TACIT_BAD_ARGUMENT,
+                            "there is, or was, a token '%s'; names are used once", token->name);
+    tacit__free(all);
+    if (status == TACIT_OK && n == TACIT__MAX_TOKENS)
+        status =
+            tacit__fail(err, TACIT_TOO_LARGE, "a store has at most %d tokens", TACIT__MAX_TOKENS);
+    sqlite3_stmt *s;
+    if (status == TACIT_OK)
+        status = prepare(vault,
+                         "INSERT INTO token(name, hash, scopes, created, revoked)"
+                         " VALUES(?,?,?,?,0)",
+                         &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_text(s, 1, token->name, -1, SQLITE_STATIC);
+    (void)sqlite3_bind_blob(s, 2, token->hash, sizeof token->hash, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(s, 3, token->scopes);
+    (void)sqlite3_bind_int64(s, 4, token->created);
+    return finish(vault, s, err);
+}
+
+tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status =
+        prepare(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    status = finish(vault, s, err);
+    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "no valid token is called '%.64s'", name);
+    return status;
+}
+
+tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MAX_TOKENS],
+                                 size_t *n, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = prepare(
+        vault, "SELECT id, name, hash, scopes, created, revoked FROM token ORDER BY id", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    int code;
+    *n = 0;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW && *n < TACIT__MAX_TOKENS) {
+        tacit__token *t = &out[*n];
+        size_t size;
+        const char *name = (const char *)sqlite3_column_text(s, 1);
+        const void *hash = tacit__vault_blob(s, 2, &size);
+        *t = (tacit__token){.id = sqlite3_column_int64(s, 0),
+                            .scopes = (uint32_t)sqlite3_column_int64(s, 3),
+                            .created = sqlite3_column_int64(s, 4),
+                            .revoked = sqlite3_column_int64(s, 5) != 0};
+        if (name == NULL || strlen(name) > TACIT__TOKEN_NAME || size != sizeof t->hash)
+            continue; /* nobody can hold such a token */
+        memcpy(t->name, name, strlen(name) + 1);
+        memcpy(t->hash, hash, size);
+        ++*n;
+    }
+    (void)sqlite3_finalize(s);
+    return code == SQLITE_DONE || code == SQLITE_ROW
+               ? TACIT_OK
+               : tacit__db_fail(&vault->db, code, "read", err);
+}
+
+/* --- Checks, copies, export -------------------------------------------------------------------- */
+
+static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = prepare(vault, "PRAGMA integrity_check(1)", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    int code = sqlite3_step(s);
+    const char *said = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    if (said == NULL)
+        status = tacit__db_fail(&vault->db, code, "read", err);
+    else if (strcmp(said, "ok") != 0)
+        status = tacit__fail(err, TACIT_CORRUPT, "%.200s: the database is damaged (%.120s)",
+                             vault->db.path, said);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+static tacit_status check_sealed(tacit__vault *vault, const char *sql, const uint8_t *key,
+                                 tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = prepare(vault, sql, &s, err);
+    while (status == TACIT_OK && sqlite3_step(s) == SQLITE_ROW) {
+        size_t size, n = 0;
+        const void *sealed = tacit__vault_blob(s, 0, &size);
+        uint8_t *data = NULL;
+        status = tacit__vault_open_sealed(vault, key, sealed, size, &data, &n, err);
+        tacit__free_secret(data, n);
+    }
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health, tacit_error *err)
+{
+    *health = (tacit__vault_health){0};
+    const struct {
+        const char *sql;
+        uint64_t *out;
+    } counts[] = {
+        {"SELECT count(*) FROM learner", &health->learners},
+        {"SELECT count(*) FROM input", &health->inputs},
+        {"SELECT count(*) FROM open", &health->open},
+        {"SELECT count(*) FROM seen", &health->seen},
+        {"SELECT count(*) FROM person", &health->people},
+        {"SELECT count(*) FROM token", &health->tokens},
+        {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", &health->bytes}};
+    tacit_status status = check_pages(vault, err);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == TACIT_OK; i++)
+        status = count(vault, counts[i].sql, counts[i].out, err);
+    /* every acknowledged user is in a state or waiting for it */
+    uint64_t lost = 0;
+    if (status == TACIT_OK)
+        status = count(vault,
+                       "SELECT count(*) FROM learner WHERE accepted != users + refused +"
+                       " (SELECT count(*) FROM input WHERE input.learner = learner.id)",
+                       &lost, err);
+    if (status == TACIT_OK && lost > 0)
+        status = tacit__fail(err, TACIT_CORRUPT,
+                             "%.200s: a learner's users do not add up: some are lost or double",
+                             vault->db.path);
+    if (status == TACIT_OK && vault->keyed)
+        status = check_sealed(vault, "SELECT state FROM learner", vault->key_state, err);
+    if (status == TACIT_OK && vault->keyed)
+        status = check_sealed(vault, "SELECT data FROM input", vault->key_input, err);
+    if (status == TACIT_OK && vault->keyed)
+        status = check_sealed(vault, "SELECT data FROM open", vault->key_input, err);
+    return status;
+}
+
+tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+{
+    if (access(path, F_OK) == 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s exists already", path);
+    tacit__db copy = {0};
+    (void)snprintf(copy.path, sizeof copy.path, "%s", path);
+    int code =
+        sqlite3_open_v2(path, &copy.handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK) {
+        sqlite3_backup *backup = sqlite3_backup_init(copy.handle, "main", vault->db.handle, "main");
+        do
+            code = backup != NULL ? sqlite3_backup_step(backup, 1024) : SQLITE_ERROR;
+        while (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED);
+        (void)sqlite3_backup_finish(backup);
+        code = code == SQLITE_DONE ? SQLITE_OK : code;
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(copy.handle,
+                            "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
+                            "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
+                            NULL, NULL, NULL);
+    tacit_status status =
+        code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&copy, code, "write the copy", err);
+    tacit__db_close(&copy);
+    if (status != TACIT_OK)
+        (void)unlink(path);
+    return status;
+}
+
+static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__text *out,
+                                  tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool first = true;
+    tacit_status status = prepare(
+        vault, "SELECT release, declared, passed FROM ledger WHERE learner=? ORDER BY release", &s,
+        err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    tacit__text_put(out, "[");
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *release = (const char *)sqlite3_column_text(s, 0);
+        tacit__text_put(out, first ? "{\"release\":" : ",{\"release\":");
+        tacit__text_json_string(out, release, release != NULL ? strlen(release) : 0);
+        tacit__text_print(out, ",\"declared\":%lld,\"passed\":%lld}",
+                          (long long)sqlite3_column_int64(s, 1),
+                          (long long)sqlite3_column_int64(s, 2));
+        first = false;
+    }
+    tacit__text_put(out, "]");
+    (void)sqlite3_finalize(s);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool first = true;
+    tacit_status status = prepare(vault,
+                                  "SELECT id, name, users_limit, accepted, users, refused, version"
+                                  " FROM learner ORDER BY id",
+                                  &s, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__text_put(out, "{\"learners\":[");
+    while (status == TACIT_OK && sqlite3_step(s) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(s, 1);
+        tacit__text_put(out, first ? "{\"name\":" : ",{\"name\":");
+        tacit__text_json_string(out, name, name != NULL ? strlen(name) : 0);
+        tacit__text_print(
+            out,
+            ",\"limit\":%lld,\"accepted\":%lld,\"users\":%lld,\"refused\":%lld,"
+            "\"version\":%lld,\"ledger\":",
+            (long long)sqlite3_column_int64(s, 2), (long long)sqlite3_column_int64(s, 3),
+            (long long)sqlite3_column_int64(s, 4), (long long)sqlite3_column_int64(s, 5),
+            (long long)sqlite3_column_int64(s, 6));
+        status = export_ledger(vault, sqlite3_column_int64(s, 0), out, err);
+        tacit__text_put(out, ",\"history\":");
+        if (status == TACIT_OK)
+            status = tacit__vault_history(vault, sqlite3_column_int64(s, 0), 0, out, err);
+        tacit__text_put(out, "}");
+        first = false;
+    }
+    (void)sqlite3_finalize(s);
+    tacit__text_put(out, "]}");
+    if (status == TACIT_OK && out->failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* What the files of the vault share. */
+#ifndef TACIT_STORE_SERVICE_INSIDE_H
+#define TACIT_STORE_SERVICE_INSIDE_H
+
+#include "store/db.h"
+#include "store/service.h"
+
+struct tacit__vault {
+    tacit__db db;
+    int lock; /* descriptor of the lock file, or -1 */
+    bool keyed, copy;
+    uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
+};
+
+/* Numbers of the statements that are compiled once. */
+enum {
+    SQL_FIND_LEARNER,
+    SQL_ADD_LEARNER,
+    SQL_KEEP,
+    SQL_KEEP_LINE,
+    SQL_DROP_INPUTS,
+    SQL_NOTE,
+    SQL_SEE,
+    SQL_IS_SEEN,
+    SQL_ACCEPT,
+    SQL_CLAIM,
+    SQL_CLAIMED,
+    SQL_TAKE,
+    SQL_HOLD,
+    SQL_HELD,
+    SQL_LET_GO,
+    SQL_NEXT,
+};
+
+/* The column as bytes; NULL when it is empty. */
+const void *tacit__vault_blob(sqlite3_stmt *statement, int column, size_t *size);
+
+/* Opens what was sealed with this key; to be freed with tacit__free_secret. */
+TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
+                                                     const void *sealed, size_t size, uint8_t **out,
+                                                     size_t *out_size, tacit_error *err);
+
+/* A single number from a query without parameters. */
+TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
+                                                tacit_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* Users on their way into a learner, and tokens. See store/service.h. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+/* Rows that the last write changed. */
+static bool changed(const tacit__vault *vault)
+{
+    return sqlite3_changes(vault->db.handle) > 0;
+}
+
+/* True if a query by (learner, key) finds a row. */
+static tacit_status exists(tacit__vault *vault, size_t number, const char *sql, int64_t learner,
+                           const uint8_t *key, bool *found, sqlite3_stmt **row, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
+    status = tacit__db_next(&vault->db, s, found, err);
+    if (row != NULL)
+        *row = s;
+    else
+        (void)sqlite3_reset(s);
+    return status;
+}
+
+tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
+                                     const uint8_t person[TACIT__VAULT_KEY],
+                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
+                                     tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool found;
+    tacit_status status =
+        exists(vault, SQL_CLAIMED, "SELECT key FROM person WHERE learner=? AND hash=?", learner,
+               person, &found, &row, err);
+    size_t size = 0;
+    const void *theirs = status == TACIT_OK && found ? tacit__vault_blob(row, 0, &size) : NULL;
+    *has = found && !(size == TACIT__VAULT_KEY && key != NULL && memcmp(theirs, key, size) == 0);
+    if (status == TACIT_OK)
+        (void)sqlite3_reset(row);
+    return status;
+}
+
+/* The person belongs to this episode from now on, unless they belong to another one. */
+static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                          const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
+{
+    bool has = false;
+    if (person == NULL)
+        return TACIT_OK;
+    tacit_status status = tacit__vault_has_person(vault, learner, person, key, &has, err);
+    if (status == TACIT_OK && has)
+        *answer = TACIT__VAULT_PERSON;
+    if (status != TACIT_OK || has)
+        return status;
+    return tacit__db_write(&vault->db, SQL_CLAIM, "INSERT OR IGNORE INTO person VALUES(?,?,?)", err,
+                           "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
+                           (size_t)TACIT__VAULT_KEY);
+}
+
+static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key, bool *seen,
+                            tacit_error *err)
+{
+    return exists(vault, SQL_IS_SEEN, "SELECT 1 FROM seen WHERE learner=? AND key=?", learner, key,
+                  seen, NULL, err);
+}
+
+tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
+                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                               const void *data, size_t size, tacit__vault_answer *answer,
+                               tacit_error *err)
+{
+    bool seen;
+    tacit_status status = is_seen(vault, learner, key, &seen, err);
+    *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
+    if (status != TACIT_OK || seen)
+        return status;
+    status = claim(vault, learner, person, key, answer, err);
+    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
+        return status;
+    if (vault->copy) {
+        *answer = TACIT__VAULT_FULL;
+        return TACIT_OK;
+    }
+    status = tacit__db_write(&vault->db, SQL_ACCEPT,
+                             "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
+                             " accepted<users_limit",
+                             err, "i", learner);
+    if (status == TACIT_OK && !changed(vault))
+        *answer = TACIT__VAULT_FULL;
+    if (status == TACIT_OK) /* what is over is over, whether it counted or not */
+        status =
+            tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?",
+                            err, "ib", learner, key, (size_t)TACIT__VAULT_KEY);
+    if (status != TACIT_OK || *answer == TACIT__VAULT_FULL)
+        return status;
+    status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?)", err, "ib",
+                             learner, key, (size_t)TACIT__VAULT_KEY);
+    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
+    if (status == TACIT_OK && sealed == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK) {
+        tacit__seal(vault->key_input, data, size, sealed);
+        status =
+            tacit__db_write(&vault->db, SQL_TAKE, "INSERT INTO input(learner, data) VALUES(?,?)",
+                            err, "ib", learner, sealed, size + TACIT__SEAL_BYTES);
+    }
+    tacit__free(sealed);
+    return status;
+}
+
+tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
+                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                               int64_t opened, const void *data, size_t size,
+                               tacit__vault_answer *answer, tacit_error *err)
+{
+    bool seen;
+    tacit_status status = is_seen(vault, learner, key, &seen, err);
+    *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
+    if (status != TACIT_OK || seen)
+        return status;
+    status = claim(vault, learner, person, key, answer, err);
+    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
+        return status;
+    if (vault->copy) {
+        *answer = TACIT__VAULT_FULL;
+        return TACIT_OK;
+    }
+    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
+    if (sealed == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__seal(vault->key_input, data, size, sealed);
+    status = tacit__db_write(&vault->db, SQL_HOLD, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)",
+                             err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
+                             size + TACIT__SEAL_BYTES);
+    tacit__free(sealed);
+    return status;
+}
+
+tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
+                               const uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
+                               bool *seen, tacit_error *err)
+{
+    sqlite3_stmt *row;
+    bool found;
+    *size = 0;
+    *data = NULL;
+    tacit_status status = exists(vault, SQL_HELD, "SELECT data FROM open WHERE learner=? AND key=?",
+                                 learner, key, &found, &row, err);
+    if (status == TACIT_OK && found) {
+        size_t n;
+        const void *sealed = tacit__vault_blob(row, 0, &n);
+        status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+        (void)sqlite3_reset(row);
+    }
+    *seen = false;
+    if (status == TACIT_OK && !found)
+        status = is_seen(vault, learner, key, seen, err);
+    return status;
+}
+
+tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after, int64_t *number,
+                               uint8_t **data, size_t *size, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    *size = 0;
+    *data = NULL;
+    tacit_status status = tacit__db_prepare(
+        &vault->db, SQL_NEXT,
+        "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT 1", &s,
+        err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_int64(s, 2, after);
+    status = tacit__db_next(&vault->db, s, &found, err);
+    if (status != TACIT_OK || !found)
+        return status;
+    size_t n;
+    const void *sealed = tacit__vault_blob(s, 1, &n);
+    *number = sqlite3_column_int64(s, 0);
+    status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+    (void)sqlite3_reset(s);
+    return status;
+}
