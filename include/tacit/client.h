@@ -1,0 +1,59 @@
+/* The user's side of local privacy: read the billboard, act by it, and make the one report that leaves the device.
+ *
+ *     tacit_client_create(billboard, size, &client, &err);         the answer to GET /v1/billboard?learner=NAME
+ *     for each step: tacit_client_act(client, &situation, &action, &probability, &err);
+ *     tacit_client_report(client, &trajectory, &body, key, &err);  what to POST to /v1/reports
+ *
+ * Noise is drawn here, from the operating system; what is in the report is private before it leaves. How it travels is the
+ * caller's business: POST `body` with the header `Idempotency-Key: key`, and, should the answer be lost, the same again. One
+ * client makes one report: a second would spend the user's guarantee twice. */
+#ifndef TACIT_CLIENT_H
+#define TACIT_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/agent.h>
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacit_client tacit_client;
+
+enum { TACIT_CLIENT_KEY_SIZE = 33 };
+
+/* From the text of a billboard. SYNTAX: it is none; UNSUPPORTED: its learner is not local, or nothing in it tells how to act. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_client_create(const char *billboard, size_t size,
+                                                          tacit_client **out, tacit_error *err);
+TACIT_API void tacit_client_destroy(tacit_client *client);
+
+/* What the billboard says about its learner. */
+typedef struct tacit_client_facts {
+    const char *learner;
+    tacit_guarantee guarantee;
+    size_t n_states, n_actions, horizon; /* n_states is 0 where situations are features */
+    size_t per_situation; /* numbers in a situation's features; 0: states are numbered */
+    uint64_t version;
+} tacit_client_facts;
+TACIT_API const tacit_client_facts *tacit_client_describe(const tacit_client *client);
+
+/* The billboard's action in this situation, and how likely it was. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_client_act(tacit_client *client,
+                                                       const tacit_situation *situation,
+                                                       uint32_t *action, double *probability,
+                                                       tacit_error *err);
+
+/* The report on an episode: a JSON text, to be freed with free(), and the key that goes with it. EXHAUSTED the second time. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_client_report(tacit_client *client,
+                                                          const tacit_trajectory *episode,
+                                                          char **body,
+                                                          char key[TACIT_CLIENT_KEY_SIZE],
+                                                          tacit_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,353 @@
+/* See include/tacit/client.h. A device has an agent of its own with the learner's request, so that its noise is calibrated by the
+ * code that the promise was proved for; it learns nothing, it only reports. */
+#include <tacit/client.h>
+
+#include <string.h>
+
+#include "agents/agent.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "noise/seal.h"
+
+enum { MAX_SETTINGS = 64, MAX_TEXT = 256 };
+
+struct tacit_client {
+    tacit_client_facts facts;
+    tacit_agent_request request;
+    tacit_bandit bandit;
+    tacit_setting settings[MAX_SETTINGS];
+    char *texts; /* of strings; owned */
+    size_t texts_used, texts_size;
+    uint8_t *model; /* to make reports by; NULL: none */
+    size_t model_size;
+    tacit_agent *agent;
+    tacit_billboard board;
+    void *table;
+    bool reported;
+};
+
+/* --- Reading a billboard ------------------------------------------------------------------------ */
+
+typedef struct source {
+    const tacit__json_node *nodes;
+    tacit_client *client;
+    bool good; /* everything so far was as expected */
+} source;
+
+static const tacit__json_node *find(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = object != NULL ? tacit__json_get(object, s->nodes, key) : NULL;
+    s->good = s->good && node != NULL;
+    return node;
+}
+
+static const char *keep_text(source *s, const tacit__json_node *node)
+{
+    tacit_client *c = s->client;
+    char *at = c->texts + c->texts_used;
+    if (node == NULL || node->kind != TACIT__JSON_STRING ||
+        !tacit__json_string(node, at, c->texts_size - c->texts_used)) {
+        s->good = false;
+        return "";
+    }
+    c->texts_used += strlen(at) + 1;
+    return at;
+}
+
+static uint64_t take_count(source *s, const tacit__json_node *object, const char *key,
+                           uint64_t high)
+{
+    uint64_t n = 0;
+    const tacit__json_node *node = find(s, object, key);
+    s->good = s->good && tacit__json_count(node, high, &n);
+    return n;
+}
+
+static double take_number(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = find(s, object, key);
+    s->good = s->good && node->kind == TACIT__JSON_NUMBER;
+    return s->good ? node->number : 0;
+}
+
+static void take_agent(source *s, const tacit__json_node *root)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *agent = find(s, root, "agent"), *sums = find(s, agent, "sums");
+    const tacit__json_node *list = find(s, agent, "settings");
+    c->request.kind = keep_text(s, find(s, agent, "kind"));
+    if (sums != NULL && sums->kind != TACIT__JSON_NULL)
+        c->request.sums = keep_text(s, sums);
+    if (!s->good || list->kind != TACIT__JSON_ARRAY || list->size > MAX_SETTINGS) {
+        s->good = false;
+        return;
+    }
+    const tacit__json_node *pair = list + 1;
+    for (uint32_t i = 0; i < list->size && s->good; i++, pair = s->nodes + pair->next) {
+        if (pair->kind != TACIT__JSON_ARRAY || pair->size != 2) {
+            s->good = false;
+            return;
+        }
+        const tacit__json_node *key = pair + 1;
+        c->settings[i].key = keep_text(s, key);
+        c->settings[i].value = keep_text(s, s->nodes + key->next);
+    }
+    c->request.settings = c->settings;
+    c->request.n_settings = list->size;
+}
+
+static void take_request(source *s, const tacit__json_node *root)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *space = find(s, root, "space"), *g = find(s, root, "guarantee");
+    const tacit__json_node *stationary = find(s, space, "stationary");
+    const uint64_t most = UINT32_MAX;
+    c->facts.learner = keep_text(s, find(s, root, "learner"));
+    c->facts.version = take_count(s, root, "version", UINT64_MAX);
+    c->request.episodes = take_count(s, root, "episodes", UINT64_MAX);
+    c->request.n_states = (size_t)take_count(s, space, "states", most);
+    c->request.n_actions = (size_t)take_count(s, space, "actions", most);
+    c->request.horizon = (size_t)take_count(s, space, "horizon", most);
+    c->request.stationary = s->good && stationary->kind == TACIT__JSON_TRUE;
+    const tacit__json_node *features =
+        s->good ? tacit__json_get(space, s->nodes, "features") : NULL;
+    if (features != NULL) {
+        const tacit__json_node *shared = find(s, space, "shared");
+        c->bandit.dimension = (size_t)take_count(s, space, "features", most);
+        c->bandit.bound = take_number(s, space, "bound");
+        c->bandit.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
+        c->request.bandit = &c->bandit;
+        c->facts.per_situation =
+            c->bandit.dimension * (c->bandit.disjoint ? 1 : c->request.n_actions);
+    }
+    take_agent(s, root);
+    if (s->good)
+        c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
+                                                 .epsilon = take_number(s, g, "epsilon"),
+                                                 .delta = take_number(s, g, "delta")};
+    c->facts.guarantee = c->request.guarantee;
+    c->facts.n_states = c->request.n_states;
+    c->facts.n_actions = c->request.n_actions;
+    c->facts.horizon = c->request.horizon;
+}
+
+/* The next array of n; NULL: it is none. */
+static const tacit__json_node *array_of(const tacit__json_node *node, size_t n)
+{
+    return node->kind == TACIT__JSON_ARRAY && node->size == n ? node + 1 : NULL;
+}
+
+static bool fill_row(const source *s, const tacit__json_node *cell, bool mixed, size_t row)
+{
+    const tacit_client *c = s->client;
+    size_t actions = c->request.n_actions;
+    if (!mixed) {
+        uint64_t action;
+        if (!tacit__json_count(cell, actions - 1, &action))
+            return false;
+        ((uint32_t *)c->table)[row] = (uint32_t)action;
+        return true;
+    }
+    const tacit__json_node *p = array_of(cell, actions);
+    double total = 0;
+    for (size_t a = 0; a < actions && p != NULL; a++, p++) {
+        if (p->kind != TACIT__JSON_NUMBER || !(p->number >= 0 && p->number <= 1))
+            return false;
+        ((double *)c->table)[row * actions + a] = p->number;
+        total += p->number;
+    }
+    return p != NULL && total > 0.999 && total < 1.001;
+}
+
+static tacit_status take_table(source *s, const tacit__json_node *root, tacit_error *err)
+{
+    tacit_client *c = s->client;
+    const tacit_agent_request *q = &c->request;
+    const tacit__json_node *table = tacit__json_get(root, s->nodes, "policy");
+    bool mixed = table == NULL;
+    if (mixed)
+        table = tacit__json_get(root, s->nodes, "mixed");
+    if (table == NULL && c->model != NULL)
+        return TACIT_OK; /* the model tells */
+    if (table == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not tell how to act");
+    const tacit__json_node *step = array_of(table, q->horizon);
+    c->table = tacit__alloc(q->horizon * q->n_states * (mixed ? q->n_actions : 1),
+                            mixed ? sizeof(double) : sizeof(uint32_t));
+    if (c->table == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    bool good = step != NULL;
+    for (size_t h = 0; h < q->horizon && good; h++, step = s->nodes + step->next) {
+        const tacit__json_node *cell = array_of(step, q->n_states);
+        good = cell != NULL;
+        for (size_t i = 0; i < q->n_states && good; i++, cell = s->nodes + cell->next)
+            good = fill_row(s, cell, mixed, h * q->n_states + i);
+    }
+    c->board = (tacit_billboard){.version = c->facts.version,
+                                 .policy = mixed ? NULL : c->table,
+                                 .mixed = mixed ? c->table : NULL};
+    return good ? TACIT_OK : tacit__fail(err, TACIT_SYNTAX, "the billboard's policy is malformed");
+}
+
+static tacit_status take_model(source *s, const tacit__json_node *root, tacit_error *err)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *node = tacit__json_get(root, s->nodes, "model_bytes");
+    if (node == NULL)
+        return TACIT_OK;
+    size_t capacity = node->length / 4 * 3 + 3;
+    c->model = tacit__alloc(capacity, 1);
+    if (c->model == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__seal_start();
+    if (node->kind != TACIT__JSON_STRING ||
+        !tacit__base64_read(node->text, node->length, c->model, capacity, &c->model_size))
+        return tacit__fail(err, TACIT_SYNTAX, "the billboard's model is malformed");
+    return TACIT_OK;
+}
+
+static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes, tacit_error *err)
+{
+    source s = {.nodes = nodes, .client = c, .good = true};
+    const tacit__json_node *model = find(&s, nodes, "model");
+    if (s.good && strcmp(keep_text(&s, model), "local") != 0)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "this learner is not local: it wants no reports");
+    take_request(&s, nodes);
+    if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
+        c->request.n_actions == 0 || c->request.horizon == 0)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
+    tacit_status status = take_model(&s, nodes, err);
+    return status == TACIT_OK ? take_table(&s, nodes, err) : status;
+}
+
+/* --- The client --------------------------------------------------------------------------------- */
+
+static tacit_status create_agent(tacit_client *c, tacit_error *err)
+{
+    tacit_noise *noise;
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(&c->request, noise, &c->agent, err);
+    tacit_noise_destroy(noise);
+    if (status == TACIT_OK && c->model != NULL)
+        status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
+    return status;
+}
+
+tacit_status tacit_client_create(const char *billboard, size_t size, tacit_client **out,
+                                 tacit_error *err)
+{
+    if (billboard == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_client *c = tacit__alloc(1, sizeof *c);
+    tacit__json_node *nodes = tacit__alloc(size / 2 + 2, sizeof *nodes);
+    tacit_status status = c != NULL && nodes != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+    if (status == TACIT_OK) {
+        c->texts_size = size + MAX_TEXT;
+        c->texts = tacit__alloc(c->texts_size, 1);
+        status = c->texts != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+    }
+    const char *why;
+    if (status != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    else if (tacit__json_parse(billboard, size, nodes, size / 2 + 2, &why) == 0 ||
+             nodes[0].kind != TACIT__JSON_OBJECT)
+        status = tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
+    else
+        status = read_billboard(c, nodes, err);
+    tacit__free(nodes);
+    if (status == TACIT_OK)
+        status = create_agent(c, err);
+    if (status != TACIT_OK) {
+        tacit_client_destroy(c);
+        return status;
+    }
+    tacit__seal_start();
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit_client_destroy(tacit_client *c)
+{
+    if (c == NULL)
+        return;
+    tacit_agent_destroy(c->agent);
+    tacit__free(c->texts);
+    tacit__free(c->table);
+    tacit__free(c->model);
+    tacit__free(c);
+}
+
+const tacit_client_facts *tacit_client_describe(const tacit_client *client)
+{
+    return &client->facts;
+}
+
+tacit_status tacit_client_act(tacit_client *c, const tacit_situation *situation, uint32_t *action,
+                              double *probability, tacit_error *err)
+{
+    if (c == NULL || situation == NULL || action == NULL || probability == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (c->table == NULL)
+        return tacit_agent_act(c->agent, situation, tacit__random_unit(), action, probability, err);
+    if (situation->step >= c->facts.horizon || situation->state >= c->facts.n_states)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step and state must be below %zu and %zu",
+                           c->facts.horizon, c->facts.n_states);
+    tacit__billboard_act(&c->board, situation->step * c->facts.n_states + situation->state,
+                         c->facts.n_actions, c->board.policy != NULL ? 0 : tacit__random_unit(),
+                         action, probability);
+    return TACIT_OK;
+}
+
+static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode, char **body,
+                                char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+{
+    size_t size = 0;
+    tacit_status status = tacit_agent_report(c->agent, NULL, NULL, &size, err);
+    if (status != TACIT_OK)
+        return status;
+    uint8_t *bytes = tacit__alloc(size, 1), name[24];
+    char *text = tacit__alloc(TACIT__BASE64_SIZE(size), 1);
+    tacit__text out = {0};
+    if (bytes == NULL || text == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    else
+        status = tacit_agent_report(c->agent, episode, bytes, &size, err);
+    if (status == TACIT_OK) {
+        tacit__base64_write(bytes, size, text);
+        tacit__text_put(&out, "{\"learner\":");
+        tacit__text_json_string(&out, c->facts.learner, strlen(c->facts.learner));
+        tacit__text_put(&out, ",\"report\":\"");
+        tacit__text_put(&out, text);
+        tacit__text_put(&out, "\"}");
+        tacit__random_bytes(name, sizeof name);
+        tacit__base64_write(name, sizeof name, key);
+        if (out.failed)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    tacit__free(bytes);
+    tacit__free(text);
+    if (status != TACIT_OK)
+        tacit__text_destroy(&out);
+    else
+        *body = out.data;
+    return status;
+}
+
+tacit_status tacit_client_report(tacit_client *c, const tacit_trajectory *episode, char **body,
+                                 char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
+{
+    if (c == NULL || episode == NULL || body == NULL || key == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (c->reported)
+        return tacit__fail(err, TACIT_EXHAUSTED,
+                           "this client has made its report; send that one again");
+    tacit_status status = make_report(c, episode, body, key, err);
+    c->reported = status == TACIT_OK;
+    return status;
+}

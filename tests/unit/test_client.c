@@ -1,0 +1,232 @@
+/* The user's side of local privacy: from a billboard to a report that the learner takes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/client.h>
+
+#include "noise/seal.h"
+#include "support/check.h"
+#include "support/random.h"
+
+#define HEAD                                                                                       \
+    "{\"learner\":\"ours\",\"version\":3,\"users\":7,\"model\":\"local\",\"guarantee\":{"          \
+    "\"epsilon\":1,"                                                                               \
+    "\"delta\":0},\"agent\":{\"kind\":\"dp-ucbvi\",\"sums\":null,\"settings\":[[\"pooled\","       \
+    "\"yes\"]]},"                                                                                  \
+    "\"space\":{\"states\":2,\"actions\":3,\"horizon\":2,\"stationary\":true},\"episodes\":50"
+static const char board[] = HEAD ",\"policy\":[[0,2],[1,1]]}";
+static const char mixed[] = HEAD ",\"mixed\":[[[0,1,0],[0.5,0,0.5]],[[0.25,0.25,0.5],[1,0,0]]]}";
+
+static tacit_client *open_client(const char *text)
+{
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    if (tacit_client_create(text, strlen(text), &client, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    return client;
+}
+
+static void a_client_acts_by_the_billboard(void **state)
+{
+    (void)state;
+    uint32_t action;
+    double p;
+    tacit_client *client = open_client(board);
+    const tacit_client_facts *facts = tacit_client_describe(client);
+    assert_string_equal(facts->learner, "ours");
+    assert_true(facts->horizon == 2 && facts->n_states == 2 && facts->version == 3);
+    assert_ok(
+        tacit_client_act(client, &(tacit_situation){.step = 0, .state = 1}, &action, &p, NULL));
+    assert_true(action == 2 && p == 1);
+    assert_ok(
+        tacit_client_act(client, &(tacit_situation){.step = 1, .state = 0}, &action, &p, NULL));
+    assert_true(action == 1 && p == 1);
+    assert_status(
+        tacit_client_act(client, &(tacit_situation){.step = 2, .state = 0}, &action, &p, NULL),
+        TACIT_OUT_OF_BOUND);
+    assert_status(
+        tacit_client_act(client, &(tacit_situation){.step = 0, .state = 2}, &action, &p, NULL),
+        TACIT_OUT_OF_BOUND);
+    tacit_client_destroy(client);
+    client = open_client(mixed);
+    int seen[3] = {0};
+    for (int i = 0; i < 400; i++) {
+        assert_ok(
+            tacit_client_act(client, &(tacit_situation){.step = 0, .state = 1}, &action, &p, NULL));
+        assert_true(p == 0.5);
+        seen[action]++;
+    }
+    assert_true(seen[1] == 0 && seen[0] > 0 && seen[2] > 0); /* fails once in 2^399 */
+    tacit_client_destroy(client);
+}
+
+/* The agent of the same learner, on the server's side. */
+static tacit_agent *open_server(void)
+{
+    const tacit_setting settings[] = {{.key = "pooled", .value = "yes"}};
+    const tacit_agent_request request = {.kind = "dp-ucbvi",
+                                         .settings = settings,
+                                         .n_settings = 1,
+                                         .guarantee = {TACIT_MODEL_LOCAL, 1, 0},
+                                         .n_states = 2,
+                                         .n_actions = 3,
+                                         .horizon = 2,
+                                         .stationary = true,
+                                         .episodes = 50};
+    tacit_noise *noise;
+    tacit_agent *agent;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+static void a_report_is_what_the_learner_takes_and_comes_once(void **state)
+{
+    (void)state;
+    const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
+    const double rewards[] = {0.5, 1};
+    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    tacit_agent *server = open_server();
+    char *bodies[2], keys[2][TACIT_CLIENT_KEY_SIZE];
+    for (int i = 0; i < 2; i++) {
+        tacit_client *client = open_client(board);
+        assert_ok(tacit_client_report(client, &episode, &bodies[i], keys[i], NULL));
+        char *again = NULL, key[TACIT_CLIENT_KEY_SIZE];
+        assert_status(tacit_client_report(client, &episode, &again, key, NULL), TACIT_EXHAUSTED);
+        assert_null(again);
+        const char *start = strstr(bodies[i], "\"report\":\"") + 10;
+        uint8_t bytes[4096];
+        size_t size;
+        assert_true(tacit__base64_read(start, strcspn(start, "\""), bytes, sizeof bytes, &size));
+        assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
+        assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
+        tacit_client_destroy(client);
+    }
+    assert_string_not_equal(bodies[0], bodies[1]); /* noise of their own */
+    assert_string_not_equal(keys[0], keys[1]);
+    free(bodies[0]);
+    free(bodies[1]);
+    tacit_agent_destroy(server);
+}
+
+/* Features, no table: the device acts by the model of the billboard as the server would, and reports. */
+static void a_client_follows_a_model_where_there_is_no_table(void **state)
+{
+    (void)state;
+    enum { ACTIONS = 3, D = 2 };
+    const tacit_bandit bandit = {.dimension = D, .bound = 1};
+    const tacit_agent_request request = {.kind = "lin-ucb",
+                                         .guarantee = {TACIT_MODEL_LOCAL, 2, 0.001},
+                                         .n_actions = ACTIONS,
+                                         .horizon = 1,
+                                         .stationary = true,
+                                         .episodes = 200,
+                                         .bandit = &bandit};
+    tacit_noise *noise;
+    tacit_agent *server;
+    tacit_billboard look;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_agent_create(&request, noise, &server, NULL));
+    tacit_noise_destroy(noise);
+    uint64_t random = 3;
+    for (int k = 0; k < 40; k++) {
+        static char text[16384];
+        uint8_t model[4096], report[4096];
+        size_t size = sizeof model;
+        assert_ok(tacit_agent_plan(server, &look, NULL));
+        assert_ok(tacit_agent_publish(server, model, &size, NULL));
+        int n = snprintf(
+            text, sizeof text,
+            "{\"learner\":\"l\",\"version\":%llu,\"users\":%d,\"model\":\"local\",\"guarantee\":"
+            "{\"epsilon\":2,\"delta\":0.001},\"agent\":{\"kind\":\"lin-ucb\",\"sums\":null,"
+            "\"settings\":[]},\"space\":{\"states\":0,\"actions\":3,\"horizon\":1,\"stationary\":"
+            "true,"
+            "\"features\":2,\"shared\":true,\"bound\":1},\"episodes\":200,\"model_bytes\":\"",
+            (unsigned long long)look.version, k);
+        tacit__base64_write(model, size, text + n);
+        (void)strcat(text, "\"}");
+        tacit_client *client = open_client(text);
+        assert_true(tacit_client_describe(client)->per_situation == ACTIONS * D);
+        double features[2 * ACTIONS * D] = {0}, rewards[1] = {random_unit(&random)}, p, q;
+        for (int i = 0; i < ACTIONS * D; i++)
+            features[i] = 0.7 * (2 * random_unit(&random) - 1);
+        const tacit_situation here = {.features = features};
+        uint32_t mine, theirs;
+        assert_ok(tacit_client_act(client, &here, &mine, &p, NULL));
+        assert_ok(tacit_agent_act(server, &here, 0.5, &theirs, &q, NULL));
+        if (p == 1)
+            assert_int_equal(mine, theirs);
+        const tacit_trajectory episode = {
+            .actions = &mine, .rewards = rewards, .features = features};
+        char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
+        assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
+        const char *start = strstr(body, "\"report\":\"") + 10;
+        assert_true(tacit__base64_read(start, strcspn(start, "\""), report, sizeof report, &size));
+        assert_ok(tacit_agent_absorb(server, report, size, NULL));
+        free(body);
+        tacit_client_destroy(client);
+    }
+    assert_true(look.version > 1);
+    tacit_agent_destroy(server);
+}
+
+static void an_episode_out_of_range_gives_no_report(void **state)
+{
+    (void)state;
+    const uint32_t states[] = {0, 1, 2}, actions[] = {0, 1};
+    const double rewards[] = {0.5, 1};
+    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    tacit_client *client = open_client(board);
+    char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
+    assert_status(tacit_client_report(client, &episode, &body, key, NULL), TACIT_OUT_OF_BOUND);
+    assert_null(body);
+    tacit_client_destroy(client);
+}
+
+static void what_is_no_billboard_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        tacit_status status;
+    } cases[] = {
+        {"", TACIT_SYNTAX},
+        {"[]", TACIT_SYNTAX},
+        {"{}", TACIT_SYNTAX},
+        {HEAD "}", TACIT_UNSUPPORTED},
+        {HEAD ",\"policy\":[[0,2]]}", TACIT_SYNTAX},
+        {HEAD ",\"policy\":[[0,2],[1]]}", TACIT_SYNTAX},
+        {HEAD ",\"policy\":[[0,3],[1,1]]}", TACIT_SYNTAX},
+        {HEAD ",\"policy\":[[0,-1],[1,1]]}", TACIT_SYNTAX},
+        {HEAD ",\"policy\":7}", TACIT_SYNTAX},
+        {HEAD ",\"mixed\":[[[0,1,0],[0.5,0,0.4]],[[0.25,0.25,0.5],[1,0,0]]]}", TACIT_SYNTAX},
+        {"{\"model\":\"joint\"}", TACIT_UNSUPPORTED},
+        {"{\"model\":\"local\",\"learner\":5}", TACIT_SYNTAX}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacit_client *client = NULL;
+        tacit_error err = {0};
+        tacit_status status =
+            tacit_client_create(cases[i].text, strlen(cases[i].text), &client, &err);
+        if (status != cases[i].status)
+            fail_msg("%s: %s", cases[i].text, tacit_status_name(status));
+        assert_true(client == NULL && err.message[0] != '\0');
+    }
+    for (size_t n = 0; n < sizeof board - 1; n++) { /* cut short anywhere */
+        tacit_client *client = NULL;
+        assert_true(tacit_client_create(board, n, &client, NULL) != TACIT_OK);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_acts_by_the_billboard),
+        cmocka_unit_test(a_report_is_what_the_learner_takes_and_comes_once),
+        cmocka_unit_test(a_client_follows_a_model_where_there_is_no_table),
+        cmocka_unit_test(an_episode_out_of_range_gives_no_report),
+        cmocka_unit_test(what_is_no_billboard_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
