@@ -36,3 +36,6 @@ if(man_pages)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/completions/tacit.bash"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME tacit)
+if(TACIT_HAS_SERVER)
+  install(FILES "${PROJECT_SOURCE_DIR}/packaging/tacit.service" DESTINATION lib/systemd/system)
+endif()

@@ -26,6 +26,10 @@ int cli_run(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_audit(int argc, char **argv);
+int cli_serve(int argc, char **argv);
+int cli_token(int argc, char **argv);
+int cli_store(int argc, char **argv);
+int cli_simulate_users(int argc, char **argv);
 int cli_worlds(int argc, char **argv);
 int cli_agents(int argc, char **argv);
 

@@ -13,6 +13,10 @@ static const cli_command commands[] = {
     {"report", "the page of an experiment that was played, again", cli_report},
     {"explain", "what each agent of an experiment promises, and why", cli_explain},
     {"audit", "attack what the agents of an experiment promise", cli_audit},
+    {"serve", "the decision service: private learning in front of real users", cli_serve},
+    {"token", "who may use a service: create, list, revoke", cli_token},
+    {"store", "look after a service's store: check, backup, export", cli_store},
+    {"simulate-users", "play users against a running service", cli_simulate_users},
     {"worlds", "what can be lived in", cli_worlds},
     {"agents", "what can learn", cli_agents},
 };
@@ -27,7 +31,7 @@ static void usage(FILE *to)
                 "commands:\n",
                 to);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        (void)fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(to, "  %-14s %s\n", commands[i].name, commands[i].summary);
     (void)fputs(
         "\n"
         "options:\n"

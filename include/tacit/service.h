@@ -1,0 +1,95 @@
+/* The decision service: private learning in front of real users, over HTTP.
+ *
+ *     tacit_service_open(&options, &service, &err);   reads the file, opens the store, restores the learners, listens
+ *     ... it serves until ...
+ *     tacit_service_close(service);                   finishes what was begun
+ *
+ * What it serves is in docs/reference/http.md, what it promises in docs/why/service.md. Noise is keyed by the operating system;
+ * there is no way to ask for a seed. */
+#ifndef TACIT_SERVICE_H
+#define TACIT_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One line for the people who run the service; never with data of users in it. */
+typedef void tacit_log_fn(void *context, const char *line);
+
+typedef struct tacit_service_options {
+    const char *file; /* the service file */
+    const char *
+        credentials; /* a directory that may hold the store's key as `tacit-key`, as systemd has one; or NULL */
+    tacit_log_fn *log; /* or NULL */
+    void *log_context;
+} tacit_service_options;
+
+typedef struct tacit_service tacit_service;
+
+/* UNSUPPORTED if the library was built without libmicrohttpd. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_service_open(const tacit_service_options *options,
+                                                         tacit_service **out, tacit_error *err);
+/* Where it listens: "http://127.0.0.1:8470". */
+TACIT_API const char *tacit_service_url(const tacit_service *service);
+/* Tokens and certificate are read again; connections go on. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_service_reload(tacit_service *service,
+                                                           tacit_error *err);
+/* Takes no more requests, answers those that it has, lets the learners finish their users, and closes the store. Accepts
+ * NULL. */
+TACIT_API void tacit_service_close(tacit_service *service);
+
+/* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built without the server. */
+TACIT_API char *tacit_service_reference(void);
+
+/* --- Tokens: who may do what -------------------------------------------------------------------- */
+
+enum { TACIT_TOKEN_SIZE = 64 };
+
+/* A new token with scopes ("decide,observe"; admin is all) in the store of this service file. It is shown once: the store has its
+ * hash. A running service knows it after tacit_service_reload. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_token_create(const tacit_service_options *options,
+                                                         const char *name, const char *scopes,
+                                                         char token[TACIT_TOKEN_SIZE],
+                                                         tacit_error *err);
+TACIT_API TACIT_MUST_USE tacit_status tacit_token_revoke(const tacit_service_options *options,
+                                                         const char *name, tacit_error *err);
+
+typedef struct tacit_token_facts {
+    const char *name, *scopes;
+    int64_t created; /* seconds since 1970 */
+    bool revoked;
+} tacit_token_facts;
+TACIT_API TACIT_MUST_USE tacit_status tacit_token_list(const tacit_service_options *options,
+                                                       void (*each)(void *context,
+                                                                    const tacit_token_facts *token),
+                                                       void *context, tacit_error *err);
+
+/* --- The store, also while a service runs on it -------------------------------------------------- */
+
+typedef struct tacit_store_health {
+    uint64_t learners, inputs, open, seen, people, tokens, bytes;
+} tacit_store_health;
+
+/* Everything is readable, adds up, and opens with the key. CORRUPT says what is not. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_check(const tacit_service_options *options,
+                                                        tacit_store_health *health,
+                                                        tacit_error *err);
+/* A consistent copy. A service that is started on it decides, but does not learn: the original may have gone on with the same
+ * noise. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_options *options,
+                                                         const char *path, tacit_error *err);
+/* What is public, as JSON: counts, ledger, curves. To be freed with free(). */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_options *options,
+                                                         char **json, tacit_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

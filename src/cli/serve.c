@@ -1,0 +1,109 @@
+/* tacit serve: the decision service, until a signal. */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tacit/service.h>
+
+#include "cli/cli.h"
+
+static const char help[] =
+    "usage: tacit serve FILE.yaml\n"
+    "       tacit serve --reference\n"
+    "\n"
+    "Serves decisions over HTTP, learns from what comes of them, and keeps the promise of\n"
+    "privacy that FILE.yaml states. The store is made where there is none.\n"
+    "\n"
+    "  --reference  print the HTTP reference (docs/reference/http.md)\n"
+    "\n"
+    "SIGTERM and SIGINT finish what was begun and exit with 0; SIGHUP reads tokens and\n"
+    "certificate again. A key for the store is taken from the file that `key` names, from the\n"
+    "systemd credential tacit-key, or from STORE.key, which is made with a new store.\n"
+    "\n"
+    "example:\n"
+    "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
+    "  tacit serve examples/service/service.yaml\n";
+
+enum { REFERENCE = 1, HELP };
+static const struct option options[] = {{"reference", no_argument, NULL, REFERENCE},
+                                        {"help", no_argument, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
+
+static void say(void *context, const char *line)
+{
+    (void)context;
+    (void)fprintf(stderr, "tacit: %s\n", line);
+}
+
+static int print_reference(void)
+{
+    char *text = tacit_service_reference();
+    if (text == NULL)
+        return cli_failed(TACIT_UNSUPPORTED, NULL);
+    (void)fputs(text, stdout);
+    free(text);
+    return CLI_DONE;
+}
+
+/* Signals wait for sigwait, in every thread that is started from here on. */
+static void block_signals(sigset_t *set)
+{
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGTERM);
+    (void)sigaddset(set, SIGINT);
+    (void)sigaddset(set, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, set, NULL);
+}
+
+static int serve(const char *file)
+{
+    const tacit_service_options wish = {
+        .file = file, .credentials = getenv("CREDENTIALS_DIRECTORY"), .log = say};
+    tacit_error err = {0};
+    tacit_service *service = NULL;
+    sigset_t set;
+    block_signals(&set);
+    tacit_status status = tacit_service_open(&wish, &service, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    (void)printf("serving on %s\n", tacit_service_url(service));
+    (void)fflush(stdout);
+    for (int caught = 0; sigwait(&set, &caught) == 0;) {
+        if (caught != SIGHUP) {
+            say(NULL, "stopping");
+            break;
+        }
+        status = tacit_service_reload(service, &err);
+        say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
+    }
+    tacit_service_close(service);
+    return CLI_DONE;
+}
+
+int cli_serve(int argc, char **argv)
+{
+    opterr = 0;
+    optind = 1;
+    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
+        switch (code) {
+        case REFERENCE:
+            return print_reference();
+        case HELP:
+        case 'h':
+            (void)fputs(help, stdout);
+            return CLI_DONE;
+        default:
+            return cli_bad_option(argv, code, options);
+        }
+    if (optind == argc)
+        return cli_wrong("no service is given, expected FILE.yaml; see tacit serve --help");
+    if (optind + 1 < argc)
+        return cli_wrong("unexpected argument '%s' after '%s', expected one service",
+                         argv[optind + 1], argv[optind]);
+    return serve(argv[optind]);
+}

@@ -1,0 +1,94 @@
+/* tacit token: who may use a service. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/service.h>
+
+#include "cli/cli.h"
+
+static const char help[] =
+    "usage: tacit token create FILE.yaml --name NAME --scopes SCOPE[,SCOPE...]\n"
+    "       tacit token list FILE.yaml\n"
+    "       tacit token revoke FILE.yaml --name NAME\n"
+    "\n"
+    "Tokens open a service's routes. `create` prints a new one, once: the store keeps its hash.\n"
+    "A running service learns of changes by SIGHUP.\n"
+    "\n"
+    "scopes: decide, observe, report, read, admin (all of them)\n"
+    "\n"
+    "example:\n"
+    "  tacit token create service.yaml --name web --scopes decide,observe\n";
+
+enum { NAME = 1, SCOPES, HELP };
+static const struct option options[] = {{"name", required_argument, NULL, NAME},
+                                        {"scopes", required_argument, NULL, SCOPES},
+                                        {"help", no_argument, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
+
+static void show(void *context, const tacit_token_facts *token)
+{
+    char when[32] = "?";
+    struct tm parts;
+    time_t created = (time_t)token->created;
+    (void)context;
+    if (gmtime_r(&created, &parts) != NULL)
+        (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    (void)printf("%-24s %-36s %s%s\n", token->name, token->scopes, when,
+                 token->revoked ? "  revoked" : "");
+}
+
+static int act(const char *verb, const tacit_service_options *wish, const char *name,
+               const char *scopes)
+{
+    tacit_error err = {0};
+    tacit_status status;
+    char token[TACIT_TOKEN_SIZE];
+    bool create = strcmp(verb, "create") == 0, revoke = strcmp(verb, "revoke") == 0;
+    if (!create && !revoke && strcmp(verb, "list") != 0)
+        return cli_wrong("tacit token has no '%s'; there are create, list and revoke", verb);
+    if ((create || revoke) && name == NULL)
+        return cli_wrong("--name is missing; see tacit token --help");
+    if (create && scopes == NULL)
+        return cli_wrong("--scopes is missing; see tacit token --help");
+    if (create)
+        status = tacit_token_create(wish, name, scopes, token, &err);
+    else if (revoke)
+        status = tacit_token_revoke(wish, name, &err);
+    else
+        status = tacit_token_list(wish, show, NULL, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    if (create)
+        (void)puts(token);
+    return CLI_DONE;
+}
+
+int cli_token(int argc, char **argv)
+{
+    const char *name = NULL, *scopes = NULL;
+    opterr = 0;
+    optind = 1;
+    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
+        switch (code) {
+        case NAME:
+            name = optarg;
+            break;
+        case SCOPES:
+            scopes = optarg;
+            break;
+        case HELP:
+        case 'h':
+            (void)fputs(help, stdout);
+            return CLI_DONE;
+        default:
+            return cli_bad_option(argv, code, options);
+        }
+    if (argc - optind != 2)
+        return cli_wrong("expected create, list or revoke, and FILE.yaml; see tacit token --help");
+    const tacit_service_options wish = {.file = argv[optind + 1],
+                                        .credentials = getenv("CREDENTIALS_DIRECTORY")};
+    return act(argv[optind], &wish, name, scopes);
+}

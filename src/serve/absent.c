@@ -1,0 +1,81 @@
+/* The service of a library that was built without libmicrohttpd: it says so. */
+#include <tacit/service.h>
+
+#include "base/error.h"
+
+static tacit_status refuse(tacit_error *err)
+{
+    return tacit__fail(err, TACIT_UNSUPPORTED,
+                       "this build has no server: libmicrohttpd was not there (libmicrohttpd-dev)");
+}
+
+tacit_status tacit_service_open(const tacit_service_options *options, tacit_service **out,
+                                tacit_error *err)
+{
+    (void)options, (void)out;
+    return refuse(err);
+}
+
+const char *tacit_service_url(const tacit_service *service)
+{
+    (void)service;
+    return "";
+}
+
+tacit_status tacit_service_reload(tacit_service *service, tacit_error *err)
+{
+    (void)service;
+    return refuse(err);
+}
+
+void tacit_service_close(tacit_service *service)
+{
+    (void)service;
+}
+
+char *tacit_service_reference(void)
+{
+    return NULL;
+}
+
+tacit_status tacit_token_create(const tacit_service_options *options, const char *name,
+                                const char *scopes, char token[TACIT_TOKEN_SIZE], tacit_error *err)
+{
+    (void)options, (void)name, (void)scopes, (void)token;
+    return refuse(err);
+}
+
+tacit_status tacit_token_revoke(const tacit_service_options *options, const char *name,
+                                tacit_error *err)
+{
+    (void)options, (void)name;
+    return refuse(err);
+}
+
+tacit_status tacit_token_list(const tacit_service_options *options,
+                              void (*each)(void *context, const tacit_token_facts *token),
+                              void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
+    return refuse(err);
+}
+
+tacit_status tacit_store_check(const tacit_service_options *options, tacit_store_health *health,
+                               tacit_error *err)
+{
+    (void)options, (void)health;
+    return refuse(err);
+}
+
+tacit_status tacit_store_backup(const tacit_service_options *options, const char *path,
+                                tacit_error *err)
+{
+    (void)options, (void)path;
+    return refuse(err);
+}
+
+tacit_status tacit_store_export(const tacit_service_options *options, char **json, tacit_error *err)
+{
+    (void)options, (void)json;
+    return refuse(err);
+}

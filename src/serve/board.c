@@ -1,0 +1,120 @@
+#include "serve/board.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "agents/agent.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+struct tacit__board {
+    atomic_uint owners;
+    uint64_t users;
+    size_t n_states, n_actions;
+    tacit_billboard look;
+    void *table, *model;
+    size_t model_size;
+    tacit_agent *shadow;
+    pthread_mutex_t lock; /* of the shadow, which may use scratch of its own */
+};
+
+/* The model behind the plan, for kinds that have one to show. */
+static tacit_status keep_model(tacit__board *b, const tacit_agent *agent, tacit_error *err)
+{
+    if (tacit_agent_publish(agent, NULL, &b->model_size, NULL) != TACIT_OK)
+        return TACIT_OK;
+    b->model = tacit__alloc(b->model_size, 1);
+    if (b->model == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    return tacit_agent_publish(agent, b->model, &b->model_size, err);
+}
+
+tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_request *request,
+                                 tacit_agent *shadow, uint64_t users, tacit__board **out,
+                                 tacit_error *err)
+{
+    tacit__board *b = tacit__alloc(1, sizeof *b);
+    if (b == NULL) {
+        tacit_agent_destroy(shadow);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    (void)pthread_mutex_init(&b->lock, NULL);
+    atomic_init(&b->owners, 1);
+    b->users = users;
+    b->shadow = shadow;
+    b->n_states = request->n_states;
+    b->n_actions = request->n_actions;
+    tacit_status status = tacit_agent_billboard(agent, &b->look, err);
+    size_t cells = request->horizon * request->n_states;
+    const void *from = b->look.policy;
+    size_t size = cells * sizeof *b->look.policy;
+    if (b->look.mixed != NULL) {
+        from = b->look.mixed;
+        size = cells * request->n_actions * sizeof *b->look.mixed;
+    }
+    if (status == TACIT_OK && from != NULL) {
+        b->table = tacit__alloc(size, 1);
+        if (b->table == NULL)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+        else
+            memcpy(b->table, from, size);
+    }
+    if (status == TACIT_OK && request->guarantee.model == TACIT_MODEL_LOCAL)
+        status = keep_model(b, agent, err);
+    if (status != TACIT_OK) {
+        tacit__board_give(b);
+        return status;
+    }
+    b->look.policy = b->look.policy != NULL ? b->table : NULL;
+    b->look.mixed = b->look.mixed != NULL ? b->table : NULL;
+    *out = b;
+    return TACIT_OK;
+}
+
+tacit__board *tacit__board_take(tacit__board *b)
+{
+    atomic_fetch_add_explicit(&b->owners, 1, memory_order_relaxed);
+    return b;
+}
+
+void tacit__board_give(tacit__board *b)
+{
+    if (b == NULL || atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    tacit_agent_destroy(b->shadow);
+    tacit__free(b->table);
+    tacit__free(b->model);
+    (void)pthread_mutex_destroy(&b->lock);
+    tacit__free(b);
+}
+
+tacit_status tacit__board_act(tacit__board *b, const tacit_situation *situation, double chance,
+                              uint32_t *action, double *probability, tacit_error *err)
+{
+    if (b->table != NULL) {
+        tacit__billboard_act(&b->look, situation->step * b->n_states + situation->state,
+                             b->n_actions, chance, action, probability);
+        return TACIT_OK;
+    }
+    pthread_mutex_lock(&b->lock);
+    tacit_status status = tacit_agent_act(b->shadow, situation, chance, action, probability, err);
+    pthread_mutex_unlock(&b->lock);
+    return status;
+}
+
+uint64_t tacit__board_users(const tacit__board *b)
+{
+    return b->users;
+}
+
+const void *tacit__board_model(const tacit__board *b, size_t *size)
+{
+    *size = b->model_size;
+    return b->model;
+}
+
+const tacit_billboard *tacit__board_look(const tacit__board *b)
+{
+    return &b->look;
+}

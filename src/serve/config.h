@@ -1,0 +1,53 @@
+/* Service files: where to listen, what to keep, who learns. The format is in docs/reference/service.md. */
+#ifndef TACIT_SERVE_CONFIG_H
+#define TACIT_SERVE_CONFIG_H
+
+#include <tacit/agent.h>
+
+#include "lab/yaml.h"
+
+enum { TACIT__MAX_LEARNERS = 64, TACIT__MAX_NAME = 64 };
+
+typedef struct tacit__learner_config {
+    const char *name;
+    tacit_agent_request request;
+    /* Contexts are features: request.linear or, for one step, request.bandit points here. */
+    tacit_linear linear;
+    tacit_bandit bandit;
+    size_t per_user;         /* features of one situation; 0: states are numbered */
+    uint64_t plan_every;     /* users */
+    tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
+} tacit__learner_config;
+
+typedef struct tacit__limits {
+    uint64_t body, header; /* bytes */
+    uint64_t connections, per_address;
+    uint64_t rate;     /* requests per second and token; 0: any */
+    uint64_t timeout;  /* seconds */
+    uint64_t episodes; /* open at a time */
+} tacit__limits;
+
+typedef struct tacit__service_config {
+    tacit__yaml *yaml; /* owns the texts */
+    char *directory;   /* of the file; "" or with a slash at its end */
+    const char *host;  /* a numeric address */
+    char *owned_host;  /* what `host` points to, if not to the default */
+    uint64_t port;
+    char *store, *key;               /* paths; key NULL: a credential, or beside the store */
+    char *certificate, *private_key; /* NULL: no TLS */
+    uint64_t expire;                 /* seconds */
+    uint64_t threads;
+    tacit__limits limits;
+    tacit__learner_config *learners;
+    size_t n_learners;
+} tacit__service_config;
+
+TACIT_MUST_USE tacit_status tacit__service_config_read(const char *path, tacit__service_config *out,
+                                                       tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__service_config_parse(const char *text, size_t size,
+                                                        const char *name,
+                                                        tacit__service_config *out,
+                                                        tacit_error *err);
+void tacit__service_config_free(tacit__service_config *config);
+
+#endif

@@ -1,0 +1,431 @@
+/* See serve/http.h.
+ *
+ * A few threads with epoll: a slow client costs a connection, not a thread. A request that waits for the disk is suspended and
+ * resumed by the scribe. Who may not ask is answered before the body is read.
+ *
+ * The certificate cannot be changed in a running daemon, so a reload hands the listening socket over to a second one and ends the
+ * first when its requests are answered. */
+#include "serve/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <microhttpd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/stream.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+enum { MAX_PEM = 1 << 18, OVERFLOW_TIMES = 4 };
+
+struct tacit__http {
+    struct MHD_Daemon *daemon;
+    struct tacit__http *before; /* the one that this took the socket from */
+    atomic_uint requests;       /* begun and not answered */
+    char *certificate, *private_key;
+};
+
+/* A request on its way. */
+typedef enum phase { RUNNING, SUSPENDED, DONE } phase;
+
+typedef struct exchange {
+    tacit__request request;
+    struct tacit__http *http;
+    struct MHD_Connection *connection;
+    struct timespec start;
+    char *body;
+    size_t size, capacity;
+    bool handled, overflow;
+    atomic_int phase;
+} exchange;
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* --- Answers ------------------------------------------------------------------------------------ */
+
+static void add_headers(struct MHD_Response *response, const tacit__request *r)
+{
+    char text[64];
+    (void)MHD_add_response_header(response, "Content-Type",
+                                  r->type != NULL ? r->type : "application/json");
+    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (r->max_age > 0 && (r->status == 200 || r->status == 304)) {
+        (void)snprintf(text, sizeof text, "public, max-age=%u", r->max_age);
+        (void)MHD_add_response_header(response, "Cache-Control", text);
+    } else {
+        (void)MHD_add_response_header(response, "Cache-Control", "no-store");
+    }
+    if (r->etag[0] != '\0')
+        (void)MHD_add_response_header(response, "ETag", r->etag);
+    if (r->retry_after > 0) {
+        (void)snprintf(text, sizeof text, "%u", r->retry_after);
+        (void)MHD_add_response_header(response, "Retry-After", text);
+    }
+    if (r->status == 401)
+        (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (r->type != NULL && strncmp(r->type, "text/html", 9) == 0) {
+        (void)MHD_add_response_header(
+            response, "Content-Security-Policy",
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+            "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'");
+        (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    }
+}
+
+static enum MHD_Result answer(exchange *e)
+{
+    tacit__request *r = &e->request;
+    if (r->answer.failed) {
+        r->answer.failed = false;
+        r->type = NULL;
+        (void)tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        r->answer.length, r->answer.data != NULL ? r->answer.data : (void *)(uintptr_t) "",
+        MHD_RESPMEM_MUST_COPY);
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(response, r);
+    enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
+    MHD_destroy_response(response);
+    if (r->route != NULL)
+        tacit__figures_add(&r->service->figures[r->route - tacit__routes], r->status,
+                           seconds_since(&e->start));
+    return result;
+}
+
+/* --- Requests ----------------------------------------------------------------------------------- */
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* Finds the route and checks who asks. False: refused. */
+static bool admit(exchange *e, const char *url, const char *method)
+{
+    tacit__request *r = &e->request;
+    const tacit__service_config *c = &r->service->config;
+    bool known;
+    r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
+    if (r->route == NULL)
+        return !(known ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
+                       : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
+    switch (
+        tacit__service_admit(r->service, header(e->connection, "Authorization"), r->route->scope)) {
+    case 401:
+        return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
+    case 403:
+        return !tacit__refuse(r, 403, "scope", NULL, "the token has not the scope %s",
+                              tacit__scope_name(r->route->scope));
+    case 429:
+        r->retry_after = 1;
+        return !tacit__refuse(r, 429, "rate", NULL, "this token asks too often");
+    default:
+        break;
+    }
+    const char *length = header(e->connection, "Content-Length");
+    if (length != NULL && strtoull(length, NULL, 10) > c->limits.body)
+        return !tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
+                              (unsigned long long)c->limits.body);
+    return true;
+}
+
+static bool store_body(exchange *e, const char *data, size_t size)
+{
+    uint64_t limit = e->request.service->config.limits.body;
+    if (e->size + size > limit || e->overflow) {
+        e->overflow = true;
+        e->size += size; /* counted, not kept */
+        return e->size < OVERFLOW_TIMES * limit;
+    }
+    if (e->size + size > e->capacity) {
+        size_t capacity = e->capacity < 1024 ? 1024 : e->capacity;
+        while (capacity < e->size + size)
+            capacity *= 2;
+        char *larger = tacit__alloc(capacity, 1);
+        if (larger == NULL)
+            return false;
+        if (e->size > 0)
+            memcpy(larger, e->body, e->size);
+        tacit__free_secret(e->body, e->capacity);
+        e->body = larger;
+        e->capacity = capacity;
+    }
+    memcpy(e->body + e->size, data, size);
+    e->size += size;
+    return true;
+}
+
+/* Called by the scribe. */
+static void resume(tacit__request *r)
+{
+    exchange *e = (exchange *)(void *)((char *)r - offsetof(exchange, request));
+    struct MHD_Connection *connection = e->connection;
+    if (atomic_exchange(&e->phase, DONE) == SUSPENDED)
+        MHD_resume_connection(connection);
+}
+
+static enum MHD_Result handle(exchange *e)
+{
+    tacit__request *r = &e->request;
+    e->handled = true;
+    if (e->overflow) {
+        (void)tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
+                            (unsigned long long)r->service->config.limits.body);
+        return answer(e);
+    }
+    r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
+    r->idempotency = header(e->connection, "Idempotency-Key");
+    r->if_none_match = header(e->connection, "If-None-Match");
+    r->body = e->body;
+    r->body_size = e->size;
+    r->resume = resume;
+    if (r->route->handle(r))
+        return answer(e);
+    MHD_suspend_connection(e->connection);
+    int running = RUNNING;
+    if (!atomic_compare_exchange_strong(&e->phase, &running, SUSPENDED))
+        MHD_resume_connection(e->connection); /* the scribe was faster */
+    return MHD_YES;
+}
+
+static enum MHD_Result begin(tacit_service *service, struct MHD_Connection *connection,
+                             const char *url, const char *method, void **context)
+{
+    exchange *e = tacit__alloc(1, sizeof *e);
+    if (e == NULL)
+        return MHD_NO;
+    *context = e;
+    e->http = service->http;
+    e->connection = connection;
+    e->request.service = service;
+    (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
+    atomic_fetch_add(&e->http->requests, 1);
+    if (admit(e, url, method))
+        return MHD_YES;
+    e->handled = true;
+    return answer(e);
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **context)
+{
+    (void)version;
+    exchange *e = *context;
+    if (e == NULL)
+        return begin(cls, connection, url, method, context);
+    if (*size > 0) {
+        bool slow =
+            seconds_since(&e->start) > 2 * (double)e->request.service->config.limits.timeout;
+        bool good = e->handled || (!slow && store_body(e, data, *size));
+        *size = 0;
+        return good ? MHD_YES : MHD_NO;
+    }
+    if (!e->handled) {
+        /* the path is kept by the connection, but not for good: look it up again */
+        bool known;
+        (void)tacit__route_find(method, url, &e->request.path_id, &e->request.path_id_length,
+                                &known);
+        return handle(e);
+    }
+    return atomic_load(&e->phase) == DONE ? answer(e) : MHD_YES;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)cls, (void)connection, (void)code;
+    exchange *e = *context;
+    *context = NULL;
+    if (e == NULL)
+        return;
+    struct tacit__http *http = e->http;
+    tacit__free_secret(e->body, e->capacity);
+    tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
+    tacit__text_destroy(&e->request.answer);
+    tacit__free_secret(e, sizeof *e);
+    atomic_fetch_sub(&http->requests, 1);
+}
+
+/* --- Daemons ------------------------------------------------------------------------------------ */
+
+/* A small file as text; to be freed. */
+static tacit_status read_pem(const char *path, char **out, tacit_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat entry;
+    if (fd < 0 || fstat(fd, &entry) != 0 || entry.st_size > MAX_PEM) {
+        tacit_status status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: cannot be read: %s",
+                                          path, fd < 0 ? strerror(errno) : "too large");
+        if (fd >= 0)
+            (void)close(fd);
+        return status;
+    }
+    char *text = tacit__alloc((size_t)entry.st_size + 1, 1);
+    ssize_t n = text != NULL ? read(fd, text, (size_t)entry.st_size) : -1;
+    (void)close(fd);
+    if (n != entry.st_size) {
+        tacit__free(text);
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be read", path);
+    }
+    *out = text;
+    return TACIT_OK;
+}
+
+/* The socket that is listened on; -1: not yet there. */
+static int listen_on(tacit_service *s, tacit_error *err)
+{
+    const tacit__service_config *c = &s->config;
+    bool six = strchr(c->host, ':') != NULL;
+    struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)c->port)};
+    struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->port)};
+    int one = 1,
+        fd = socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)inet_pton(six ? AF_INET6 : AF_INET, c->host,
+                    six ? (void *)&a6.sin6_addr : (void *)&a4.sin_addr);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(fd, six ? (struct sockaddr *)&a6 : (struct sockaddr *)&a4,
+             six ? sizeof a6 : sizeof a4) != 0 ||
+        listen(fd, 1024) != 0) {
+        (void)tacit__fail(err, TACIT_SYSTEM, "cannot listen on %s port %llu: %s", c->host,
+                          (unsigned long long)c->port, strerror(errno));
+        if (fd >= 0)
+            (void)close(fd);
+        return -1;
+    }
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    unsigned port = (unsigned)c->port;
+    if (getsockname(fd, (struct sockaddr *)&bound, &length) == 0)
+        port = ntohs(six ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                         : ((struct sockaddr_in *)&bound)->sin_port);
+    (void)snprintf(s->url, sizeof s->url, six ? "%s://[%s]:%u" : "%s://%s:%u",
+                   c->certificate != NULL ? "https" : "http", c->host, port);
+    return fd;
+}
+
+static void free_http(struct tacit__http *http)
+{
+    tacit__free(http->certificate);
+    tacit__free_secret(http->private_key,
+                       http->private_key != NULL ? strlen(http->private_key) : 0);
+    tacit__free(http);
+}
+
+/* A daemon on a socket, which it owns if it could be started. */
+static tacit_status start(tacit_service *s, int fd, struct tacit__http **out, tacit_error *err)
+{
+    const tacit__service_config *c = &s->config;
+    struct tacit__http *http = tacit__alloc(1, sizeof *http);
+    if (http == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    bool tls = c->certificate != NULL;
+    tacit_status status = tls ? read_pem(c->certificate, &http->certificate, err) : TACIT_OK;
+    if (status == TACIT_OK && tls)
+        status = read_pem(c->private_key, &http->private_key, err);
+    if (status != TACIT_OK) {
+        free_http(http);
+        return status;
+    }
+    struct MHD_OptionItem secrets[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate},
+                                       {MHD_OPTION_HTTPS_MEM_KEY, 0, http->private_key},
+                                       {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
+                     (tls ? MHD_USE_TLS : 0);
+    struct tacit__http *before = s->http;
+    s->http = http; /* requests may come before MHD_start_daemon returns */
+    http->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+                         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
+                         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header,
+                         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
+                         NULL, MHD_OPTION_ARRAY, tls ? secrets : none, MHD_OPTION_END);
+    if (http->daemon == NULL) {
+        s->http = before;
+        free_http(http);
+        return tacit__fail(err, TACIT_SYSTEM,
+                           tls ? "the server could not be started; do certificate and key belong "
+                                 "together?"
+                               : "the server could not be started");
+    }
+    *out = http;
+    return TACIT_OK;
+}
+
+tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
+{
+    struct tacit__http *http;
+    int fd = listen_on(s, err);
+    if (fd < 0)
+        return TACIT_SYSTEM;
+    tacit_status status = start(s, fd, &http, err);
+    if (status != TACIT_OK)
+        (void)close(fd);
+    return status;
+}
+
+/* Waits until the requests are answered, then ends the daemon. */
+static void finish(const tacit_service *s, struct tacit__http *http)
+{
+    struct timespec start_time, nap = {.tv_nsec = 2000000};
+    (void)clock_gettime(CLOCK_MONOTONIC, &start_time);
+    while (atomic_load(&http->requests) > 0 &&
+           seconds_since(&start_time) < (double)s->config.limits.timeout)
+        (void)nanosleep(&nap, NULL);
+    MHD_stop_daemon(http->daemon);
+    free_http(http);
+}
+
+tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
+{
+    if (s->config.certificate == NULL)
+        return TACIT_OK;
+    /* before the old one lets go, the new files are tried */
+    char *text = NULL;
+    tacit_status status = read_pem(s->config.certificate, &text, err);
+    tacit__free(text);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit__http *old = s->http, *http;
+    MHD_socket fd = MHD_quiesce_daemon(old->daemon);
+    if (fd == MHD_INVALID_SOCKET)
+        return tacit__fail(err, TACIT_SYSTEM, "the server does not let go of its socket");
+    status = start(s, dup(fd), &http, err);
+    (void)close(fd);
+    if (status == TACIT_OK)
+        finish(s, old);
+    return status;
+}
+
+void tacit__http_stop(tacit_service *s)
+{
+    if (s->http == NULL)
+        return;
+    MHD_socket fd = MHD_quiesce_daemon(s->http->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        (void)close(fd);
+    finish(s, s->http);
+    s->http = NULL;
+}

@@ -1,0 +1,108 @@
+#include "serve/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "noise/seal.h"
+
+enum { MAX_PATH = 4200, HEX = 2 * TACIT__KEY_BYTES };
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool read_hex(const char *text, uint8_t key[TACIT__KEY_BYTES])
+{
+    for (int i = 0; i < TACIT__KEY_BYTES; i++) {
+        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        key[i] = (uint8_t)(16 * high + low);
+    }
+    return true;
+}
+
+static tacit_status read_file(const char *path, int fd, uint8_t key[TACIT__KEY_BYTES],
+                              tacit_error *err)
+{
+    char text[HEX + 2];
+    struct stat entry;
+    size_t n = 0;
+    for (ssize_t got = 1; got > 0 && n<sizeof text; n += got> 0 ? (size_t)got : 0)
+        got = read(fd, text + n, sizeof text - n);
+    bool shared = fstat(fd, &entry) == 0 && S_ISREG(entry.st_mode) && (entry.st_mode & 077) != 0;
+    tacit_status status = TACIT_OK;
+    if (shared)
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: others may read this key; it must be its owner's alone "
+                             "(chmod 600)",
+                             path);
+    else if (n == TACIT__KEY_BYTES)
+        memcpy(key, text, TACIT__KEY_BYTES);
+    else if (!((n == HEX || (n == HEX + 1 && text[HEX] == '\n')) && read_hex(text, key)))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: expected a key of %d bytes, or %d hexadecimal digits", path,
+                             TACIT__KEY_BYTES, HEX);
+    tacit__wipe(text, sizeof text);
+    return status;
+}
+
+static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be made: %s", path, strerror(errno));
+    tacit__random_bytes(key, TACIT__KEY_BYTES);
+    bool good = write(fd, key, TACIT__KEY_BYTES) == TACIT__KEY_BYTES && fsync(fd) == 0;
+    good = close(fd) == 0 && good;
+    if (!good) {
+        (void)unlink(path);
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be written: %s", path,
+                           strerror(errno));
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
+                             uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+{
+    char beside[MAX_PATH], credential[MAX_PATH];
+    const char *paths[3] = {c->key, NULL, NULL};
+    size_t n = 0;
+    tacit__seal_start();
+    (void)snprintf(beside, sizeof beside, "%s.key", c->store);
+    if (c->key != NULL) {
+        n = 1;
+    } else {
+        if (credentials != NULL) {
+            (void)snprintf(credential, sizeof credential, "%s/tacit-key", credentials);
+            paths[n++] = credential;
+        }
+        paths[n++] = beside;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            tacit_status status = read_file(paths[i], fd, key, err);
+            (void)close(fd);
+            return status;
+        }
+        if (errno != ENOENT || (c->key != NULL))
+            return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s",
+                               paths[i], strerror(errno));
+    }
+    if (access(c->store, F_OK) == 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is a store, but not its key; without it nothing in it "
+                           "can be read",
+                           beside);
+    if (!may_make)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: there is no store", c->store);
+    return make_file(beside, key, err);
+}

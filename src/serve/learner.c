@@ -1,0 +1,538 @@
+/* See serve/learner.h.
+ *
+ * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it saves. So while one
+ * transaction is being synced, the next users gather, and a busy learner syncs rarely. What is computed depends on the order of
+ * the inputs only, never on where batches end: `plan` follows after every plan_every users, not after every batch. */
+#include "serve/learner.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "agents/agent.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "serve/episode.h"
+#include "serve/monitor.h"
+
+enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500, MAX_LINES = 64 };
+
+struct tacit__learner {
+    const tacit__learner_config *config;
+    tacit__scribe *scribe;
+    tacit__vault *reader; /* of inputs; the thread's */
+    tacit_agent *agent;
+    tacit__monitor *monitor;  /* or NULL */
+    tacit__vault_learner row; /* the thread's; ahead of the disk within a batch */
+    bool dirty;               /* something was taken that is not on disk */
+    uint64_t noted;           /* users at the last point of the history */
+    uint8_t *state;           /* scratch for saving */
+    size_t state_size, state_capacity;
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t news;
+    bool stop, more;
+    tacit__board *board;
+    tacit__learner_figures figures;
+    pthread_mutex_t agent_lock; /* of the agent's sums, against the check of reports */
+};
+
+/* --- The whole state as bytes: sizes, agent, monitor -------------------------------------------- */
+
+static tacit_status save_state(tacit__learner *l, tacit_error *err)
+{
+    size_t agent = 0, monitor = 0;
+    tacit_status status = tacit_agent_save(l->agent, NULL, &agent, err);
+    if (status == TACIT_OK && l->monitor != NULL)
+        status = tacit__monitor_save(l->monitor, NULL, &monitor, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t needed = sizeof(uint64_t) + agent + monitor;
+    if (needed > l->state_capacity) {
+        uint8_t *larger = tacit__alloc(needed + needed / 4, 1);
+        if (larger == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+        tacit__free_secret(l->state, l->state_capacity);
+        l->state = larger;
+        l->state_capacity = needed + needed / 4;
+    }
+    uint64_t size = agent;
+    memcpy(l->state, &size, sizeof size);
+    status = tacit_agent_save(l->agent, l->state + sizeof size, &agent, err);
+    if (status == TACIT_OK && l->monitor != NULL)
+        status = tacit__monitor_save(l->monitor, l->state + sizeof size + agent, &monitor, err);
+    l->state_size = needed;
+    return status;
+}
+
+static tacit_status split_state(const uint8_t *state, size_t size, size_t *agent, tacit_error *err)
+{
+    uint64_t n = 0;
+    if (size >= sizeof n)
+        memcpy(&n, state, sizeof n);
+    if (size < sizeof n || n > size - sizeof n)
+        return tacit__fail(err, TACIT_CORRUPT, "a learner's state is damaged");
+    *agent = (size_t)n;
+    return TACIT_OK;
+}
+
+static tacit_status create_agent(const tacit__learner_config *c, tacit_agent **out,
+                                 tacit_error *err)
+{
+    tacit_noise *noise;
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(&c->request, noise, out, err);
+    tacit_noise_destroy(noise);
+    return status;
+}
+
+static tacit_status create_monitor(const tacit__learner_config *c, tacit__monitor **out,
+                                   tacit_error *err)
+{
+    tacit_noise *noise;
+    if (c->monitor.model == TACIT_MODEL_NONE)
+        return TACIT_OK;
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit__monitor_create(c->monitor, c->request.episodes, noise, out, err);
+    tacit_noise_destroy(noise);
+    return status;
+}
+
+static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t size,
+                               tacit_error *err)
+{
+    size_t agent = 0;
+    tacit_status status = split_state(state, size, &agent, err);
+    if (status == TACIT_OK)
+        status = tacit_agent_load(l->agent, state + sizeof(uint64_t), agent, err);
+    if (status == TACIT_OK && l->monitor != NULL)
+        status = tacit__monitor_load(l->monitor, state + sizeof(uint64_t) + agent,
+                                     size - sizeof(uint64_t) - agent, err);
+    return status;
+}
+
+/* --- Publication -------------------------------------------------------------------------------- */
+
+/* The board of the state that was saved last. */
+static tacit_status make_board(tacit__learner *l, tacit__board **out, tacit_error *err)
+{
+    tacit_billboard look;
+    tacit_agent *shadow = NULL;
+    tacit_status status = tacit_agent_billboard(l->agent, &look, err);
+    if (status == TACIT_OK && look.policy == NULL && look.mixed == NULL) {
+        size_t size = 0;
+        status = split_state(l->state, l->state_size, &size, err);
+        if (status == TACIT_OK)
+            status = create_agent(l->config, &shadow, err);
+        if (status == TACIT_OK)
+            status = tacit_agent_load(shadow, l->state + sizeof(uint64_t), size, err);
+        if (status != TACIT_OK) {
+            tacit_agent_destroy(shadow);
+            return status;
+        }
+    }
+    if (status == TACIT_OK)
+        status = tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
+    return status;
+}
+
+static void publish(tacit__learner *l, tacit__board *board)
+{
+    pthread_mutex_lock(&l->lock);
+    tacit__board *old = l->board;
+    l->board = board;
+    l->figures.users = l->row.users;
+    l->figures.refused = l->row.refused;
+    l->figures.version = tacit__board_look(board)->version;
+    if (l->monitor != NULL)
+        tacit__monitor_read(l->monitor, &l->figures.reward, &l->figures.reward_error);
+    pthread_mutex_unlock(&l->lock);
+    tacit__board_give(old);
+}
+
+/* --- Transactions ------------------------------------------------------------------------------- */
+
+typedef struct keeping {
+    tacit__job job;
+    tacit__learner *learner;
+    tacit__vault_line lines[MAX_LINES];
+    size_t n_lines;
+    bool note;
+    double reward;
+} keeping;
+
+static void add_lines(keeping *k, const tacit_ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    const tacit_plan *plan = tacit_ledger_plan(ledger);
+    for (size_t i = 0; i < tacit_plan_size(plan) && k->n_lines < MAX_LINES; i++)
+        k->lines[k->n_lines++] = (tacit__vault_line){.release = tacit_plan_release(plan, i)->name,
+                                                     .declared = tacit_plan_release(plan, i)->steps,
+                                                     .passed = tacit_ledger_passed(ledger, i)};
+}
+
+static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    keeping *k = (keeping *)job;
+    tacit__learner *l = k->learner;
+    tacit_status status =
+        tacit__vault_keep(vault, &l->row, l->state, l->state_size, k->lines, k->n_lines, err);
+    if (status == TACIT_OK && k->note)
+        status = tacit__vault_note(vault, l->row.id, l->row.users, l->row.version, k->reward, err);
+    return status;
+}
+
+/* State, ledger and inputs on disk; then, and only then, the board. */
+static tacit_status keep(tacit__learner *l, tacit_error *err)
+{
+    tacit__board *board = NULL;
+    keeping k = {.job = {.apply = apply_keeping}, .learner = l, .reward = (double)NAN};
+    tacit_status status = save_state(l, err);
+    if (status == TACIT_OK)
+        status = make_board(l, &board, err);
+    if (status != TACIT_OK)
+        return status;
+    l->row.version = tacit__board_look(board)->version;
+    add_lines(&k, tacit__agent_ledger(l->agent));
+    if (l->monitor != NULL) {
+        double error;
+        add_lines(&k, tacit__monitor_ledger(l->monitor));
+        tacit__monitor_read(l->monitor, &k.reward, &error);
+    }
+    /* dense at first, then in steps of 2 % */
+    k.note = l->row.users > l->noted + l->noted / 50 || l->row.users == l->row.limit;
+    status = tacit__scribe_wait(l->scribe, &k.job);
+    if (status != TACIT_OK) {
+        tacit__board_give(board);
+        return tacit__fail(err, status, "the store could not be written");
+    }
+    if (k.note)
+        l->noted = l->row.users;
+    l->dirty = false;
+    publish(l, board);
+    return TACIT_OK;
+}
+
+/* --- Learning ----------------------------------------------------------------------------------- */
+
+static tacit_status take_user(tacit__learner *l, uint8_t *data, size_t size, tacit_error *err)
+{
+    const tacit__learner_config *c = l->config;
+    tacit_status status;
+    pthread_mutex_lock(&l->agent_lock);
+    if (c->request.guarantee.model == TACIT_MODEL_LOCAL) {
+        status = tacit_agent_absorb(l->agent, data, size, err);
+    } else if (size != tacit__episode_size(c)) {
+        status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
+    } else {
+        tacit__episode e = tacit__episode_view(c, data);
+        tacit_trajectory t = tacit__episode_trajectory(&e);
+        status = tacit_agent_learn(l->agent, &t, err);
+        if (status == TACIT_OK && l->monitor != NULL)
+            status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
+    }
+    pthread_mutex_unlock(&l->agent_lock);
+    return status;
+}
+
+/* True if the learner itself is in trouble, rather than unwilling to take this user. */
+static bool is_grave(tacit_status status)
+{
+    return status == TACIT_NO_MEMORY || status == TACIT_SYSTEM || status == TACIT_CORRUPT;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Takes some inputs; *n is how many. */
+static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
+{
+    double start = now_ms();
+    tacit_status status = TACIT_OK;
+    for (*n = 0; *n < BATCH_USERS && now_ms() - start < BATCH_MS; ++*n) {
+        uint8_t *data;
+        size_t size;
+        int64_t number;
+        status = tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, &data, &size, err);
+        if (status != TACIT_OK || size == 0)
+            break;
+        tacit_status taken = take_user(l, data, size, err);
+        tacit__free_secret(data, size);
+        if (is_grave(taken))
+            return taken;
+        l->row.taken = number;
+        l->dirty = true;
+        l->row.users += taken == TACIT_OK;
+        l->row.refused += taken != TACIT_OK;
+        if (taken != TACIT_OK || l->row.users % l->config->plan_every != 0)
+            continue;
+        tacit_billboard board;
+        status = tacit_agent_plan(l->agent, &board, err);
+        if (status != TACIT_OK)
+            break;
+    }
+    return status;
+}
+
+/* False: the learner is to stop. */
+static bool wait_ms(tacit__learner *l, long ms)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&l->lock);
+    if (!l->stop)
+        (void)pthread_cond_timedwait(&l->news, &l->lock, &until);
+    bool go_on = !l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return go_on;
+}
+
+static void *learn(void *context)
+{
+    tacit__learner *l = context;
+    for (bool go_on = true; go_on;) {
+        tacit_error err = {0};
+        size_t n = 0;
+        tacit_status status = take_batch(l, &n, &err);
+        if (status == TACIT_OK && l->dirty)
+            /* What was learned stays learned; a store that is full now may have room later. Noise is not drawn again. */
+            while ((status = keep(l, &err)) == TACIT_SYSTEM && (go_on = wait_ms(l, RETRY_MS)))
+                ;
+        if (status != TACIT_OK &&
+            status != TACIT_SYSTEM) { /* e.g. no memory: it decides, but learns no more */
+            pthread_mutex_lock(&l->lock);
+            l->figures.failed = true;
+            pthread_mutex_unlock(&l->lock);
+            break;
+        }
+        if (status == TACIT_SYSTEM)
+            go_on = wait_ms(l, RETRY_MS);
+        pthread_mutex_lock(&l->lock);
+        while (n == 0 && !l->more && !l->stop)
+            pthread_cond_wait(&l->news, &l->lock);
+        l->more = false;
+        go_on = go_on && !l->stop;
+        pthread_mutex_unlock(&l->lock);
+    }
+    return NULL;
+}
+
+/* --- Life --------------------------------------------------------------------------------------- */
+
+static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
+{
+    tacit_billboard board;
+    tacit_status status = tacit_agent_plan(l->agent, &board, err);
+    if (status == TACIT_OK)
+        status = save_state(l, err);
+    if (status != TACIT_OK)
+        return status;
+    l->row.limit = l->config->request.episodes;
+    l->row.version = board.version;
+    status = tacit__vault_begin(vault, err);
+    if (status == TACIT_OK) {
+        status = tacit__vault_add(vault, l->config->name, &l->row, l->state, l->state_size, err);
+        if (status == TACIT_OK)
+            status = tacit__vault_commit(vault, err);
+        else
+            tacit__vault_undo(vault);
+    }
+    return status;
+}
+
+static tacit_status restore(tacit__learner *l, tacit__vault *vault, tacit_error *err)
+{
+    const tacit__learner_config *c = l->config;
+    uint8_t fingerprint[TACIT__KEY_BYTES], *state = NULL;
+    size_t size = 0;
+    bool found = false;
+    tacit__agent_fingerprint(&c->request, fingerprint);
+    tacit__digest((tacit__bytes[]){{fingerprint, sizeof fingerprint},
+                                   {&c->plan_every, sizeof c->plan_every},
+                                   {&c->monitor.epsilon, sizeof c->monitor.epsilon},
+                                   {&c->monitor.delta, sizeof c->monitor.delta}},
+                  4, fingerprint);
+    tacit_status status = tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!found) {
+        memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);
+        return begin_new(l, vault, err);
+    }
+    if (memcmp(l->row.fingerprint, fingerprint, sizeof fingerprint) != 0)
+        status =
+            tacit__fail_at(err, TACIT_WRONG_PLAN, c->request.file, (size_t)c->request.line,
+                           "the store has a learner '%s' with other settings; what it promised "
+                           "its users stays: give a changed learner another name",
+                           c->name);
+    else
+        status = load_state(l, state, size, err);
+    tacit__free_secret(state, size);
+    if (status == TACIT_OK)
+        status = save_state(l, err);
+    return status;
+}
+
+tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit__vault *vault,
+                                   tacit__learner **out, tacit_error *err)
+{
+    tacit__learner *l = tacit__alloc(1, sizeof *l);
+    if (l == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    l->config = setting->config;
+    (void)pthread_mutex_init(&l->lock, NULL);
+    (void)pthread_mutex_init(&l->agent_lock, NULL);
+    (void)pthread_cond_init(&l->news, NULL);
+    tacit_status status = create_agent(l->config, &l->agent, err);
+    size_t size = 0;
+    if (status == TACIT_OK && l->config->request.guarantee.model == TACIT_MODEL_LOCAL &&
+        (status = tacit_agent_report(l->agent, NULL, NULL, &size, err)) != TACIT_OK)
+        status =
+            tacit__fail_at(err, status, l->config->request.file, (size_t)l->config->request.line,
+                           "%s cannot be served with model local yet: its devices would have no "
+                           "reports to send",
+                           l->config->request.kind);
+    if (status == TACIT_OK)
+        status = create_monitor(l->config, &l->monitor, err);
+    if (status == TACIT_OK)
+        status = restore(l, vault, err);
+    if (status == TACIT_OK)
+        status =
+            tacit__vault_open(setting->store, TACIT__VAULT_READ, setting->key, &l->reader, err);
+    if (status == TACIT_OK)
+        status = make_board(l, &l->board, err);
+    if (status != TACIT_OK) {
+        tacit__learner_destroy(l);
+        return status;
+    }
+    l->noted = l->row.users;
+    l->more = true;
+    l->figures = (tacit__learner_figures){.limit = l->row.limit,
+                                          .accepted = l->row.accepted,
+                                          .closed = setting->closed,
+                                          .reward = (double)NAN,
+                                          .reward_error = (double)NAN};
+    publish(l, tacit__board_take(l->board));
+    *out = l;
+    return TACIT_OK;
+}
+
+tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, tacit_error *err)
+{
+    l->scribe = scribe;
+    if (l->figures.closed)
+        return TACIT_OK;
+    if (pthread_create(&l->thread, NULL, learn, l) != 0)
+        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
+    l->started = true;
+    return TACIT_OK;
+}
+
+void tacit__learner_destroy(tacit__learner *l)
+{
+    if (l == NULL)
+        return;
+    if (l->started) {
+        pthread_mutex_lock(&l->lock);
+        l->stop = true;
+        pthread_cond_signal(&l->news);
+        pthread_mutex_unlock(&l->lock);
+        (void)pthread_join(l->thread, NULL);
+    }
+    tacit__board_give(l->board);
+    tacit__vault_close(l->reader);
+    tacit_agent_destroy(l->agent);
+    tacit__monitor_destroy(l->monitor);
+    tacit__free_secret(l->state, l->state_capacity);
+    (void)pthread_cond_destroy(&l->news);
+    (void)pthread_mutex_destroy(&l->lock);
+    (void)pthread_mutex_destroy(&l->agent_lock);
+    tacit__free(l);
+}
+
+void tacit__learner_wake(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->more = true;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void tacit__learner_accepted(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->figures.accepted++;
+    pthread_mutex_unlock(&l->lock);
+}
+
+tacit__board *tacit__learner_board(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    tacit__board *board = tacit__board_take(l->board);
+    pthread_mutex_unlock(&l->lock);
+    return board;
+}
+
+int64_t tacit__learner_id(const tacit__learner *l)
+{
+    return l->row.id;
+}
+
+const tacit__learner_config *tacit__learner_config_of(const tacit__learner *l)
+{
+    return l->config;
+}
+
+tacit_status tacit__learner_check_report(tacit__learner *l, const void *bytes, size_t size,
+                                         tacit_error *err)
+{
+    pthread_mutex_lock(&l->agent_lock);
+    tacit_status status = tacit_agent_check_report(l->agent, bytes, size, err);
+    pthread_mutex_unlock(&l->agent_lock);
+    return status;
+}
+
+tacit__learner_figures tacit__learner_look(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    tacit__learner_figures figures = l->figures;
+    pthread_mutex_unlock(&l->lock);
+    return figures;
+}
+
+const tacit_plan *tacit__learner_plan(const tacit__learner *l)
+{
+    return tacit_agent_release_plan(l->agent);
+}
+
+tacit_ledger *tacit__learner_ledger(const tacit__learner *l)
+{
+    return tacit__agent_ledger(l->agent);
+}
+
+const tacit_plan *tacit__learner_monitor_plan(const tacit__learner *l)
+{
+    return l->monitor != NULL ? tacit_ledger_plan(tacit__monitor_ledger(l->monitor)) : NULL;
+}
+
+const char *tacit__learner_remark(const tacit__learner *l)
+{
+    return tacit_agent_remark(l->agent);
+}

@@ -1,0 +1,67 @@
+/* A learner of the service: an agent with a thread of its own, which takes the users of the vault one after the other in the order
+ * in which they were acknowledged, and a billboard that requests read.
+ *
+ * Nothing is published before it is on disk: the agent's state (the private sums and their noise keys included), the ledger and
+ * the end of the inputs that are in it are one transaction, and only then the new billboard is put up. After a crash the
+ * inputs after the last transaction are taken again, in the same order, with the same keyed noise: the same numbers come out.
+ * docs/why/service.md has the argument. */
+#ifndef TACIT_SERVE_LEARNER_H
+#define TACIT_SERVE_LEARNER_H
+
+#include <tacit/agent.h>
+
+#include "serve/board.h"
+#include "serve/config.h"
+#include "serve/scribe.h"
+
+typedef struct tacit__learner tacit__learner;
+
+typedef struct tacit__learner_setting {
+    const tacit__learner_config *config;
+    const char *store;  /* for a reading connection of its own */
+    const uint8_t *key; /* of the vault; used during creation only */
+    bool closed;        /* it must not learn: the store is a copy */
+} tacit__learner_setting;
+
+/* Restores the learner of this name from the vault, or begins a new one there with noise keyed by the system. The vault is
+ * used during the call only. A learner that was begun with other settings is WRONG_PLAN. */
+TACIT_MUST_USE tacit_status tacit__learner_create(const tacit__learner_setting *setting,
+                                                  tacit__vault *vault, tacit__learner **out,
+                                                  tacit_error *err);
+/* From now on it learns; what it has learned is written by the scribe, which must outlive it. */
+TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner, tacit__scribe *scribe,
+                                                 tacit_error *err);
+/* Finishes the users that it has begun with. Accepts NULL. */
+void tacit__learner_destroy(tacit__learner *learner);
+
+/* There are new inputs in the vault. */
+void tacit__learner_wake(tacit__learner *learner);
+/* One more user was acknowledged. */
+void tacit__learner_accepted(tacit__learner *learner);
+
+/* To be given back. */
+tacit__board *tacit__learner_board(tacit__learner *learner);
+
+int64_t tacit__learner_id(const tacit__learner *learner);
+const tacit__learner_config *tacit__learner_config_of(const tacit__learner *learner);
+/* Whether a report is one of this learner, as far as that can be told without adding it. */
+TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner, const void *bytes,
+                                                        size_t size, tacit_error *err);
+
+/* Figures that anybody may see; as they are on disk. */
+typedef struct tacit__learner_figures {
+    uint64_t limit, accepted, users, refused, version;
+    bool closed, failed; /* it does not learn any more: a copy; something went wrong */
+    double reward;       /* released mean so far; NaN: none */
+    double reward_error; /* its standard deviation */
+} tacit__learner_figures;
+tacit__learner_figures tacit__learner_look(tacit__learner *learner);
+
+/* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */
+const tacit_plan *tacit__learner_plan(const tacit__learner *learner);
+const tacit_plan *tacit__learner_monitor_plan(const tacit__learner *learner);
+/* The agent's door, for audits, before the learner is started; NULL with model none. */
+tacit_ledger *tacit__learner_ledger(const tacit__learner *learner);
+const char *tacit__learner_remark(const tacit__learner *learner);
+
+#endif

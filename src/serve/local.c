@@ -1,0 +1,121 @@
+/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw data. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/describe.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+enum { CACHE_SECONDS = 5, MIN_KEY = 16, MAX_KEY = 128 };
+
+bool tacit__handle_billboard(tacit__request *r)
+{
+    tacit__learner *l = tacit__service_learner(r->service, r->learner);
+    if (l == NULL)
+        return tacit__refuse(r, 404, "no_learner", "learner",
+                             r->learner != NULL ? "there is no such learner"
+                                                : "which learner is meant?");
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    tacit__board *board = tacit__learner_board(l);
+    uint64_t version = tacit__board_look(board)->version;
+    (void)snprintf(r->etag, sizeof r->etag, "\"%llu-%llu\"", (unsigned long long)version,
+                   (unsigned long long)tacit__board_users(board));
+    r->max_age = CACHE_SECONDS;
+    r->status = 200;
+    if (r->if_none_match != NULL && strcmp(r->if_none_match, r->etag) == 0) {
+        r->status = 304;
+    } else {
+        tacit__text_print(&r->answer, "{\"learner\":\"%s\",\"version\":%llu,\"users\":%llu,",
+                          c->name, (unsigned long long)version,
+                          (unsigned long long)tacit__board_users(board));
+        tacit__describe_learner(c, &r->answer);
+        tacit__describe_board(c, board, &r->answer);
+        tacit__text_put(&r->answer, "}");
+    }
+    tacit__board_give(board);
+    return true;
+}
+
+static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    tacit__request *r = tacit__request_of(job);
+    tacit__vault_answer answer = TACIT__VAULT_TAKEN;
+    tacit_status status = tacit__vault_take(vault, tacit__learner_id(r->chosen), r->key, NULL,
+                                            r->data, r->data_size, &answer, err);
+    r->answer_code = (int)answer;
+    return status;
+}
+
+static void done(tacit__job *job, tacit_status status)
+{
+    tacit__request *r = tacit__request_of(job);
+    if (status != TACIT_OK) {
+        (void)tacit__refuse(r, 503, "store", NULL,
+                            "the store could not be written; nothing was kept");
+    } else {
+        r->status = 202;
+        tacit__text_print(&r->answer, "{\"status\":\"%s\"}",
+                          r->answer_code == TACIT__VAULT_FULL ? "full" : "taken");
+        if (r->answer_code == TACIT__VAULT_TAKEN) {
+            tacit__learner_accepted(r->chosen);
+            tacit__learner_wake(r->chosen);
+        }
+    }
+    r->resume(r);
+}
+
+/* The bytes of a report into r->data. False: refused. */
+static bool read_report(tacit__request *r, const tacit__body *b)
+{
+    const tacit__json_node *node = tacit__body_get(b, "report");
+    if (node == NULL)
+        return !tacit__refuse(r, 422, "missing", "report", "report is missing");
+    size_t capacity = node->length / 4 * 3 + 3;
+    r->data = tacit__alloc(capacity, 1);
+    if (r->data == NULL)
+        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    if (node->kind != TACIT__JSON_STRING ||
+        !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size))
+        return !tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
+    tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
+    if (status == TACIT_WRONG_PLAN)
+        return !tacit__refuse(r, 422, "out_of_range", "report",
+                              "report was made for another learner");
+    if (status != TACIT_OK && status != TACIT_EXHAUSTED)
+        return !tacit__refuse(r, 422, "out_of_range", "report",
+                              "report is none that a device of this learner can make");
+    return true;
+}
+
+bool tacit__handle_report(tacit__request *r)
+{
+    static const char *const keys[] = {"learner", "report", NULL};
+    char name[TACIT__MAX_NAME + 1];
+    tacit__body b;
+    bool has;
+    if (!tacit__body_open(r, keys, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
+        return true;
+    r->chosen = tacit__service_learner(r->service, has ? name : r->learner);
+    if (r->chosen == NULL)
+        return tacit__refuse(r, 404, "no_learner", "learner",
+                             has ? "there is no such learner" : "which learner is meant?");
+    if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
+        return tacit__refuse(r, 409, "not_local", "learner", "reports belong to local learners");
+    size_t length = r->idempotency != NULL ? strlen(r->idempotency) : 0;
+    if (length < MIN_KEY || length > MAX_KEY)
+        return tacit__refuse(r, 422, "missing", "Idempotency-Key",
+                             "the header Idempotency-Key must have %d to %d characters", MIN_KEY,
+                             MAX_KEY);
+    if (!read_report(r, &b))
+        return true;
+    uint8_t text[MAX_KEY + sizeof(int64_t)];
+    int64_t id = tacit__learner_id(r->chosen);
+    memcpy(text, &id, sizeof id);
+    memcpy(text + sizeof id, r->idempotency, length);
+    tacit__keyed_hash(r->service->key_report, text, sizeof id + length, r->key, sizeof r->key);
+    r->job = (tacit__job){.apply = apply, .done = done};
+    tacit__scribe_post(r->service->scribe, &r->job);
+    return false;
+}

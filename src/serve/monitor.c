@@ -1,0 +1,117 @@
+/* One private running sum of one number: the user's mean reward minus 1/2, which is at most 1/2 away from 0, so that a replaced
+ * user moves it by at most 1. */
+#include "serve/monitor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <tacit/sum.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct tacit__monitor {
+    tacit_ledger *ledger;
+    tacit_sum *sum;
+    double total; /* the last release */
+};
+
+static const char name[] = "reward";
+
+static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t users,
+                             tacit_noise *noise, tacit_error *err)
+{
+    const tacit_sum_spec spec = {.mechanism = tacit_sum_default_mechanism(g),
+                                 .law = g.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
+                                 .dimension = 1,
+                                 .users = users,
+                                 .bound = {.l1 = 0.5, .l2 = 0.5}};
+    tacit_plan *plan = NULL;
+    tacit_release line;
+    tacit_status status = tacit_sum_declare(&spec, name, &line, err);
+    if (status == TACIT_OK)
+        status = tacit_plan_create(&plan);
+    if (status == TACIT_OK)
+        status = tacit_plan_declare(plan, &line, err);
+    if (status == TACIT_OK)
+        status = tacit_plan_calibrate(plan, g, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &m->ledger, err);
+    if (status == TACIT_OK)
+        status = tacit_sum_create(&spec, m->ledger, name, &m->sum, err);
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users, tacit_noise *noise,
+                                   tacit__monitor **out, tacit_error *err)
+{
+    tacit__monitor *m = tacit__alloc(1, sizeof *m);
+    if (m == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = open_sum(m, guarantee, users, noise, err);
+    if (status != TACIT_OK) {
+        tacit__monitor_destroy(m);
+        return status;
+    }
+    *out = m;
+    return TACIT_OK;
+}
+
+void tacit__monitor_destroy(tacit__monitor *m)
+{
+    if (m == NULL)
+        return;
+    tacit_sum_destroy(m->sum);
+    tacit_ledger_destroy(m->ledger);
+    tacit__free(m);
+}
+
+tacit_status tacit__monitor_add(tacit__monitor *m, double mean, tacit_error *err)
+{
+    double x = mean - 0.5;
+    tacit_status status = tacit_sum_add(m->sum, &x, err);
+    return status == TACIT_OK ? tacit_sum_release(m->sum, &m->total, err) : status;
+}
+
+void tacit__monitor_read(const tacit__monitor *m, double *mean, double *stddev)
+{
+    double k = (double)tacit_sum_step(m->sum);
+    *mean = *stddev = (double)NAN;
+    if (k > 0 && tacit_sum_stddev(m->sum, tacit_sum_step(m->sum), stddev) == TACIT_OK) {
+        *mean = 0.5 + m->total / k;
+        *stddev /= k;
+    }
+}
+
+tacit_ledger *tacit__monitor_ledger(const tacit__monitor *m)
+{
+    return m->ledger;
+}
+
+tacit_status tacit__monitor_save(const tacit__monitor *m, void *bytes, size_t *size,
+                                 tacit_error *err)
+{
+    size_t inner;
+    tacit_status status = tacit_sum_save(m->sum, NULL, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    if (bytes != NULL) {
+        memcpy(bytes, &m->total, sizeof m->total);
+        status = tacit_sum_save(m->sum, (uint8_t *)bytes + sizeof m->total, &inner, err);
+    }
+    *size = inner + sizeof m->total;
+    return status;
+}
+
+tacit_status tacit__monitor_load(tacit__monitor *m, const void *bytes, size_t size,
+                                 tacit_error *err)
+{
+    if (size < sizeof m->total)
+        return tacit__fail_plain(err, TACIT_CORRUPT);
+    tacit_status status = tacit_sum_load(m->sum, (const uint8_t *)bytes + sizeof m->total,
+                                         size - sizeof m->total, err);
+    if (status == TACIT_OK)
+        memcpy(&m->total, bytes, sizeof m->total);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* The monitor: the users' mean reward, released with a budget of its own, for the people who run the service. Without it nobody
+ * outside the curator sees a reward. */
+#ifndef TACIT_SERVE_MONITOR_H
+#define TACIT_SERVE_MONITOR_H
+
+#include <tacit/ledger.h>
+
+typedef struct tacit__monitor tacit__monitor;
+
+/* `noise` is used during creation only. */
+TACIT_MUST_USE tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users,
+                                                  tacit_noise *noise, tacit__monitor **out,
+                                                  tacit_error *err);
+void tacit__monitor_destroy(tacit__monitor *monitor);
+
+/* One user's mean reward, in [0, 1]. */
+TACIT_MUST_USE tacit_status tacit__monitor_add(tacit__monitor *monitor, double mean,
+                                               tacit_error *err);
+/* The released mean of all users so far and its standard deviation; NaN before the first. */
+void tacit__monitor_read(const tacit__monitor *monitor, double *mean, double *stddev);
+
+tacit_ledger *tacit__monitor_ledger(const tacit__monitor *monitor);
+
+/* As tacit_sum_save and tacit_sum_load, with the last release. */
+TACIT_MUST_USE tacit_status tacit__monitor_save(const tacit__monitor *monitor, void *bytes,
+                                                size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__monitor_load(tacit__monitor *monitor, const void *bytes,
+                                                size_t size, tacit_error *err);
+
+#endif

@@ -1,0 +1,364 @@
+/* What may be looked at: learners, ledger, guarantee, curves, health, figures. All of it is public or about the service itself. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/account.h>
+
+#include "base/json_text.h"
+#include "serve/describe.h"
+#include "serve/page.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+static tacit__learner *choose(tacit__request *r)
+{
+    tacit__learner *l = tacit__service_learner(r->service, r->learner);
+    if (l == NULL)
+        (void)tacit__refuse(r, 404, "no_learner", "learner",
+                            r->learner != NULL ? "there is no such learner"
+                                               : "which learner is meant?");
+    return l;
+}
+
+static void put_string(tacit__text *out, const char *text)
+{
+    tacit__text_json_string(out, text, strlen(text));
+}
+
+bool tacit__handle_learners(tacit__request *r)
+{
+    r->status = 200;
+    tacit__text_put(&r->answer, "{\"learners\":[");
+    for (size_t i = 0; i < r->service->config.n_learners; i++) {
+        tacit__learner *l = r->service->learners[i];
+        const tacit__learner_config *c = tacit__learner_config_of(l);
+        tacit__learner_figures f = tacit__learner_look(l);
+        tacit__text_print(&r->answer, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"model\":\"%s\",",
+                          i > 0 ? "," : "", c->name, c->request.kind,
+                          tacit__model_name(c->request.guarantee.model));
+        tacit__describe_figures(&f, &r->answer);
+        tacit__text_put(&r->answer, "}");
+    }
+    tacit__text_put(&r->answer, "]}");
+    return true;
+}
+
+/* --- Ledger and guarantee ----------------------------------------------------------------------- */
+
+static void put_number(tacit__text *out, const char *key, double x)
+{
+    tacit__text_print(out, ",\"%s\":", key);
+    tacit__text_number(out, x);
+}
+
+/* Lines of a plan, with what has passed according to the store. False: the store cannot be read. */
+static bool put_passed(tacit__request *r, tacit__learner *l, const tacit_plan *plan, bool *first)
+{
+    for (size_t i = 0; plan != NULL && i < tacit_plan_size(plan); i++) {
+        const tacit_release *line = tacit_plan_release(plan, i);
+        uint64_t passed = 0;
+        pthread_mutex_lock(&r->service->reader_lock);
+        tacit_status status = tacit__vault_passed(r->service->reader, tacit__learner_id(l),
+                                                  line->name, &passed, NULL);
+        pthread_mutex_unlock(&r->service->reader_lock);
+        if (status != TACIT_OK)
+            return false;
+        tacit__text_put(&r->answer, *first ? "{\"name\":" : ",{\"name\":");
+        put_string(&r->answer, line->name);
+        tacit__text_print(
+            &r->answer, ",\"dimension\":%zu,\"declared\":%llu,\"passed\":%llu,\"left\":%llu",
+            line->dimension, (unsigned long long)line->steps, (unsigned long long)passed,
+            (unsigned long long)(line->steps > passed ? line->steps - passed : 0));
+        put_number(&r->answer, "scale", tacit_plan_scale(plan, i));
+        tacit__text_put(&r->answer, "}");
+        *first = false;
+    }
+    return true;
+}
+
+bool tacit__handle_ledger(tacit__request *r)
+{
+    tacit__learner *l = choose(r);
+    if (l == NULL)
+        return true;
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    tacit__learner_figures f = tacit__learner_look(l);
+    bool first = true;
+    r->status = 200;
+    tacit__text_print(&r->answer, "{\"learner\":\"%s\",", c->name);
+    tacit__describe_learner(c, &r->answer);
+    tacit__text_put(&r->answer, ",");
+    tacit__describe_figures(&f, &r->answer);
+    tacit__text_put(&r->answer, ",\"releases\":[");
+    if (!put_passed(r, l, tacit__learner_plan(l), &first) ||
+        !put_passed(r, l, tacit__learner_monitor_plan(l), &first))
+        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    tacit__text_put(&r->answer, "]");
+    if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
+        tacit__text_put(&r->answer,
+                        ",\"note\":\"every user spends the whole guarantee once, on their own "
+                        "device; the server releases nothing of its own\"");
+    tacit__text_put(&r->answer, "}");
+    return true;
+}
+
+static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
+{
+    tacit_law law = tacit_plan_law(plan);
+    tacit_composition total;
+    tacit__text_print(out, "{\"law\":\"%s\",\"releases\":[",
+                      law == TACIT_LAW_GAUSSIAN  ? "gaussian"
+                      : law == TACIT_LAW_LAPLACE ? "laplace"
+                                                 : "none");
+    for (size_t i = 0; i < tacit_plan_size(plan); i++) {
+        const tacit_release *line = tacit_plan_release(plan, i);
+        tacit__text_put(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        put_string(out, line->name);
+        tacit__text_print(out, ",\"dimension\":%zu,\"steps\":%llu", line->dimension,
+                          (unsigned long long)line->steps);
+        put_number(out, "l1", line->l1);
+        put_number(out, "l2", line->l2);
+        put_number(out, "column_l1", line->column_l1);
+        put_number(out, "column_l2", line->column_l2);
+        put_number(out, "scale", tacit_plan_scale(plan, i));
+        tacit__text_put(out, ",\"reason\":");
+        put_string(out, line->reason);
+        tacit__text_put(out, "}");
+    }
+    tacit__text_put(out, "],\"accounted\":");
+    if (tacit_plan_account(plan, delta, &total, NULL) == TACIT_OK) {
+        tacit__text_put(out, "{\"epsilon\":");
+        tacit__text_number(out, total.epsilon.high);
+        put_number(out, "delta", delta);
+        tacit__text_put(out, "}");
+    } else {
+        tacit__text_put(out, "null");
+    }
+    tacit__text_put(out, "}");
+}
+
+static void put_sentences(tacit__text *out, const tacit__learner_config *c)
+{
+    const tacit_guarantee *g = &c->request.guarantee;
+    tacit__text_put(out, ",\"sentences\":[");
+    if (g->model == TACIT_MODEL_NONE)
+        tacit__text_put(out, "\"Nothing is promised: this learner works on exact data.\"");
+    else if (g->model == TACIT_MODEL_JOINT)
+        tacit__text_print(
+            out,
+            "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
+            "user is replaced.\","
+            "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
+            "nobody comes twice.\","
+            "\"The service sees raw data; it keeps them sealed, and only until they are learned.\"",
+            g->epsilon, g->delta);
+    else
+        tacit__text_print(out,
+                          "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
+                          "of their possible episodes.\","
+                          "\"The service never sees raw data.\"",
+                          g->epsilon, g->delta);
+    if (c->monitor.model != TACIT_MODEL_NONE)
+        tacit__text_print(
+            out, ",\"The released mean reward costs (%g, %g) more; together at most (%g, %g).\"",
+            c->monitor.epsilon, c->monitor.delta,
+            c->monitor.epsilon + (g->model == TACIT_MODEL_NONE ? 0 : g->epsilon),
+            c->monitor.delta + (g->model == TACIT_MODEL_NONE ? 0 : g->delta));
+    tacit__text_put(out, "]");
+}
+
+static void put_guarantee(tacit__text *out, tacit__learner *l)
+{
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    const tacit_plan *plan = tacit__learner_plan(l), *monitor = tacit__learner_monitor_plan(l);
+    tacit__text_print(out, "{\"learner\":\"%s\",", c->name);
+    tacit__describe_learner(c, out);
+    tacit__text_put(out, ",\"plan\":");
+    if (plan != NULL)
+        put_plan(out, plan, c->request.guarantee.delta);
+    else
+        tacit__text_put(out, "null");
+    tacit__text_put(out, ",\"monitor\":");
+    if (monitor != NULL)
+        put_plan(out, monitor, c->monitor.delta);
+    else
+        tacit__text_put(out, "null");
+    put_sentences(out, c);
+    tacit__text_put(out, ",\"remark\":");
+    put_string(out, tacit__learner_remark(l));
+    tacit__text_put(out, "}");
+}
+
+bool tacit__handle_guarantee(tacit__request *r)
+{
+    tacit_service *s = r->service;
+    tacit__learner *l = choose(r);
+    size_t i = 0;
+    if (l == NULL)
+        return true;
+    while (s->learners[i] != l)
+        i++;
+    r->status = 200;
+    /* it does not change, and the accountant may take a while: made once */
+    pthread_mutex_lock(&s->guarantee_lock);
+    if (s->guarantees[i].length == 0)
+        put_guarantee(&s->guarantees[i], l);
+    tacit__text_add(&r->answer, s->guarantees[i].data, s->guarantees[i].length);
+    pthread_mutex_unlock(&s->guarantee_lock);
+    return true;
+}
+
+bool tacit__handle_history(tacit__request *r)
+{
+    enum { POINTS = 1000 };
+    tacit__learner *l = choose(r);
+    if (l == NULL)
+        return true;
+    r->status = 200;
+    tacit__text_print(&r->answer,
+                      "{\"learner\":\"%s\",\"points\":", tacit__learner_config_of(l)->name);
+    pthread_mutex_lock(&r->service->reader_lock);
+    tacit_status status =
+        tacit__vault_history(r->service->reader, tacit__learner_id(l), POINTS, &r->answer, NULL);
+    pthread_mutex_unlock(&r->service->reader_lock);
+    if (status != TACIT_OK)
+        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    tacit__text_put(&r->answer, "}");
+    return true;
+}
+
+/* --- Health and figures ------------------------------------------------------------------------- */
+
+bool tacit__handle_health(tacit__request *r)
+{
+    bool failing = tacit__scribe_look(r->service->scribe).failing;
+    r->status = failing ? 503 : 200;
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}",
+                      failing ? "failing" : "ok", tacit_version());
+    return true;
+}
+
+static void put_learner_metrics(tacit__text *out, const tacit_service *service)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } rows[] = {{"tacit_users_limit", "gauge", "Users that the learner was declared for"},
+                {"tacit_users_accepted_total", "counter", "Users acknowledged"},
+                {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
+                {"tacit_users_refused_total", "counter", "Users that the learner could not take"},
+                {"tacit_users_left", "gauge", "Users until the budget is spent"},
+                {"tacit_policy_version", "gauge", "Version of the billboard"},
+                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
+                          rows[i].name, rows[i].type);
+        for (size_t j = 0; j < service->config.n_learners; j++) {
+            tacit__learner_figures f = tacit__learner_look(service->learners[j]);
+            const uint64_t values[] = {f.limit,
+                                       f.accepted,
+                                       f.users,
+                                       f.refused,
+                                       f.limit - f.accepted,
+                                       f.version,
+                                       !f.closed && !f.failed && f.accepted < f.limit};
+            tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
+                              service->config.learners[j].name, (unsigned long long)values[i]);
+        }
+    }
+}
+
+/* Upper ends of the buckets, in seconds. */
+static const double ends[TACIT__N_BUCKETS] = {1e-4,   2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2,
+                                              2.5e-2, 5e-2,   0.1,  0.25, 1,      5,    1e9};
+
+static void put_route_metrics(tacit__text *out, const tacit_service *service)
+{
+    tacit__text_put(out, "# HELP tacit_http_requests_total Answers by route and class of status\n"
+                         "# TYPE tacit_http_requests_total counter\n");
+    for (size_t i = 0; i < tacit__n_routes; i++)
+        for (unsigned class = 1; class < 6; class ++) {
+            uint64_t n = atomic_load(&service->figures[i].answers[class]);
+            if (n > 0)
+                tacit__text_print(
+                    out,
+                    "tacit_http_requests_total{method=\"%s\",route=\"%s\",status=\"%uxx\"} %llu\n",
+                    tacit__routes[i].method, tacit__routes[i].path, class, (unsigned long long)n);
+        }
+    tacit__text_put(out, "# HELP tacit_http_request_seconds Time from the request to the answer\n"
+                         "# TYPE tacit_http_request_seconds histogram\n");
+    for (size_t i = 0; i < tacit__n_routes; i++) {
+        const tacit__route_figures *f = &service->figures[i];
+        uint64_t n = 0;
+        for (int b = 0; b < TACIT__N_BUCKETS; b++)
+            n += atomic_load(&f->buckets[b]);
+        if (n == 0)
+            continue;
+        uint64_t so_far = 0;
+        for (int b = 0; b + 1 < TACIT__N_BUCKETS; b++) {
+            so_far += atomic_load(&f->buckets[b]);
+            tacit__text_print(
+                out,
+                "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"%g\"}"
+                " %llu\n",
+                tacit__routes[i].path, tacit__routes[i].method, ends[b],
+                (unsigned long long)so_far);
+        }
+        tacit__text_print(
+            out,
+            "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"+Inf\"} %llu\n"
+            "tacit_http_request_seconds_sum{route=\"%s\",method=\"%s\"} %g\n"
+            "tacit_http_request_seconds_count{route=\"%s\",method=\"%s\"} %llu\n",
+            tacit__routes[i].path, tacit__routes[i].method, (unsigned long long)n,
+            tacit__routes[i].path, tacit__routes[i].method,
+            1e-6 * (double)atomic_load(&f->total_us), tacit__routes[i].path,
+            tacit__routes[i].method, (unsigned long long)n);
+    }
+}
+
+bool tacit__handle_metrics(tacit__request *r)
+{
+    const tacit_service *s = r->service;
+    tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
+    tacit__text *out = &r->answer;
+    r->status = 200;
+    r->type = "text/plain; version=0.0.4; charset=utf-8";
+    put_learner_metrics(out, s);
+    put_route_metrics(out, s);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } rows[] = {
+        {"tacit_episodes_open", "gauge", "Episodes with some steps",
+         atomic_load(&s->open_episodes)},
+        {"tacit_episodes_expired_total", "counter", "Episodes given up", atomic_load(&s->expired)},
+        {"tacit_store_jobs_total", "counter", "Writes that were answered", scribe.jobs},
+        {"tacit_store_commits_total", "counter", "Transactions on disk", scribe.commits},
+        {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
+        {"tacit_start_time_seconds", "gauge", "When the service was started",
+         (uint64_t)s->started}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", rows[i].name, rows[i].help,
+                          rows[i].name, rows[i].type, rows[i].name,
+                          (unsigned long long)rows[i].value);
+    return true;
+}
+
+void tacit__figures_add(tacit__route_figures *f, unsigned status, double seconds)
+{
+    int b = 0;
+    while (b + 1 < TACIT__N_BUCKETS && seconds > ends[b])
+        b++;
+    atomic_fetch_add_explicit(&f->answers[status / 100 < 6 ? status / 100 : 0], 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->buckets[b], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->total_us, (uint64_t)(1e6 * seconds), memory_order_relaxed);
+}
+
+bool tacit__handle_page(tacit__request *r)
+{
+    r->status = 200;
+    r->type = "text/html; charset=utf-8";
+    tacit__text_add(&r->answer, (const char *)tacit__live_page, tacit__live_page_size);
+    return true;
+}

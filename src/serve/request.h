@@ -1,0 +1,91 @@
+/* A request, whatever it came by: what was asked, who asks, and what is answered. Handlers see this and no HTTP library. */
+#ifndef TACIT_SERVE_REQUEST_H
+#define TACIT_SERVE_REQUEST_H
+
+#include "base/json.h"
+#include "base/text.h"
+#include "serve/scribe.h"
+#include "serve/ticket.h"
+
+typedef struct tacit_service tacit_service;
+typedef struct tacit__route tacit__route;
+typedef struct tacit__request tacit__request;
+
+/* What a token allows; also the bits of a token's scopes. */
+typedef enum tacit__scope {
+    TACIT__SCOPE_OPEN = 0, /* anybody */
+    TACIT__SCOPE_DECIDE = 1,
+    TACIT__SCOPE_OBSERVE = 2,
+    TACIT__SCOPE_REPORT = 4,
+    TACIT__SCOPE_READ = 8,
+    TACIT__SCOPE_ADMIN = 16 /* everything */
+} tacit__scope;
+
+struct tacit__request {
+    tacit_service *service;
+    const tacit__route *route;
+    const char *path_id; /* the {id} of the path; not terminated */
+    size_t path_id_length;
+    const char *learner;     /* ?learner=, or NULL */
+    const char *idempotency; /* the header, or NULL */
+    const char *if_none_match;
+    const char *body;
+    size_t body_size;
+
+    unsigned status;      /* of the answer */
+    tacit__text answer;   /* JSON, unless `type` says otherwise */
+    const char *type;     /* NULL: application/json */
+    char etag[64];        /* "": none */
+    unsigned max_age;     /* seconds that others may keep the answer; 0: none */
+    unsigned retry_after; /* seconds; 0: none */
+
+    /* For handlers that wait for the scribe. */
+    tacit__job job;
+    tacit__ticket ticket;
+    struct tacit__learner *chosen;
+    uint8_t *data; /* of the job; freed with the request */
+    size_t data_size;
+    uint8_t key[TACIT__VAULT_KEY];
+    int answer_code;
+    const char *field;
+    bool is_user, opens, closes; /* what the job does to the counts */
+    bool has_reward, has_next;
+    double reward;
+    uint32_t next_state;
+    void (*resume)(tacit__request *request); /* set by whoever runs the handler */
+};
+
+/* The request that a job is part of. */
+static inline tacit__request *tacit__request_of(tacit__job *job)
+{
+    return (tacit__request *)(void *)((char *)job - offsetof(tacit__request, job));
+}
+
+/* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never repeats what was sent. Always
+ * true: the request is done. */
+__attribute__((format(printf, 5, 6))) bool tacit__refuse(tacit__request *r, unsigned status,
+                                                         const char *code, const char *field,
+                                                         const char *format, ...);
+
+/* --- Bodies ------------------------------------------------------------------------------------- */
+
+typedef struct tacit__body {
+    tacit__request *request;
+    const tacit__json_node *nodes;
+} tacit__body;
+
+/* The body as an object that has none but these keys (NULL-terminated). False: it was refused. */
+bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body);
+/* The value of a key, NULL if it is not there or null. */
+const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
+/* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */
+bool tacit__body_count(const tacit__body *body, const char *key, uint64_t below, bool *has,
+                       uint64_t *out);
+bool tacit__body_real(const tacit__body *body, const char *key, double low, double high, bool *has,
+                      double *out);
+bool tacit__body_text(const tacit__body *body, const char *key, bool *has, char *out,
+                      size_t capacity);
+/* n numbers; out[n]. */
+bool tacit__body_reals(const tacit__body *body, const char *key, size_t n, bool *has, double *out);
+
+#endif

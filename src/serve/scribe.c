@@ -1,0 +1,179 @@
+#include "serve/scribe.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    MOST = 1024
+}; /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
+
+struct tacit__scribe {
+    tacit__vault *vault;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    tacit__job *first, *last;
+    bool stop;
+    atomic_uint_fast64_t jobs, commits, failures;
+    atomic_bool failing;
+};
+
+/* Up to MOST waiting jobs as a list. */
+static tacit__job *take(tacit__scribe *s)
+{
+    tacit__job *first = s->first, *last = first;
+    for (int n = 1; last != NULL && last->next != NULL && n < MOST; n++)
+        last = last->next;
+    if (last != NULL) {
+        s->first = last->next;
+        last->next = NULL;
+    }
+    if (s->first == NULL)
+        s->last = NULL;
+    return first;
+}
+
+static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tacit_error *err)
+{
+    tacit_status status = tacit__vault_begin(s->vault, err);
+    for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
+        status = job->apply(job, s->vault, err);
+    if (status != TACIT_OK)
+        tacit__vault_undo(s->vault);
+    else
+        status = tacit__vault_commit(s->vault, err);
+    atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
+                              memory_order_relaxed);
+    atomic_store_explicit(&s->failing, status != TACIT_OK, memory_order_relaxed);
+    return status;
+}
+
+/* Together; if that fails, one by one, so that nobody pays for somebody else's failure. */
+static void write_all(tacit__scribe *s, tacit__job *list)
+{
+    tacit_error err = {0};
+    bool single = list->next == NULL;
+    tacit_status status = write_list(s, list, false, &err);
+    while (list != NULL) {
+        tacit__job *job = list, *next = job->next;
+        tacit_status own = status;
+        if (status != TACIT_OK && !single)
+            own = write_list(s, job, true, &err);
+        atomic_fetch_add_explicit(&s->jobs, 1, memory_order_relaxed);
+        job->done(job, own);
+        list = next;
+    }
+}
+
+static void *work(void *context)
+{
+    tacit__scribe *s = context;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (s->first == NULL && !s->stop)
+            pthread_cond_wait(&s->news, &s->lock);
+        if (s->first == NULL)
+            break;
+        tacit__job *list = take(s);
+        pthread_mutex_unlock(&s->lock);
+        write_all(s, list);
+        pthread_mutex_lock(&s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+tacit_status tacit__scribe_create(tacit__vault *vault, tacit__scribe **out, tacit_error *err)
+{
+    tacit__scribe *s = tacit__alloc(1, sizeof *s);
+    if (s == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    s->vault = vault;
+    (void)pthread_mutex_init(&s->lock, NULL);
+    (void)pthread_cond_init(&s->news, NULL);
+    if (pthread_create(&s->thread, NULL, work, s) != 0) {
+        tacit__free(s);
+        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
+    }
+    *out = s;
+    return TACIT_OK;
+}
+
+void tacit__scribe_destroy(tacit__scribe *s)
+{
+    if (s == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_signal(&s->news);
+    pthread_mutex_unlock(&s->lock);
+    (void)pthread_join(s->thread, NULL);
+    (void)pthread_cond_destroy(&s->news);
+    (void)pthread_mutex_destroy(&s->lock);
+    tacit__free(s);
+}
+
+void tacit__scribe_post(tacit__scribe *s, tacit__job *job)
+{
+    job->next = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->last != NULL)
+        s->last->next = job;
+    else
+        s->first = job;
+    s->last = job;
+    pthread_cond_signal(&s->news);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A job that somebody waits for. `outer` is the caller's. */
+typedef struct waiting {
+    tacit__job job;
+    tacit__job *outer;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    bool done;
+    tacit_status status;
+} waiting;
+
+static tacit_status apply_outer(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    tacit__job *outer = ((waiting *)job)->outer;
+    return outer->apply(outer, vault, err);
+}
+
+static void wake(tacit__job *job, tacit_status status)
+{
+    waiting *w = (waiting *)job;
+    pthread_mutex_lock(&w->lock);
+    w->done = true;
+    w->status = status;
+    pthread_cond_signal(&w->news);
+    pthread_mutex_unlock(&w->lock);
+}
+
+tacit_status tacit__scribe_wait(tacit__scribe *s, tacit__job *job)
+{
+    waiting w = {.job = {.apply = apply_outer, .done = wake}, .outer = job};
+    (void)pthread_mutex_init(&w.lock, NULL);
+    (void)pthread_cond_init(&w.news, NULL);
+    tacit__scribe_post(s, &w.job);
+    pthread_mutex_lock(&w.lock);
+    while (!w.done)
+        pthread_cond_wait(&w.news, &w.lock);
+    pthread_mutex_unlock(&w.lock);
+    (void)pthread_cond_destroy(&w.news);
+    (void)pthread_mutex_destroy(&w.lock);
+    return w.status;
+}
+
+tacit__scribe_figures tacit__scribe_look(const tacit__scribe *s)
+{
+    return (tacit__scribe_figures){.jobs = atomic_load(&s->jobs),
+                                   .commits = atomic_load(&s->commits),
+                                   .failures = atomic_load(&s->failures),
+                                   .failing = atomic_load(&s->failing)};
+}

@@ -1,0 +1,67 @@
+#include "serve/ticket.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "noise/seal.h"
+
+enum { SMALL = 1024, MOST = 1 << 20 }; /* bytes that are on the stack; that are looked at */
+
+void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
+                         const double *features, tacit__text *out)
+{
+    size_t more = ticket->n_features * sizeof *features, size = sizeof *ticket + more;
+    uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
+    char small_text[TACIT__BASE64_SIZE(SMALL + TACIT__SEAL_BYTES)];
+    bool large = size > SMALL;
+    uint8_t *plain = large ? tacit__alloc(2 * size + TACIT__SEAL_BYTES, 1) : small;
+    char *text = large ? tacit__alloc(TACIT__BASE64_SIZE(size + TACIT__SEAL_BYTES), 1) : small_text;
+    if (plain == NULL || text == NULL) {
+        out->failed = true;
+    } else {
+        uint8_t *sealed = plain + size;
+        memcpy(plain, ticket, sizeof *ticket);
+        if (more > 0)
+            memcpy(plain + sizeof *ticket, features, more);
+        tacit__seal(key, plain, size, sealed);
+        tacit__base64_write(sealed, size + TACIT__SEAL_BYTES, text);
+        tacit__text_put(out, text);
+    }
+    if (large) {
+        tacit__free_secret(plain, plain != NULL ? size : 0);
+        tacit__free(text);
+    } else {
+        tacit__wipe(small, size);
+    }
+}
+
+bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
+                        const char *text, size_t length, tacit__ticket *out, double **features)
+{
+    if (features != NULL)
+        *features = NULL;
+    if (length > MOST || length < 4 * (sizeof *out + TACIT__SEAL_BYTES) / 3)
+        return false;
+    uint8_t small[SMALL];
+    size_t capacity = length / 4 * 3 + 3, n = 0;
+    bool large = 2 * capacity > sizeof small, good = false;
+    uint8_t *sealed = large ? tacit__alloc(2 * capacity, 1) : small;
+    uint8_t *plain = sealed != NULL ? sealed + capacity : NULL;
+    if (plain != NULL && tacit__base64_read(text, length, sealed, capacity, &n) &&
+        n >= sizeof *out + TACIT__SEAL_BYTES && tacit__unseal(key, sealed, n, plain)) {
+        memcpy(out, plain, sizeof *out);
+        size_t more = n - TACIT__SEAL_BYTES - sizeof *out;
+        good = out->kind == kind && more == out->n_features * sizeof(double);
+        if (good && more > 0 && features != NULL) {
+            *features = tacit__alloc(out->n_features, sizeof(double));
+            good = *features != NULL;
+            if (good)
+                memcpy(*features, plain + sizeof *out, more);
+        }
+    }
+    if (large)
+        tacit__free_secret(sealed, sealed != NULL ? 2 * capacity : 0);
+    else
+        tacit__wipe(small, sizeof small);
+    return good;
+}

@@ -1,0 +1,151 @@
+/* Tokens and the care of the store, from the outside: while a service runs, or without one. */
+#include <string.h>
+#include <time.h>
+
+#include <tacit/service.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/config.h"
+#include "serve/key.h"
+#include "serve/routes.h"
+#include "store/service.h"
+
+/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its store first. */
+static tacit_status open_store(const tacit_service_options *options, tacit__vault_use use,
+                               bool may_make, tacit__vault **out, tacit_error *err)
+{
+    tacit__service_config config;
+    uint8_t key[TACIT__KEY_BYTES];
+    if (options == NULL || options->file == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = tacit__service_config_read(options->file, &config, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__key_read(&config, options->credentials, may_make, key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_open(config.store, use, key, out, err);
+    if (status != TACIT_OK && may_make && use == TACIT__VAULT_TOOL &&
+        (err == NULL || err->status == TACIT_BAD_ARGUMENT)) {
+        tacit__vault *fresh = NULL; /* made by whoever serves, which is us for a moment */
+        status = tacit__vault_open(config.store, TACIT__VAULT_SERVE, key, &fresh, err);
+        tacit__vault_close(fresh);
+        if (status == TACIT_OK)
+            status = tacit__vault_open(config.store, use, key, out, err);
+    }
+    tacit__wipe(key, sizeof key);
+    tacit__service_config_free(&config);
+    return status;
+}
+
+tacit_status tacit_token_create(const tacit_service_options *options, const char *name,
+                                const char *scopes, char token[TACIT_TOKEN_SIZE], tacit_error *err)
+{
+    static const char prefix[] = "tacit_";
+    unsigned bits;
+    if (name == NULL || name[0] == '\0' || strlen(name) > TACIT__TOKEN_NAME)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a token's name has 1 to %d bytes",
+                           TACIT__TOKEN_NAME);
+    if (scopes == NULL || !tacit__scopes_read(scopes, &bits))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "scopes are '%.80s', expected some of decide,observe,report,read,admin",
+                           scopes != NULL ? scopes : "");
+    tacit__vault *vault = NULL;
+    tacit_status status = open_store(options, TACIT__VAULT_TOOL, true, &vault, err);
+    if (status != TACIT_OK)
+        return status;
+    uint8_t secret[TACIT__KEY_BYTES];
+    tacit__token entry = {.scopes = bits, .created = (int64_t)time(NULL)};
+    tacit__random_bytes(secret, sizeof secret);
+    memcpy(token, prefix, sizeof prefix - 1);
+    tacit__base64_write(secret, sizeof secret, token + sizeof prefix - 1);
+    tacit__digest(&(tacit__bytes){token, strlen(token)}, 1, entry.hash);
+    memcpy(entry.name, name, strlen(name) + 1);
+    status = tacit__vault_token_add(vault, &entry, err);
+    tacit__wipe(secret, sizeof secret);
+    tacit__vault_close(vault);
+    return status;
+}
+
+tacit_status tacit_token_revoke(const tacit_service_options *options, const char *name,
+                                tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit_status status = open_store(options, TACIT__VAULT_TOOL, false, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_token_revoke(vault, name, err);
+    tacit__vault_close(vault);
+    return status;
+}
+
+tacit_status tacit_token_list(const tacit_service_options *options,
+                              void (*each)(void *context, const tacit_token_facts *token),
+                              void *context, tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
+    size_t n = 0;
+    if (tokens == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = open_store(options, TACIT__VAULT_TOOL, false, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_tokens(vault, tokens, &n, err);
+    for (size_t i = 0; i < n && status == TACIT_OK; i++) {
+        char scopes[64];
+        const tacit_token_facts facts = {.name = tokens[i].name,
+                                         .scopes = tacit__scopes_write(tokens[i].scopes, scopes),
+                                         .created = tokens[i].created,
+                                         .revoked = tokens[i].revoked};
+        each(context, &facts);
+    }
+    tacit__vault_close(vault);
+    tacit__free(tokens);
+    return status;
+}
+
+tacit_status tacit_store_check(const tacit_service_options *options, tacit_store_health *health,
+                               tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit__vault_health found;
+    tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_check(vault, &found, err);
+    if (status == TACIT_OK)
+        *health = (tacit_store_health){.learners = found.learners,
+                                       .inputs = found.inputs,
+                                       .open = found.open,
+                                       .seen = found.seen,
+                                       .people = found.people,
+                                       .tokens = found.tokens,
+                                       .bytes = found.bytes};
+    tacit__vault_close(vault);
+    return status;
+}
+
+tacit_status tacit_store_backup(const tacit_service_options *options, const char *path,
+                                tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_backup(vault, path, err);
+    tacit__vault_close(vault);
+    return status;
+}
+
+tacit_status tacit_store_export(const tacit_service_options *options, char **json, tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit__text out = {0};
+    tacit_status status = open_store(options, TACIT__VAULT_READ, false, &vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_export(vault, &out, err);
+    tacit__vault_close(vault);
+    if (status == TACIT_OK)
+        *json = out.data;
+    else
+        tacit__text_destroy(&out);
+    return status;
+}
