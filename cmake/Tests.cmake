@@ -57,5 +57,9 @@ if(CMOCKA_FOUND)
   endforeach()
 endif()
 
+if(CMOCKA_FOUND AND TACIT_HAS_SERVER)
+  include(ServiceTests)
+endif()
+
 include(Fuzz)
 include(House)

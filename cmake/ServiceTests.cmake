@@ -1,0 +1,32 @@
+# tests/service/test_*.c: the decision service from the outside and in crashes. fault_io.c makes disks fail and processes die; it is
+# linked into every one of these programs, and preloaded into the command where they start it.
+file(GLOB service_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/service/test_*.c")
+add_library(tacit_fault_io MODULE "${PROJECT_SOURCE_DIR}/tests/service/fault_io.c")
+target_include_directories(tacit_fault_io PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+target_link_libraries(tacit_fault_io PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(tacit_fault_io PROPERTIES PREFIX "" OUTPUT_NAME fault_io LIBRARY_OUTPUT_DIRECTORY
+                                                                     "${PROJECT_BINARY_DIR}/tests/service")
+foreach(source IN LISTS service_tests)
+  get_filename_component(file "${source}" NAME_WE)
+  string(REGEX REPLACE "^test_" "" name "${file}")
+  set(target service_${file})
+  add_executable(${target} "${source}" "${PROJECT_SOURCE_DIR}/tests/service/fault_io.c")
+  tacit_test_program(${target})
+  target_link_libraries(${target} PRIVATE tacit_test_support PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+  target_compile_definitions(
+    ${target} PRIVATE TACIT_COMMAND="$<TARGET_FILE:tacit_command>"
+                      TACIT_FAULT_IO="$<TARGET_FILE:tacit_fault_io>")
+  add_dependencies(${target} tacit_command tacit_fault_io)
+  if(TACIT_SANITIZE)
+    target_compile_definitions(${target} PRIVATE TACIT_SANITIZED)
+  endif()
+  set_target_properties(
+    ${target} PROPERTIES OUTPUT_NAME ${file} ENABLE_EXPORTS ON RUNTIME_OUTPUT_DIRECTORY
+                                                               "${PROJECT_BINARY_DIR}/tests/service")
+  add_test(NAME service.${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  if(name MATCHES "_slow$")
+    set_tests_properties(service.${name} PROPERTIES LABELS "slow;service" TIMEOUT 3600)
+  else()
+    set_tests_properties(service.${name} PROPERTIES LABELS "default;service" TIMEOUT 600)
+  endif()
+endforeach()

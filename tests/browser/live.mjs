@@ -1,0 +1,60 @@
+/* The live page, as a reader sees it: asks for a token, refuses a wrong one, shows figures and curves, follows what happens, and stops
+ * at the wall of the budget; asks nobody but the service for anything, and puts nothing red on the console. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { open, tab } from './chromium.mjs';
+
+const [, , program, url, reader, user] = process.argv;
+const browser = await open(program);
+
+async function until(page, expression, what) {
+  for (let i = 0; i < 400; i++) {
+    if (await page.ask(expression)) return;
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+  throw new Error(`${what}; the page shows: ${await page.ask('document.body.innerText')}`);
+}
+const figure = (learner, name) => `document.querySelector('[data-learner=${learner}] [data-figure=${name}]')?.textContent`;
+const give = (page, token) => page.ask(`(() => { document.getElementById('token').value = ${JSON.stringify(token)};
+  document.getElementById('gate').requestSubmit(); })()`);
+
+try {
+  const page = await tab(browser, { width: 1000, height: 1200 });
+  await page.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await page.go(url + '/');
+  await until(page, "!document.getElementById('gate').hidden", 'a token is asked for');
+  await give(page, user); // a token, but not one that may read
+  await until(page, "document.getElementById('problem').textContent.includes('may not read')", 'it may not read');
+  page.problems.length = 0; // the console notes refusals, which were wanted
+  await give(page, reader);
+  await until(page, `${figure('river', 'users')} === '30'`, 'thirty users');
+  assert.equal(await page.ask("document.getElementById('gate').hidden"), true);
+  assert.equal(await page.ask(figure('river', 'left')), '30');
+  assert.equal(await page.ask(figure('river', 'learning')), 'yes');
+  assert.match(await page.ask(figure('river', 'reward')), /^-?\d+\.\d{3} ± \d+\.\d{3}$/);
+  assert.equal(await page.ask(figure('quiet', 'reward')), 'not released');
+  assert.equal(await page.ask("document.querySelectorAll('[data-learner]').length"), 2);
+  assert.ok(await page.ask("document.querySelector('[data-learner=river] [data-curve=reward] path.line').getAttribute('d').length > 40"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('visits 30 of 59')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('together at most')"));
+  const version = Number(await page.ask(figure('river', 'version')));
+  writeFileSync(process.env.TACIT_MORE, 'go\n'); // forty more come; ten of them too many
+  await until(page, `${figure('river', 'left')} === '0' && ${figure('river', 'users')} === '60'`, 'the budget is spent');
+  assert.equal(await page.ask(figure('river', 'learning')), 'no');
+  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('the budget is spent')"));
+  assert.ok(Number(await page.ask(figure('river', 'version'))) >= version);
+  assert.equal(await page.ask("document.querySelector('[data-learner=river] [role=progressbar]').getAttribute('aria-valuenow')"), '100');
+  assert.equal(await page.ask('document.body.scrollWidth <= window.innerWidth'), true);
+  assert.deepEqual(page.problems, []);
+  for (const request of page.requests) assert.ok(request.startsWith(url) || request.startsWith('data:'), request);
+  // dark, and narrow as a telephone
+  const small = await tab(browser, { width: 380, height: 800, dark: true });
+  await small.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await small.go(`${url}/#token=${reader}`);
+  await until(small, `${figure('river', 'users')} === '60'`, 'the token may come with the address');
+  assert.equal(await small.ask('document.documentElement.scrollWidth <= window.innerWidth'), true);
+  assert.deepEqual(small.problems, []);
+  if (process.env.TACIT_PICTURE) writeFileSync(process.env.TACIT_PICTURE, await page.picture(true));
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Starts a service with a few users and looks at its live page in the system's Chromium.
+#
+#   live.sh BUILD      exit status 77, with a sentence, where there is nothing to look with
+set -euo pipefail
+build=$(cd "${1:?usage: live.sh BUILD}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+command -v node >/dev/null || skip 'node is not installed'
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    skip 'Chromium is not installed'
+
+box=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$box"' EXIT
+cat >"$box/service.yaml" <<'YAML'
+listen: 127.0.0.1:0
+store: service.db
+learners:
+  - {name: river, space: {states: 6, actions: 2, horizon: 4, stationary: yes}, users: 60,
+     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}
+  - {name: quiet, space: {states: 3, actions: 2, horizon: 1}, users: 1000,
+     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 2}}}
+YAML
+cd "$box"
+"$build/tacit" token create service.yaml --name reader --scopes read >reader
+"$build/tacit" token create service.yaml --name user --scopes decide,observe >user
+"$build/tacit" serve service.yaml >out 2>err &
+server=$!
+for _ in $(seq 500); do
+    [ ! -s out ] || break
+    sleep 0.02
+done
+url=$(sed -n 's/^serving on //p' out)
+play() {
+    "$build/tacit" simulate-users "$url" --token-file user --learner river --set states=6 --set horizon=4 \
+        --users "$1" --seed "$2" >said
+}
+play 30 1
+mkfifo more
+(read -r _ <more && play 40 2 && echo done >finished) & # the page is watched while these come
+TACIT_MORE="$box/more" node "$here/live.mjs" "$browser" "$url" "$(cat reader)" "$(cat user)"
+kill -TERM "$server"
+wait "$server"
+server=

@@ -1,0 +1,229 @@
+/* kill -9 again and again, under load: what was acknowledged is there, once, and the learner is where it would be without.
+ *
+ * Two services begin with the same store, so with the same noise. In both, the same users come one after the other; one service is
+ * killed at any moment, started again, and asked again for what it had not acknowledged. In the end both have the same billboard,
+ * ledger and counts. Meanwhile a crowd loads another learner: every user of it that was acknowledged is counted, and nobody twice. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/random.h"
+#include "support/server.h"
+
+#ifndef KILLS
+#define KILLS 20 /* the slow test has hundreds */
+#endif
+enum { CROWD = 3 };
+
+static const char yaml[] =
+    "listen: 127.0.0.1:%d\n"
+    "store: service.db\n"
+    "learners:\n"
+    "  - {name: quiet, space: {states: 3, actions: 2, horizon: 1}, users: 100000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}\n"
+    "  - {name: busy, space: {states: 2, actions: 2, horizon: 2}, users: 100000,\n"
+    "     agent: {kind: private-ucb-po, privacy: {model: joint, epsilon: 1, delta: 0}}}\n";
+
+static void nap(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* A service that may be killed by another thread at any time; `lock` is held while it is started. */
+typedef struct victim {
+    server s;    /* the killer's, once there is one */
+    server face; /* where to ask: the same port for ever */
+    pthread_mutex_t lock;
+    atomic_bool over;
+    atomic_int kills;
+    int wanted;
+    uint64_t chance;
+} victim;
+
+static void *kill_often(void *context)
+{
+    victim *v = context;
+    while (!atomic_load(&v->over) && atomic_load(&v->kills) < v->wanted) {
+        nap(5 + (long)(random_unit(&v->chance) * 120));
+        pthread_mutex_lock(&v->lock);
+        if (!atomic_load(&v->over)) {
+            assert_int_equal(server_stop(&v->s, SIGKILL), -SIGKILL);
+            assert_true(server_start(&v->s, NULL));
+            atomic_fetch_add(&v->kills, 1);
+        }
+        pthread_mutex_unlock(&v->lock);
+    }
+    return NULL;
+}
+
+/* Asks until there is an answer, however often the service dies. */
+static int ask(const victim *v, const char *method, const char *path, const char *body,
+               char *answer)
+{
+    for (int i = 0; i < 2000; i++) {
+        int status = server_ask(&v->face, v->face.token, method, path, NULL, body, answer);
+        if (status != 0)
+            return status;
+        nap(5);
+    }
+    fail_msg("no answer to %s %s", method, path);
+    return 0;
+}
+
+/* User i of the quiet learner, and the learner has learned from them. */
+static void come(const victim *v, int i, char *answer)
+{
+    char body[2048], decision[1024];
+    (void)snprintf(body, sizeof body, "{\"learner\":\"quiet\",\"state\":%d}", i % 3);
+    assert_int_equal(ask(v, "POST", "/v1/decide", body, answer), 200);
+    assert_true(json_field(answer, "decision", decision, sizeof decision));
+    int action = (int)json_number(answer, "action");
+    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":%.2f}", decision,
+                   0.01 * ((i * 37 + action * 50) % 100));
+    assert_int_equal(ask(v, "POST", "/v1/observe", body, answer), 200);
+    do
+        assert_int_equal(ask(v, "GET", "/v1/ledger?learner=quiet", NULL, answer), 200);
+    while (json_number(answer, "users") < i + 1);
+    assert_true(json_number(answer, "users") == i + 1); /* never twice */
+}
+
+typedef struct guest {
+    victim *v;
+    int acknowledged, unsure;
+} guest;
+
+/* Users of the busy learner, until it is over. */
+static void *crowd(void *context)
+{
+    guest *g = context;
+    char *answer = malloc(SERVER_ANSWER), body[2048], decision[1024], episode[512], path[700];
+    while (!atomic_load(&g->v->over)) {
+        const server s = g->v->face;
+        if (server_post(&s, "/v1/episodes", "{\"learner\":\"busy\"}", answer) != 201 ||
+            !json_field(answer, "episode", episode, sizeof episode)) {
+            nap(5);
+            continue;
+        }
+        (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+        bool finished = false, asked = false;
+        for (int h = 0; h < 2; h++) {
+            (void)snprintf(body, sizeof body, "{\"state\":%d,\"step\":%d}", h, h);
+            if (server_post(&s, path, body, answer) != 200 ||
+                !json_field(answer, "decision", decision, sizeof decision))
+                break;
+            (void)snprintf(body, sizeof body,
+                           "{\"decision\":\"%s\",\"reward\":0.5,\"next_state\":%d}", decision,
+                           h == 0 ? 1 : 0);
+            asked = h == 1;
+            int status = server_post(&s, "/v1/observe", body, answer);
+            if (status != 200)
+                break;
+            finished = h == 1;
+        }
+        g->acknowledged += finished;
+        g->unsure += asked && !finished;
+    }
+    free(answer);
+    return NULL;
+}
+
+static void open_victim(victim *v, int port)
+{
+    char text[2048];
+    *v = (victim){.chance = 42};
+    (void)pthread_mutex_init(&v->lock, NULL);
+    (void)snprintf(text, sizeof text, yaml, port);
+    server_open(&v->s, TACIT_COMMAND, text);
+}
+
+/* A port that is free now. */
+static int free_port(void)
+{
+    victim v;
+    open_victim(&v, 0);
+    assert_true(server_start(&v.s, NULL));
+    int port = (int)v.s.port;
+    (void)server_stop(&v.s, SIGTERM);
+    server_close(&v.s);
+    return port;
+}
+
+static void copy_store(const server *from, const server *to)
+{
+    char command[1200];
+    (void)snprintf(command, sizeof command, "cp '%s' '%s' && cp '%s.key' '%s.key'", from->store,
+                   to->store, from->store, to->store);
+    assert_int_equal(system(command), 0);
+}
+
+static void killed_often_it_ends_where_it_would_have_ended(void **state)
+{
+    (void)state;
+    static char here[SERVER_ANSWER], there[SERVER_ANSWER];
+    victim calm, hunted;
+    pthread_t killer, crowds[CROWD];
+    guest guests[CROWD];
+    open_victim(&calm, free_port());
+    open_victim(&hunted, free_port());
+    server_token(&calm.s, "all", "admin", calm.s.token);
+    assert_true(server_start(&calm.s, NULL)); /* makes the learners, with their noise */
+    assert_int_equal(server_stop(&calm.s, SIGTERM), 0);
+    copy_store(&calm.s, &hunted.s);
+    (void)snprintf(hunted.s.token, sizeof hunted.s.token, "%s", calm.s.token);
+    assert_true(server_start(&calm.s, NULL));
+    assert_true(server_start(&hunted.s, NULL));
+    calm.face = calm.s;
+    hunted.face = hunted.s;
+    hunted.wanted = KILLS;
+    assert_int_equal(pthread_create(&killer, NULL, kill_often, &hunted), 0);
+    for (int i = 0; i < CROWD; i++) {
+        guests[i] = (guest){.v = &hunted};
+        assert_int_equal(pthread_create(&crowds[i], NULL, crowd, &guests[i]), 0);
+    }
+    int users = 0;
+    while (atomic_load(&hunted.kills) < KILLS)
+        come(&hunted, users++, there);
+    pthread_mutex_lock(&hunted.lock);
+    atomic_store(&hunted.over, true);
+    pthread_mutex_unlock(&hunted.lock);
+    (void)pthread_join(killer, NULL);
+    double acknowledged = 0, unsure = 0;
+    for (int i = 0; i < CROWD; i++) {
+        (void)pthread_join(crowds[i], NULL);
+        acknowledged += guests[i].acknowledged;
+        unsure += guests[i].unsure;
+    }
+    for (int i = 0; i < users; i++)
+        come(&calm, i, here);
+    assert_true(users >= KILLS / 4 && acknowledged > 0);
+    assert_int_equal(ask(&hunted, "GET", "/v1/ledger?learner=quiet", NULL, there), 200);
+    assert_int_equal(ask(&calm, "GET", "/v1/ledger?learner=quiet", NULL, here), 200);
+    assert_string_equal(strstr(here, "{\"learner\""), strstr(there, "{\"learner\""));
+    assert_int_equal(ask(&hunted, "GET", "/v1/billboard?learner=quiet", NULL, there), 200);
+    assert_int_equal(ask(&calm, "GET", "/v1/billboard?learner=quiet", NULL, here), 200);
+    assert_string_equal(strstr(here, "{\"learner\""), strstr(there, "{\"learner\""));
+    assert_int_equal(ask(&hunted, "GET", "/v1/ledger?learner=busy", NULL, there), 200);
+    assert_within(json_number(there, "accepted"), acknowledged, acknowledged + unsure);
+    char out[512];
+    assert_int_equal(server_tool(&hunted.s, "store check service.yaml", out, sizeof out), 0);
+    assert_int_equal(server_stop(&hunted.s, SIGTERM), 0);
+    assert_int_equal(server_stop(&calm.s, SIGTERM), 0);
+    server_close(&hunted.s);
+    server_close(&calm.s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(killed_often_it_ends_where_it_would_have_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

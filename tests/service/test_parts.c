@@ -1,0 +1,374 @@
+/* Parts of the service on their own: files, tickets, episodes, the monitor, the vault, the table of routes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/config.h"
+#include "serve/episode.h"
+#include "serve/monitor.h"
+#include "serve/routes.h"
+#include "serve/ticket.h"
+#include "store/service.h"
+#include "support/check.h"
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+/* --- Files -------------------------------------------------------------------------------------- */
+
+#define AGENT "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
+#define SPACE "space: {states: 3, actions: 2, horizon: 4}"
+
+static void files_are_read_or_refused_with_the_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"store: a.db\n", "dir/s.yaml:1: 'learners' is missing, expected for example learners: "
+                          "[{name: river, ...}]"},
+        {"learners: []\nstore: a.db\n",
+         "dir/s.yaml:1: learners is a list, expected a list of 1 to 64 learners"},
+        {"stor: a.db\n", "dir/s.yaml:1: a service has no key 'stor', did you mean 'store'?"},
+        {"listen: example.org:80\nstore: a\nlearners: [{name: a}]\n",
+         "dir/s.yaml:1: listen is 'example.org:80', expected an address and a port, for example "
+         "127.0.0.1:8470 or [::1]:8470"},
+        {"store: a\nlearners:\n  - {name: A, " SPACE ", users: 5, " AGENT "}\n",
+         "dir/s.yaml:3: name is 'A', expected small letters, digits, - and _"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", " AGENT "}\n",
+         "dir/s.yaml:3: 'users' is missing, expected for example users: 100000"},
+        {"store: a\nlearners:\n  - {name: a, space: {actions: 2, horizon: 1}, users: 5, " AGENT
+         "}\n",
+         "dir/s.yaml:3: 'states' is missing, expected for example states: 6, or features: 20"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: optimal}}\n",
+         "dir/s.yaml:3: optimal does not learn; `tacit agents` lists those that do"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: joint, epsilon: 1, delta: 0, calibration: figure}}}\n",
+         "dir/s.yaml:3: published constants are for simulations; a service that guards people has "
+         "calibration: tight"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: joint, epsilon: [1, 2]}}}\n",
+         "dir/s.yaml:3: a learner has one agent: no lists of values here"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, " AGENT "}\n  - {name: a, " SPACE
+         ", users: 5, " AGENT "}\n",
+         "dir/s.yaml:4: two learners are called 'a'"},
+        {"store: a\ntls: {certificate: c}\nlearners: [{name: a}]\n",
+         "dir/s.yaml:2: 'key' is missing, expected for example {certificate: cert.pem, key: "
+         "key.pem}"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: local, epsilon: 1}}, monitor: {epsilon: 1}}\n",
+         "dir/s.yaml:3: under local privacy the server never sees a reward to monitor"},
+    };
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        tacit__service_config c;
+        tacit_error err = {0};
+        assert_true(tacit__service_config_parse(cases[i].text, strlen(cases[i].text), "dir/s.yaml",
+                                                &c, &err) != TACIT_OK);
+        assert_string_equal(err.message, cases[i].message);
+    }
+    static const char good[] =
+        "listen: \"[::1]:99\"\nstore: a.db\nkey: /etc/key\nlimits: {body: 100}\n"
+        "learners:\n  - {name: a, " SPACE ", users: 5, " AGENT "}\n"
+        "  - {name: b, space: {features: 7, actions: 3}, users: 9, " AGENT "}\n";
+    tacit__service_config c;
+    assert_ok(tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL));
+    assert_string_equal(c.host, "::1");
+    assert_true(c.port == 99 && c.limits.body == 100 && c.n_learners == 2);
+    assert_string_equal(c.store, "dir/a.db"); /* beside the file */
+    assert_string_equal(c.key, "/etc/key");
+    assert_true(c.learners[0].request.horizon == 4 && c.learners[0].per_user == 0);
+    assert_true(c.learners[1].per_user == 21 && c.learners[1].request.horizon == 1);
+    assert_true(c.learners[1].request.guarantee.delta == 1 / 90.0);
+    tacit__service_config_free(&c);
+    for (uint64_t n = 1;; n++) { /* without memory, anywhere */
+        tacit__alloc_fail_at(n);
+        tacit_status status =
+            tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
+        if (!failed)
+            break;
+    }
+    tacit__service_config_free(&c);
+}
+
+/* --- Tickets ------------------------------------------------------------------------------------ */
+
+static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
+{
+    (void)state;
+    const uint8_t key[TACIT__KEY_BYTES] = {7}, other[TACIT__KEY_BYTES] = {8};
+    static double features[300];
+    for (size_t n = 0; n <= 300; n += 150) {
+        tacit__ticket t = {.kind = TACIT__TICKET_DECISION,
+                           .learner = 3,
+                           .opened = 1700000000,
+                           .step = 4,
+                           .state = 5,
+                           .action = 6,
+                           .n_features = (uint32_t)n,
+                           .version = 9,
+                           .probability = 0.25},
+                      back;
+        tacit__text text = {0};
+        double *x = NULL;
+        for (size_t i = 0; i < n; i++)
+            features[i] = (double)i / 300;
+        tacit__ticket_write(key, &t, features, &text);
+        assert_true(
+            tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
+        assert_memory_equal(&t, &back, sizeof t);
+        if (n > 0)
+            assert_memory_equal(features, x, n * sizeof *x);
+        tacit__free(x);
+        assert_false(
+            tacit__ticket_read(other, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
+        assert_false(
+            tacit__ticket_read(key, TACIT__TICKET_EPISODE, text.data, text.length, &back, &x));
+        for (size_t cut = 0; cut < text.length; cut += 1 + text.length / 40)
+            assert_false(
+                tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, cut, &back, &x));
+        for (size_t i = 0; i + 1 < text.length; i += 1 + text.length / 40) {
+            char kept = text.data[i];
+            text.data[i] = kept == 'x' ? 'y' : 'x';
+            assert_false(
+                tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
+            text.data[i] = kept;
+        }
+        tacit__text_destroy(&text);
+    }
+}
+
+/* --- Episodes ----------------------------------------------------------------------------------- */
+
+static void episodes_grow_in_any_order(void **state)
+{
+    (void)state;
+    const tacit__learner_config c = {.request = {.n_states = 5, .n_actions = 3, .horizon = 3},
+                                     .per_user = 0};
+    static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}};
+    for (size_t o = 0; o < N_OF(orders); o++) {
+        double bytes[32] = {0};
+        const char *field;
+        assert_true(tacit__episode_size(&c) <= sizeof bytes);
+        tacit__episode e = tacit__episode_view(&c, bytes);
+        for (size_t i = 0; i < 3; i++) {
+            size_t h = (size_t)orders[o][i];
+            assert_false(tacit__episode_is_finished(&e));
+            tacit__told told = {.step = h,
+                                .state = (uint32_t)h,
+                                .action = (uint32_t)h,
+                                .has_reward = true,
+                                .reward = 0.25 * (double)h,
+                                .has_next = h == 2,
+                                .next_state = 4};
+            assert_true(tacit__episode_tell(&e, &told, &field));
+            assert_true(tacit__episode_tell(&e, &told, &field)); /* again: the same */
+            told.reward = 0.9;
+            assert_false(tacit__episode_tell(&e, &told, &field));
+            assert_string_equal(field, "reward");
+            told.action = 2 - told.action;
+            if (told.action != h) {
+                assert_false(tacit__episode_tell(&e, &told, &field));
+                assert_string_equal(field, "decision");
+            }
+        }
+        assert_true(tacit__episode_is_finished(&e) && tacit__episode_length(&e) == 3);
+        tacit_trajectory t = tacit__episode_trajectory(&e);
+        assert_true(t.states[0] == 0 && t.states[2] == 2 && t.states[3] == 4 && t.actions[1] == 1);
+        assert_true(t.rewards[2] == 0.5 && tacit__episode_mean(&e) == 0.25 && t.features == NULL);
+    }
+}
+
+/* --- The monitor -------------------------------------------------------------------------------- */
+
+static void the_monitor_goes_on_where_it_was_saved(void **state)
+{
+    (void)state;
+    const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit_noise *noise;
+    tacit__monitor *a, *b;
+    double x, y, error;
+    assert_ok(tacit_noise_create_simulated(3, &noise));
+    assert_ok(tacit__monitor_create(g, 1000, noise, &a, NULL));
+    assert_ok(tacit__monitor_create(g, 1000, noise, &b, NULL));
+    tacit_noise_destroy(noise);
+    tacit__monitor_read(a, &x, &error);
+    assert_true(isnan(x) && isnan(error));
+    for (int i = 0; i < 500; i++)
+        assert_ok(tacit__monitor_add(a, 0.75, NULL));
+    uint8_t bytes[4096];
+    size_t size = sizeof bytes;
+    assert_ok(tacit__monitor_save(a, NULL, &size, NULL));
+    assert_true(size <= sizeof bytes);
+    assert_ok(tacit__monitor_save(a, bytes, &size, NULL));
+    assert_status(tacit__monitor_load(b, bytes, 4, NULL), TACIT_CORRUPT);
+    assert_ok(tacit__monitor_load(b, bytes, size, NULL));
+    for (int i = 0; i < 500; i++) {
+        assert_ok(tacit__monitor_add(a, 0.25, NULL));
+        assert_ok(tacit__monitor_add(b, 0.25, NULL));
+        tacit__monitor_read(a, &x, &error);
+        tacit__monitor_read(b, &y, &error);
+        assert_true(x == y);
+    }
+    assert_within(x, 0.5 - 6 * error, 0.5 + 6 * error); /* fails once in 10^8 */
+    assert_status(tacit__monitor_add(a, 0.25, NULL), TACIT_EXHAUSTED);
+    assert_status(tacit__monitor_add(b, 1.25, NULL), TACIT_EXHAUSTED);
+    tacit__monitor_destroy(a);
+    tacit__monitor_destroy(b);
+}
+
+/* --- The vault ---------------------------------------------------------------------------------- */
+
+static const uint8_t master[TACIT__KEY_BYTES] = "a test's";
+
+static void a_vault_counts_everybody_once(void **state)
+{
+    (void)state;
+    char directory[] = P_tmpdir "/tacit-vault-XXXXXX", path[128], command[160];
+    assert_non_null(mkdtemp(directory));
+    (void)snprintf(path, sizeof path, "%s/v.db", directory);
+    tacit__vault *v, *second;
+    tacit_error err = {0};
+    assert_status(tacit__vault_open(path, TACIT__VAULT_TOOL, master, &v, &err), TACIT_BAD_ARGUMENT);
+    assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_status(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &second, &err), TACIT_SYSTEM);
+    const uint8_t wrong[TACIT__KEY_BYTES] = "another's";
+    assert_status(tacit__vault_open(path, TACIT__VAULT_READ, wrong, &second, &err),
+                  TACIT_WRONG_PLAN);
+    tacit__vault_learner l = {.limit = 3};
+    const uint8_t data[] = "somebody's data", state_bytes[] = "everything";
+    assert_ok(tacit__vault_add(v, "one", &l, state_bytes, sizeof state_bytes, &err));
+    const uint8_t ann[TACIT__VAULT_KEY] = {1}, bob[TACIT__VAULT_KEY] = {2};
+    tacit__vault_answer answer;
+    uint8_t name[TACIT__VAULT_KEY] = {10}, *bytes;
+    size_t size;
+    bool seen, has;
+    assert_ok(tacit__vault_hold(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
+    assert_int_equal(answer, TACIT__VAULT_TAKEN);
+    assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
+    assert_true(size == sizeof data && !seen && memcmp(bytes, data, size) == 0);
+    tacit__free_secret(bytes, size);
+    assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
+    assert_false(has); /* this is her episode */
+    name[0] = 11;
+    assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
+    assert_true(has);
+    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_int_equal(answer, TACIT__VAULT_PERSON);
+    name[0] = 10;
+    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_int_equal(answer, TACIT__VAULT_TAKEN);
+    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_int_equal(answer, TACIT__VAULT_SEEN);
+    assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
+    assert_true(size == 0 && seen);
+    for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
+        name[0] = (uint8_t)(20 + i);
+        assert_ok(tacit__vault_take(v, l.id, name, NULL, data, sizeof data, &answer, &err));
+        assert_int_equal(answer, i < 2 ? TACIT__VAULT_TAKEN : TACIT__VAULT_FULL);
+    }
+    tacit__vault_health health;
+    assert_ok(tacit__vault_check(v, &health, &err));
+    assert_true(health.inputs == 3 && health.open == 0 && health.seen == 3);
+    int64_t number = 0, first = 0;
+    assert_ok(tacit__vault_next(v, l.id, 0, &first, &bytes, &size, &err));
+    assert_true(size == sizeof data);
+    tacit__free_secret(bytes, size);
+    /* two of them into the state; a transaction that is undone leaves them */
+    assert_ok(tacit__vault_next(v, l.id, first, &number, &bytes, &size, &err));
+    tacit__free_secret(bytes, size);
+    l.users = 2;
+    l.taken = number;
+    const tacit__vault_line line = {"visits", 3, 2};
+    uint64_t passed;
+    for (int round = 0; round < 2; round++) {
+        assert_ok(tacit__vault_begin(v, &err));
+        assert_ok(tacit__vault_keep(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
+        if (round == 0)
+            tacit__vault_undo(v);
+        else
+            assert_ok(tacit__vault_commit(v, &err));
+        assert_ok(tacit__vault_check(v, &health, &err));
+        assert_true(health.inputs == (round == 0 ? 3 : 1));
+        assert_ok(tacit__vault_passed(v, l.id, "visits", &passed, &err));
+        assert_true(passed == (round == 0 ? 0 : 2));
+    }
+    /* expiry forgets the episode and sets the person free */
+    name[0] = 30;
+    uint64_t expired;
+    assert_ok(tacit__vault_hold(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_expire(v, 100, 10, &expired, &err));
+    assert_true(expired == 0);
+    assert_ok(tacit__vault_expire(v, 101, 10, &expired, &err));
+    assert_true(expired == 1);
+    assert_ok(tacit__vault_has_person(v, l.id, bob, NULL, &has, &err));
+    assert_false(has);
+    tacit__vault_close(v);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    assert_int_equal(system(command), 0);
+}
+
+/* --- Routes ------------------------------------------------------------------------------------- */
+
+static void routes_are_found_by_method_and_path(void **state)
+{
+    (void)state;
+    const char *id;
+    size_t length;
+    bool known;
+    assert_non_null(tacit__route_find("GET", "/healthz", &id, &length, &known));
+    assert_non_null(tacit__route_find("HEAD", "/healthz", &id, &length, &known));
+    assert_null(tacit__route_find("POST", "/healthz", &id, &length, &known));
+    assert_true(known);
+    assert_null(tacit__route_find("GET", "/healthz/", &id, &length, &known));
+    assert_false(known);
+    const tacit__route *route =
+        tacit__route_find("POST", "/v1/episodes/abc/decide", &id, &length, &known);
+    assert_true(route != NULL && length == 3 && strncmp(id, "abc", 3) == 0);
+    assert_null(tacit__route_find("POST", "/v1/episodes//decide", &id, &length, &known));
+    assert_null(tacit__route_find("POST", "/v1/episodes/a/b/decide", &id, &length, &known));
+    unsigned bits;
+    char text[64];
+    assert_true(tacit__scopes_read("decide,observe", &bits) &&
+                bits == (TACIT__SCOPE_DECIDE | TACIT__SCOPE_OBSERVE));
+    assert_string_equal(tacit__scopes_write(bits, text), "decide,observe");
+    static const char *const bad[] = {"",   ",", "decide,", ",decide", "decid", "decide observe",
+                                      "all"};
+    for (size_t i = 0; i < N_OF(bad); i++)
+        assert_false(tacit__scopes_read(bad[i], &bits));
+}
+
+static void the_reference_page_is_current(void **state)
+{
+    (void)state;
+    static char page[1 << 16];
+    FILE *file = fopen(TACIT_TESTS_DIR "/../docs/reference/http.md", "r");
+    assert_non_null(file);
+    size_t n = fread(page, 1, sizeof page - 1, file);
+    (void)fclose(file);
+    page[n] = '\0';
+    tacit__text out = {0};
+    tacit__routes_reference(&out);
+    if (strcmp(page, out.data) != 0)
+        fail_msg("docs/reference/http.md is not what `tacit serve --reference` prints");
+    tacit__text_destroy(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_are_read_or_refused_with_the_line),
+        cmocka_unit_test(tickets_come_back_as_they_went_and_cannot_be_made),
+        cmocka_unit_test(episodes_grow_in_any_order),
+        cmocka_unit_test(the_monitor_goes_on_where_it_was_saved),
+        cmocka_unit_test(a_vault_counts_everybody_once),
+        cmocka_unit_test(routes_are_found_by_method_and_path),
+        cmocka_unit_test(the_reference_page_is_current),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+#include "support/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/check.h"
+
+void server_rewrite(server *s, const char *yaml)
+{
+    FILE *file = fopen(s->file, "w");
+    assert_non_null(file);
+    assert_true(fputs(yaml, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+void server_open(server *s, const char *command, const char *yaml)
+{
+    *s = (server){.command = command};
+    (void)snprintf(s->directory, sizeof s->directory, "%s/tacit-service-XXXXXX", P_tmpdir);
+    assert_non_null(mkdtemp(s->directory));
+    (void)snprintf(s->file, sizeof s->file, "%s/service.yaml", s->directory);
+    (void)snprintf(s->store, sizeof s->store, "%s/service.db", s->directory);
+    server_rewrite(s, yaml);
+}
+
+void server_close(server *s)
+{
+    char text[512];
+    if (s->pid > 0)
+        (void)server_stop(s, SIGKILL);
+    (void)snprintf(text, sizeof text, "rm -rf '%s'", s->directory);
+    assert_int_equal(system(text), 0);
+}
+
+static void become(const server *s, const char *out, char *const arguments[])
+{
+    char path[300];
+    assert_int_equal(chdir(s->directory), 0);
+    (void)snprintf(path, sizeof path, "%s/%s", s->directory, out);
+    int o = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    (void)snprintf(path, sizeof path, "%s/err", s->directory);
+    int e = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (o < 0 || e < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
+        _exit(126);
+    if (s->user != 0 && setuid(s->user) != 0)
+        _exit(125);
+    (void)execv(s->command, arguments);
+    _exit(127);
+}
+
+static void nap(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* The port that the server has printed; 0: not yet. */
+static unsigned read_port(server *s)
+{
+    char path[300], line[200] = "";
+    (void)snprintf(path, sizeof path, "%s/out", s->directory);
+    FILE *file = fopen(path, "r");
+    unsigned port = 0;
+    if (file != NULL && fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *url = strstr(line, "http"), *colon = strrchr(line, ':');
+        if (url != NULL && colon != NULL) {
+            (void)snprintf(s->url, sizeof s->url, "%s", url);
+            port = (unsigned)strtoul(colon + 1, NULL, 10);
+        }
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    return port;
+}
+
+bool server_start(server *s, int *code)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/out", s->directory);
+    (void)unlink(path);
+    s->pid = fork();
+    assert_true(s->pid >= 0);
+    if (s->pid == 0) {
+        for (size_t i = 0; i < s->n_environment; i++) {
+            char *text = strdup(s->environment[i]);
+            (void)putenv(text);
+        }
+        static char tacit[] = "tacit", serve[] = "serve", file[] = "service.yaml";
+        char *arguments[] = {tacit, serve, file, NULL};
+        become(s, "out", arguments);
+    }
+    for (int i = 0; i < 3000; i++) { /* half a minute, for slow builds */
+        int status;
+        if ((s->port = read_port(s)) > 0)
+            return true;
+        if (waitpid(s->pid, &status, WNOHANG) == s->pid) {
+            s->pid = 0;
+            if (code != NULL)
+                *code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+            return false;
+        }
+        nap(10);
+    }
+    fail_msg("the server neither serves nor ends");
+    return false;
+}
+
+int server_stop(server *s, int signal)
+{
+    int status = 0;
+    if (s->pid <= 0)
+        return 0;
+    (void)kill(s->pid, signal);
+    for (int i = 0; i < 3000; i++) {
+        if (waitpid(s->pid, &status, WNOHANG) == s->pid) {
+            s->pid = 0;
+            return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+        }
+        nap(10);
+    }
+    (void)kill(s->pid, SIGKILL);
+    (void)waitpid(s->pid, &status, 0);
+    s->pid = 0;
+    fail_msg("the server does not end");
+    return 0;
+}
+
+int server_tool(server *s, const char *arguments, char *out, size_t size)
+{
+    char command[1024];
+    (void)snprintf(command, sizeof command, "cd '%s' && '%s' %s 2>tool.err", s->directory,
+                   s->command, arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t n = fread(out, 1, size - 1, pipe);
+    out[n] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void server_token(server *s, const char *name, const char *scopes, char token[128])
+{
+    char arguments[256];
+    (void)snprintf(arguments, sizeof arguments,
+                   "token create service.yaml --name '%s' --scopes '%s'", name, scopes);
+    assert_int_equal(server_tool(s, arguments, token, 128), 0);
+    token[strcspn(token, "\n")] = '\0';
+    assert_true(strlen(token) > 40);
+}
+
+int server_connect(const server *s)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)s->port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void server_say(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
+        if (n <= 0)
+            return; /* the other side has had enough */
+        data += n;
+        size -= (size_t)n;
+    }
+}
+
+size_t server_hear(int fd, char *out, size_t size, int ms)
+{
+    size_t got = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (got + 1 < size && poll(&p, 1, ms) > 0) {
+        ssize_t n = recv(fd, out + got, size - got - 1, 0);
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    out[got] = '\0';
+    return got;
+}
+
+int server_ask(const server *s, const char *token, const char *method, const char *path,
+               const char *extra, const char *body, char answer[SERVER_ANSWER])
+{
+    size_t length = body != NULL ? strlen(body) : 0, room = length + 4096;
+    char *text = malloc(room);
+    int fd = server_connect(s), status = 0;
+    answer[0] = '\0';
+    if (fd >= 0) {
+        int n = snprintf(text, room,
+                         "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s%s%s%s"
+                         "Content-Length: %zu\r\n\r\n%s",
+                         method, path, token[0] != '\0' ? "Authorization: Bearer " : "", token,
+                         token[0] != '\0' ? "\r\n" : "", extra != NULL ? extra : "", length,
+                         body != NULL ? body : "");
+        server_say(fd, text, (size_t)n);
+        (void)server_hear(fd, answer, SERVER_ANSWER, 20000);
+        (void)close(fd);
+        if (strncmp(answer, "HTTP/1.1 ", 9) == 0)
+            status = atoi(answer + 9);
+    }
+    free(text);
+    return status;
+}
+
+int server_post(const server *s, const char *path, const char *body, char answer[SERVER_ANSWER])
+{
+    return server_ask(s, s->token, "POST", path, NULL, body, answer);
+}
+
+int server_get(const server *s, const char *path, char answer[SERVER_ANSWER])
+{
+    return server_ask(s, s->token, "GET", path, NULL, NULL, answer);
+}
+
+bool json_field(const char *json, const char *key, char *out, size_t size)
+{
+    char wanted[80];
+    (void)snprintf(wanted, sizeof wanted, "\"%s\":", key);
+    const char *at = strstr(json, wanted);
+    if (at == NULL)
+        return false;
+    at += strlen(wanted);
+    bool quoted = *at == '"';
+    at += quoted;
+    size_t n = strcspn(at, quoted ? "\"" : ",}]");
+    if (n >= size)
+        return false;
+    memcpy(out, at, n);
+    out[n] = '\0';
+    return true;
+}
+
+double json_number(const char *json, const char *key)
+{
+    char text[64];
+    if (!json_field(json, key, text, sizeof text))
+        fail_msg("no \"%s\" in %s", key, json);
+    return strtod(text, NULL);
+}
+
+void server_wait_users(const server *s, const char *learner, unsigned long users)
+{
+    static char answer[SERVER_ANSWER];
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
+    for (int i = 0; i < 3000; i++) {
+        if (server_get(s, path, answer) == 200 &&
+            json_number(answer, "users") + json_number(answer, "refused") >= (double)users)
+            return;
+        nap(10);
+    }
+    fail_msg("%s has not learned from %lu users: %s", learner, users, answer);
+}

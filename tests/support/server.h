@@ -1,0 +1,60 @@
+/* A real `tacit serve` in a directory of its own, and requests to it. */
+#ifndef TACIT_TESTS_SERVER_H
+#define TACIT_TESTS_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { SERVER_ANSWER = 1 << 16 };
+
+typedef struct server {
+    const char *command; /* the program */
+    char directory[200]; /* temporary */
+    char file[256], store[256];
+    char url[128];
+    unsigned port;
+    pid_t pid;                  /* 0: not running */
+    char token[128];            /* of scope admin; "" until server_token */
+    const char *environment[8]; /* "NAME=VALUE", for the server only */
+    size_t n_environment;
+    uid_t user; /* whom it runs as; 0: whoever runs the test */
+} server;
+
+/* A new directory with service.yaml in it. `command` is the tacit program. */
+void server_open(server *s, const char *command, const char *yaml);
+/* Another service.yaml in the same directory. */
+void server_rewrite(server *s, const char *yaml);
+/* Kills what runs and removes the directory. */
+void server_close(server *s);
+
+/* Starts it; false if it ended instead, and then *code is its exit status and stderr is in DIRECTORY/err. */
+bool server_start(server *s, int *code);
+/* Sends a signal and waits for the end: the exit status, or minus the signal that ended it. */
+int server_stop(server *s, int signal);
+
+/* Runs `tacit ARGUMENTS` in the directory; the exit status, and stdout in `out`. */
+int server_tool(server *s, const char *arguments, char *out, size_t size);
+/* A token of these scopes; known after the next start or SIGHUP. */
+void server_token(server *s, const char *name, const char *scopes, char token[128]);
+
+/* One request on a connection of its own: the status (0: no answer) and the body as text. `extra` are header lines, or NULL. */
+int server_ask(const server *s, const char *token, const char *method, const char *path,
+               const char *extra, const char *body, char answer[SERVER_ANSWER]);
+/* The same with the server's own token. */
+int server_post(const server *s, const char *path, const char *body, char answer[SERVER_ANSWER]);
+int server_get(const server *s, const char *path, char answer[SERVER_ANSWER]);
+
+/* A connection to speak on; bytes to send; what comes until the other side closes, or for `ms`. */
+int server_connect(const server *s);
+void server_say(int fd, const char *data, size_t size);
+size_t server_hear(int fd, char *out, size_t size, int ms);
+
+/* The value of "key":... in a flat piece of JSON: a string without its quotes, or the text of anything else. False: not there. */
+bool json_field(const char *json, const char *key, char *out, size_t size);
+double json_number(const char *json, const char *key);
+
+/* Waits until the learner has learned from `users` users. */
+void server_wait_users(const server *s, const char *learner, unsigned long users);
+
+#endif
