@@ -1,0 +1,482 @@
+/* The decision service under load, beside a bare libmicrohttpd echo on the same machine.
+ *
+ * Server and load share the processors, as they do on a small machine; so beside every rate stands the server's processor time per
+ * request, which does not depend on what else runs. `decide` is loaded by wrk where it is installed, all else by threads of this
+ * program that keep their connections.
+ *
+ *     serve_bench [SECONDS]      JSON lines */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <microhttpd.h>
+
+#include <tacit/client.h>
+
+#include "cli/wire.h"
+#include "store/service.h"
+
+enum { CLIENTS = 64, D = 20, ACTIONS = 5, MILLION = 1000000 };
+
+static char directory[] = "/tmp/tacit-serve-bench-XXXXXX";
+static char token[128], url[128];
+static double seconds = 5;
+static pid_t server;
+
+static void die(const char *what)
+{
+    (void)fprintf(stderr, "serve_bench: %s\n", what);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Processor time of a process so far, in seconds; and its memory, in MB. */
+static double cpu_of(pid_t pid)
+{
+    char path[64], text[1024] = "";
+    unsigned long user = 0, system_time = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL && fgets(text, sizeof text, file) != NULL) {
+        const char *end = strrchr(text, ')');
+        if (end == NULL || sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                                  &user, &system_time) != 2)
+            user = system_time = 0;
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    return (double)(user + system_time) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double memory_of(pid_t pid)
+{
+    char path[64];
+    unsigned long pages = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%*u %lu", &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
+}
+
+/* --- The server ---------------------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0)
+        die("cannot write");
+}
+
+static void start_server(void)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/out", directory);
+    (void)unlink(path);
+    (void)fflush(stdout);
+    server = fork();
+    if (server == 0) {
+        static char name[] = "tacit", serve[] = "serve", file[] = "service.yaml";
+        char *arguments[] = {name, serve, file, NULL};
+        if (chdir(directory) != 0 || freopen("out", "w", stdout) == NULL)
+            _exit(1);
+        (void)execv(TACIT_COMMAND, arguments);
+        _exit(127);
+    }
+    for (int i = 0; i < 60000; i++) {
+        char line[200] = "";
+        FILE *file = fopen(path, "r");
+        char *got = file != NULL ? fgets(line, sizeof line, file) : NULL;
+        if (file != NULL)
+            (void)fclose(file);
+        const char *at = got != NULL && strchr(line, '\n') != NULL ? strstr(line, "http") : NULL;
+        if (at != NULL) {
+            (void)snprintf(url, sizeof url, "%.*s", (int)strcspn(at, "\n"), at);
+            return;
+        }
+        if (waitpid(server, NULL, WNOHANG) == server)
+            die("the server does not start");
+        (void)usleep(1000);
+    }
+    die("the server does not start");
+}
+
+static void stop_server(void)
+{
+    (void)kill(server, SIGTERM);
+    (void)waitpid(server, NULL, 0);
+}
+
+/* --- wrk ------------------------------------------------------------------------------------------ */
+
+typedef struct figures {
+    double rate, p99_ms;
+} figures;
+
+static double milliseconds(const char *text)
+{
+    char unit[8] = "";
+    double value = 0;
+    if (sscanf(text, "%lf%7[a-z]", &value, unit) != 2)
+        return (double)NAN;
+    return strcmp(unit, "us") == 0 ? value / 1e3 : strcmp(unit, "s") == 0 ? value * 1e3 : value;
+}
+
+/* False: there is no wrk. */
+static bool wrk(const char *address, const char *body, figures *out)
+{
+    char command[512], line[256];
+    FILE *script;
+    (void)snprintf(command, sizeof command, "%s/wrk.lua", directory);
+    script = fopen(command, "w");
+    if (script == NULL)
+        die("cannot write");
+    (void)fprintf(
+        script,
+        "wrk.method='POST'\nwrk.headers['Authorization']='Bearer %s'\nwrk.body=[==[%s]==]\n", token,
+        body);
+    (void)fclose(script);
+    (void)snprintf(command, sizeof command,
+                   "wrk -t1 -c32 -d%.0fs --latency -s %s/wrk.lua %s 2>/dev/null", seconds,
+                   directory, address);
+    FILE *pipe = popen(command, "r");
+    *out = (figures){(double)NAN, (double)NAN};
+    while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
+        if (strstr(line, "99%") != NULL)
+            out->p99_ms = milliseconds(strstr(line, "99%") + 3);
+        if (strstr(line, "Non-2xx") != NULL)
+            die("wrk was refused");
+        if (strncmp(line, "Requests/sec:", 13) == 0)
+            out->rate = strtod(line + 13, NULL);
+    }
+    return pipe != NULL && pclose(pipe) == 0 && isfinite(out->rate);
+}
+
+static void tell(const char *name, double rate, double p99_ms, double cpu, double requests,
+                 double echo)
+{
+    (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,"
+                 "\"of_echo\":%.2f}\n",
+                 name, rate, p99_ms, requests > 0 ? 1e6 * cpu / requests : (double)NAN,
+                 rate / echo);
+    (void)fflush(stdout);
+}
+
+/* --- A bare echo ---------------------------------------------------------------------------------- */
+
+static enum MHD_Result echo(void *cls, struct MHD_Connection *connection, const char *path,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **context)
+{
+    static int seen;
+    static char text[] = "{\"action\":0,\"probability\":1,\"version\":1,\"step\":0}";
+    (void)cls, (void)path, (void)method, (void)version, (void)data;
+    if (*context == NULL) {
+        *context = &seen;
+        return MHD_YES;
+    }
+    if (*size > 0) {
+        *size = 0;
+        return MHD_YES;
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(sizeof text - 1, text, MHD_RESPMEM_PERSISTENT);
+    enum MHD_Result result = MHD_queue_response(connection, 200, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static double bench_echo(const char *body)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        die("pipe");
+    (void)fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct MHD_Daemon *daemon =
+            MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, echo, NULL,
+                             MHD_OPTION_THREAD_POOL_SIZE, 2U, MHD_OPTION_END);
+        const union MHD_DaemonInfo *info =
+            daemon != NULL ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+        unsigned port = info != NULL ? info->port : 0;
+        if (write(ends[1], &port, sizeof port) != sizeof port)
+            _exit(1);
+        (void)pause();
+        _exit(0);
+    }
+    unsigned port = 0;
+    figures f;
+    char address[64];
+    if (read(ends[0], &port, sizeof port) != sizeof port || port == 0)
+        die("no echo");
+    (void)snprintf(address, sizeof address, "http://127.0.0.1:%u/", port);
+    bool has = wrk(address, body, &f);
+    double cpu = cpu_of(child);
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    if (!has)
+        die("wrk is not installed");
+    tell("echo", f.rate, f.p99_ms, cpu, f.rate * seconds, f.rate);
+    return f.rate;
+}
+
+static void bench_decide(const char *name, const char *body, double of)
+{
+    char address[200];
+    figures f;
+    double before = cpu_of(server);
+    (void)snprintf(address, sizeof address, "%s/v1/decide", url);
+    (void)wrk(address, body, &f);
+    tell(name, f.rate, f.p99_ms, cpu_of(server) - before, f.rate * seconds, of);
+}
+
+/* --- Durable writes ------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    const char *learner, *decide;
+    bool local;
+    atomic_bool *over;
+    uint64_t done;
+    double *latencies; /* ms */
+    size_t n, capacity;
+} worker;
+
+static void note(worker *w, double start)
+{
+    if (w->n < w->capacity)
+        w->latencies[w->n++] = 1e3 * (now() - start);
+    w->done++;
+}
+
+/* decide, then observe; the time of observe counts. */
+static void *observe(void *context)
+{
+    worker *w = context;
+    cli_wire wire;
+    const char *text;
+    size_t size;
+    static const char mark[] = "\"decision\":\"";
+    (void)cli_wire_open(&wire, url, token);
+    while (!atomic_load(w->over)) {
+        if (cli_wire_ask(&wire, "POST", "/v1/decide", NULL, w->decide, &text, &size) != 200)
+            die("decide");
+        const char *at = strstr(text, mark) + sizeof mark - 1;
+        size_t length = strcspn(at, "\"");
+        char *body = malloc(length + 64);
+        (void)snprintf(body, length + 64, "{\"decision\":\"%.*s\",\"reward\":0.5}", (int)length,
+                       at);
+        double start = now();
+        if (cli_wire_ask(&wire, "POST", "/v1/observe", NULL, body, &text, &size) != 200)
+            die("observe");
+        note(w, start);
+        free(body);
+    }
+    cli_wire_close(&wire);
+    return NULL;
+}
+
+/* Reports; one device's, sent under many names, since it is the server that is measured. */
+static void *report(void *context)
+{
+    worker *w = context;
+    cli_wire wire;
+    const char *text;
+    size_t size;
+    char key[TACIT_CLIENT_KEY_SIZE + 32], device[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    const uint32_t states[21] = {0}, actions[20] = {0};
+    const double rewards[20] = {0};
+    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    tacit_client *client = NULL;
+    tacit_error err;
+    (void)cli_wire_open(&wire, url, token);
+    if (cli_wire_ask(&wire, "GET", "/v1/billboard?learner=river", NULL, NULL, &text, &size) !=
+            200 ||
+        tacit_client_create(text, size, &client, &err) != TACIT_OK ||
+        tacit_client_report(client, &episode, &body, device, &err) != TACIT_OK)
+        die("report");
+    for (uint64_t i = 0; !atomic_load(w->over); i++) {
+        (void)snprintf(key, sizeof key, "%s-%llu", device, (unsigned long long)i);
+        double start = now();
+        if (cli_wire_ask(&wire, "POST", "/v1/reports", key, body, &text, &size) != 202)
+            die("reports");
+        note(w, start);
+    }
+    free(body);
+    tacit_client_destroy(client);
+    cli_wire_close(&wire);
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void bench_durable(const char *name, const char *decide, bool local, double of)
+{
+    enum { KEPT = 200000 };
+    static worker workers[CLIENTS];
+    static pthread_t threads[CLIENTS];
+    static double all[KEPT];
+    atomic_bool over = false;
+    double cpu = cpu_of(server), start = now();
+    uint64_t done = 0;
+    size_t n = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+        workers[i] = (worker){.decide = decide,
+                              .local = local,
+                              .over = &over,
+                              .latencies = malloc(KEPT / CLIENTS * sizeof(double)),
+                              .capacity = KEPT / CLIENTS};
+        if (pthread_create(&threads[i], NULL, local ? report : observe, &workers[i]) != 0)
+            die("thread");
+    }
+    (void)usleep((useconds_t)(1e6 * seconds));
+    atomic_store(&over, true);
+    for (int i = 0; i < CLIENTS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        done += workers[i].done;
+        memcpy(all + n, workers[i].latencies, workers[i].n * sizeof(double));
+        n += workers[i].n;
+        free(workers[i].latencies);
+    }
+    double took = now() - start;
+    qsort(all, n, sizeof *all, by_size);
+    tell(name, (double)done / took, n > 0 ? all[n * 99 / 100] : (double)NAN, cpu_of(server) - cpu,
+         (double)done, of);
+}
+
+/* --- A million users in the store ------------------------------------------------------------------ */
+
+static void fill_store(void)
+{
+    char path[256], key_path[300];
+    uint8_t key[TACIT__KEY_BYTES];
+    tacit__vault *vault;
+    tacit__vault_learner row;
+    tacit_error err = {0};
+    bool found;
+    (void)snprintf(path, sizeof path, "%s/service.db", directory);
+    (void)snprintf(key_path, sizeof key_path, "%s.key", path);
+    FILE *file = fopen(key_path, "r");
+    if (file == NULL || fread(key, 1, sizeof key, file) != sizeof key)
+        die("key");
+    (void)fclose(file);
+    if (tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err) != TACIT_OK ||
+        tacit__vault_find(vault, "arms", &found, &row, NULL, NULL, &err) != TACIT_OK ||
+        tacit__vault_begin(vault, &err) != TACIT_OK)
+        die(err.message);
+    for (uint64_t i = 0; i < MILLION; i++) { /* names that were seen, and people that took part */
+        uint8_t name[TACIT__VAULT_KEY] = {0}, person[TACIT__VAULT_KEY] = {0};
+        tacit__vault_answer answer;
+        memcpy(name, &i, sizeof i);
+        memcpy(person, &i, sizeof i);
+        if (tacit__vault_take(vault, row.id, name, person, "x", 1, &answer, &err) != TACIT_OK)
+            die(err.message);
+        if (i % 1000 == 999) { /* as if they were learned */
+            row.taken = INT64_MAX / 2;
+            row.users = i + 1;
+            uint8_t *state;
+            size_t size;
+            if (tacit__vault_find(vault, "arms", &found, &(tacit__vault_learner){0}, &state, &size,
+                                  &err) != TACIT_OK ||
+                tacit__vault_keep(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
+                die(err.message);
+            free(state);
+        }
+    }
+    row.taken = 0;
+    if (tacit__vault_commit(vault, &err) != TACIT_OK)
+        die(err.message);
+    tacit__vault_close(vault);
+}
+
+static void bench_start(const char *name)
+{
+    double start = now();
+    start_server();
+    double took = now() - start;
+    (void)printf("{\"bench\":\"%s\",\"seconds\":%.3f,\"server_cpu_s\":%.2f}\n", name, took,
+                 cpu_of(server));
+    (void)fflush(stdout);
+}
+
+static const char yaml[] =
+    "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
+    "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 5000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: linear, space: {features: 20, actions: 5}, users: 1000000,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: river, space: {states: 6, actions: 2, horizon: 20, stationary: yes}, users: "
+    "5000000,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
+
+/* A linear decision's body: unit vectors, the same every time. */
+static void make_context(char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "{\"learner\":\"linear\",\"context\":[");
+    for (int a = 0; a < ACTIONS; a++)
+        for (int j = 0; j < D; j++)
+            used += (size_t)snprintf(out + used, size - used, "%s%.6f", a + j > 0 ? "," : "",
+                                     0.99 / sqrt(D) * ((a * 7 + j * 3) % 5 < 3 ? 1 : -1));
+    (void)snprintf(out + used, size - used, "]}");
+}
+
+int main(int argc, char **argv)
+{
+    static const char table[] = "{\"learner\":\"arms\",\"state\":1}";
+    static char linear[4096];
+    char command[512];
+    if (argc > 1)
+        seconds = strtod(argv[1], NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (mkdtemp(directory) == NULL)
+        die("mkdtemp");
+    write_file("service.yaml", yaml);
+    (void)snprintf(command, sizeof command,
+                   "cd %s && %s token create service.yaml --name bench --scopes admin", directory,
+                   TACIT_COMMAND);
+    FILE *pipe = popen(command, "r");
+    if (pipe == NULL || fgets(token, sizeof token, pipe) == NULL || pclose(pipe) != 0)
+        die("token");
+    token[strcspn(token, "\n")] = '\0';
+    make_context(linear, sizeof linear);
+    bench_start("start, new store");
+    double of = bench_echo(table);
+    bench_decide("decide, table", table, of);
+    bench_decide("decide, linear d=20", linear, of);
+    bench_durable("observe, durable", table, false, of);
+    bench_durable("observe, durable, linear d=20", linear, false, of);
+    bench_durable("report, durable", NULL, true, of);
+    double memory = memory_of(server);
+    bench_decide("decide, table, again", table, of);
+    (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
+                 memory_of(server));
+    stop_server();
+    fill_store();
+    bench_start("start, a million users");
+    stop_server();
+    (void)snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command) == 0 ? 0 : 1;
+}
