@@ -11,6 +11,15 @@ _tacit() {
         return
         ;;
     -j | --jobs | --runs | --episodes | --agent | --trials | --confidence | --seed | --audits) return ;;
+    --token-file)
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+        ;;
+    --scopes)
+        mapfile -t COMPREPLY < <(compgen -W 'decide observe report read admin' -- "$current")
+        return
+        ;;
+    --name | --learner | --world | --set | --users | --clients | --seed) return ;;
     -o | --output)
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
@@ -18,7 +27,7 @@ _tacit() {
     esac
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        words='account run report explain audit worlds agents --help --version'
+        words='account run report explain audit serve token store simulate-users worlds agents --help --version'
     else
         case "${COMP_WORDS[1]}" in
         account)
@@ -51,6 +60,20 @@ _tacit() {
             words='--agent --trials --confidence --episodes --seed --jobs --quiet --json --self-test --audits --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
+        serve)
+            words='--reference --help'
+            [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            ;;
+        token | store)
+            if [ "$COMP_CWORD" -eq 2 ]; then
+                words='check backup export --help'
+                [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
+            else
+                words='--name --scopes --help'
+                [[ $current == -* ]] || words=$(compgen -f -- "$current")
+            fi
+            ;;
+        simulate-users) words='--token-file --learner --world --set --users --clients --seed --json --help' ;;
         worlds | agents)
             # The names are the lines that are not indented.
             words="--json --help $(tacit "${COMP_WORDS[1]}" 2>/dev/null | sed -n '/^[a-z]/p')"
