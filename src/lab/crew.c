@@ -163,9 +163,9 @@ static void fail_job(tacit__crew *crew, size_t job, uint64_t episodes, tacit_sta
     const tacit_entry *entry = &e->agents[pair->agent];
     char message[sizeof err->message], place[128] = "";
     if (e->facts.n_worlds > 1)
-        (void)snprintf(place, sizeof place, "world '%.80s', ", e->worlds[pair->world].label);
+        (void)snprintf(place, sizeof place, "world '%.60s', ", e->worlds[pair->world].label);
     (void)snprintf(message, sizeof message,
-                   "%.100s:%d: %sagent '%.80s', run %zu, episode %llu: %.90s", e->facts.file,
+                   "%.80s:%d: %sagent '%.60s', run %zu, episode %llu: %.150s", e->facts.file,
                    entry->line, place, entry->label, job / e->n_pairs + 1,
                    (unsigned long long)episodes + 1, err->message);
     tacit__crew_fail(crew, job, status, message);
