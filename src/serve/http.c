@@ -31,8 +31,8 @@ enum { MAX_PEM = 1 << 18, OVERFLOW_TIMES = 4 };
 
 struct tacit__http {
     struct MHD_Daemon *daemon;
-    struct tacit__http *before; /* the one that this took the socket from */
-    atomic_uint requests;       /* begun and not answered */
+    tacit_service *service;
+    atomic_uint requests; /* begun and not answered */
     char *certificate, *private_key;
 };
 
@@ -206,18 +206,18 @@ static enum MHD_Result handle(exchange *e)
     return MHD_YES;
 }
 
-static enum MHD_Result begin(tacit_service *service, struct MHD_Connection *connection,
+static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *connection,
                              const char *url, const char *method, void **context)
 {
     exchange *e = tacit__alloc(1, sizeof *e);
     if (e == NULL)
         return MHD_NO;
     *context = e;
-    e->http = service->http;
+    e->http = http;
     e->connection = connection;
-    e->request.service = service;
+    e->request.service = http->service;
     (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
-    atomic_fetch_add(&e->http->requests, 1);
+    atomic_fetch_add(&http->requests, 1);
     if (admit(e, url, method))
         return MHD_YES;
     e->handled = true;
@@ -330,20 +330,31 @@ static void free_http(struct tacit__http *http)
     tacit__free(http);
 }
 
-/* A daemon on a socket, which it owns if it could be started. */
-static tacit_status start(tacit_service *s, int fd, struct tacit__http **out, tacit_error *err)
+static char *copy(const char *text)
+{
+    char *again = tacit__alloc(strlen(text) + 1, 1);
+    if (again != NULL)
+        memcpy(again, text, strlen(text) + 1);
+    return again;
+}
+
+/* A daemon on a socket, which it owns if it could be started. `certificate` and `private_key` are copied; NULL: no TLS. */
+static tacit_status start(tacit_service *s, int fd, const char *certificate,
+                          const char *private_key, struct tacit__http **out, tacit_error *err)
 {
     const tacit__service_config *c = &s->config;
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
     if (http == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    bool tls = c->certificate != NULL;
-    tacit_status status = tls ? read_pem(c->certificate, &http->certificate, err) : TACIT_OK;
-    if (status == TACIT_OK && tls)
-        status = read_pem(c->private_key, &http->private_key, err);
-    if (status != TACIT_OK) {
-        free_http(http);
-        return status;
+    http->service = s;
+    bool tls = certificate != NULL;
+    if (tls) {
+        http->certificate = copy(certificate);
+        http->private_key = copy(private_key);
+        if (http->certificate == NULL || http->private_key == NULL) {
+            free_http(http);
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+        }
     }
     struct MHD_OptionItem secrets[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate},
                                        {MHD_OPTION_HTTPS_MEM_KEY, 0, http->private_key},
@@ -351,10 +362,8 @@ static tacit_status start(tacit_service *s, int fd, struct tacit__http **out, ta
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
                      (tls ? MHD_USE_TLS : 0);
-    struct tacit__http *before = s->http;
-    s->http = http; /* requests may come before MHD_start_daemon returns */
     http->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET, fd,
                          MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
                          MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
@@ -363,7 +372,6 @@ static tacit_status start(tacit_service *s, int fd, struct tacit__http **out, ta
                          MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
                          NULL, MHD_OPTION_ARRAY, tls ? secrets : none, MHD_OPTION_END);
     if (http->daemon == NULL) {
-        s->http = before;
         free_http(http);
         return tacit__fail(err, TACIT_SYSTEM,
                            tls ? "the server could not be started; do certificate and key belong "
@@ -374,15 +382,37 @@ static tacit_status start(tacit_service *s, int fd, struct tacit__http **out, ta
     return TACIT_OK;
 }
 
+/* What the configuration names, as texts to be freed; NULL both without TLS. */
+static tacit_status read_secrets(const tacit_service *s, char **certificate, char **private_key,
+                                 tacit_error *err)
+{
+    *certificate = *private_key = NULL;
+    if (s->config.certificate == NULL)
+        return TACIT_OK;
+    tacit_status status = read_pem(s->config.certificate, certificate, err);
+    if (status == TACIT_OK)
+        status = read_pem(s->config.private_key, private_key, err);
+    return status;
+}
+
+static void free_secrets(char *certificate, char *private_key)
+{
+    tacit__free(certificate);
+    tacit__free_secret(private_key, private_key != NULL ? strlen(private_key) : 0);
+}
+
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 {
-    struct tacit__http *http;
-    int fd = listen_on(s, err);
-    if (fd < 0)
-        return TACIT_SYSTEM;
-    tacit_status status = start(s, fd, &http, err);
-    if (status != TACIT_OK)
+    char *certificate, *private_key;
+    tacit_status status = read_secrets(s, &certificate, &private_key, err);
+    int fd = status == TACIT_OK ? listen_on(s, err) : -1;
+    if (status == TACIT_OK && fd < 0)
+        status = TACIT_SYSTEM;
+    if (status == TACIT_OK)
+        status = start(s, fd, certificate, private_key, &s->http, err);
+    if (status != TACIT_OK && fd >= 0)
         (void)close(fd);
+    free_secrets(certificate, private_key);
     return status;
 }
 
@@ -398,24 +428,42 @@ static void finish(const tacit_service *s, struct tacit__http *http)
     free_http(http);
 }
 
+/* The socket in the hands of a new daemon. */
+static tacit_status hand_over(tacit_service *s, MHD_socket fd, const char *certificate,
+                              const char *private_key, tacit_error *err)
+{
+    int own = dup(fd);
+    tacit_status status = own >= 0
+                              ? start(s, own, certificate, private_key, &s->http, err)
+                              : tacit__fail(err, TACIT_SYSTEM, "no socket: %s", strerror(errno));
+    if (status != TACIT_OK && own >= 0)
+        (void)close(own);
+    return status;
+}
+
 tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
 {
     if (s->config.certificate == NULL)
         return TACIT_OK;
-    /* before the old one lets go, the new files are tried */
-    char *text = NULL;
-    tacit_status status = read_pem(s->config.certificate, &text, err);
-    tacit__free(text);
-    if (status != TACIT_OK)
-        return status;
-    struct tacit__http *old = s->http, *http;
-    MHD_socket fd = MHD_quiesce_daemon(old->daemon);
-    if (fd == MHD_INVALID_SOCKET)
-        return tacit__fail(err, TACIT_SYSTEM, "the server does not let go of its socket");
-    status = start(s, dup(fd), &http, err);
-    (void)close(fd);
-    if (status == TACIT_OK)
-        finish(s, old);
+    char *certificate, *private_key;
+    tacit_status status = read_secrets(s, &certificate, &private_key, err);
+    if (status == TACIT_OK) {
+        struct tacit__http *old = s->http;
+        MHD_socket fd = MHD_quiesce_daemon(old->daemon);
+        if (fd == MHD_INVALID_SOCKET) {
+            status = tacit__fail(err, TACIT_SYSTEM, "the server does not let go of its socket");
+        } else {
+            status = hand_over(s, fd, certificate, private_key, err);
+            /* a certificate that does not work is not taken: it goes on with the one that did */
+            if (status != TACIT_OK &&
+                hand_over(s, fd, old->certificate, old->private_key, NULL) != TACIT_OK)
+                tacit__service_say(s, "the server could not be started again");
+            (void)close(fd);
+            if (s->http != old)
+                finish(s, old);
+        }
+    }
+    free_secrets(certificate, private_key);
     return status;
 }
 

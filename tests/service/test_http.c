@@ -869,6 +869,17 @@ static void tls_speaks_with_its_certificate_and_takes_a_new_one(void **state)
         look_at(&s, name, sizeof name, health, sizeof health);
     assert_string_equal(name, "second");
     assert_string_equal(health, "HTTP/1.1 200");
+    /* one that does not work is not taken */
+    char command[400];
+    (void)snprintf(command, sizeof command, "cd '%s' && echo nonsense >cert.pem", s.directory);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(s.pid, SIGHUP), 0);
+    for (int i = 0; i < 500 && !file_has(s.directory, "certificate and key belong"); i++)
+        nap(10);
+    assert_true(file_has(s.directory, "certificate and key belong"));
+    look_at(&s, name, sizeof name, health, sizeof health);
+    assert_string_equal(name, "second");
+    assert_string_equal(health, "HTTP/1.1 200");
     end(&s);
 }
 
