@@ -752,10 +752,12 @@ static void a_read_only_store_is_refused(void **state)
                    geteuid() == 0 ? 65534 : (int)geteuid(), s.directory, s.store, s.directory);
     assert_int_equal(system(command), 0);
     assert_false(server_start(&s, &code));
-    assert_int_equal(code, 3);
     (void)snprintf(command, sizeof command, "chmod 700 '%s'", s.directory);
     assert_int_equal(system(command), 0);
     end(&s);
+    if (code == 127 && geteuid() == 0)
+        skip(); /* the program lies in a directory that only root may enter */
+    assert_int_equal(code, 3);
 }
 
 static void a_clock_that_goes_backwards_harms_nobody(void **state)
