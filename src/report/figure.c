@@ -184,7 +184,7 @@ void tacit__labels_place(tacit__label *labels, size_t n, double top, double bott
     if (n == 0)
         return;
     qsort(labels, n, sizeof *labels, by_height);
-    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `place` of a pool's first label is its mean for now. */
+    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `place` of a pool's first label is its mean until the next merge. */
     for (size_t i = 0; i < n; i++)
         labels[i].place = labels[i].y - (double)i * GAP;
     for (size_t i = 1; i < n; i++) {

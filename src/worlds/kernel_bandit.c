@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "linalg/kernel.h"
 #include "worlds/alias.h"
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 #include "worlds/file.h"
 #include "worlds/kind.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "worlds/alias.h"
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 #include "worlds/kind.h"
 
 enum { DIMENSION, ACTIONS, ARMS, CONTEXTS, PHASES, NOISE, SEED, N_PARAMETERS };

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 #include "worlds/kind.h"
 
 enum { D, STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, STATIONARY, N_PARAMETERS };

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 #include "worlds/kind.h"
 
 enum {

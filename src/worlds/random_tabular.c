@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 #include "worlds/kind.h"
 
 enum { STATES, ACTIONS, HORIZON, SEED, CONCENTRATION, BRANCHING, STATIONARY, N_PARAMETERS };

@@ -1,6 +1,6 @@
 /* Random rows for worlds that are drawn: words from a seed, and points on the simplex. */
-#ifndef TACIT_WORLDS_DIRICHLET_H
-#define TACIT_WORLDS_DIRICHLET_H
+#ifndef TACIT_WORLDS_DICE_H
+#define TACIT_WORLDS_DICE_H
 
 #include <stddef.h>
 #include <stdint.h>

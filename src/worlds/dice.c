@@ -1,6 +1,6 @@
 /* Gamma variates by the method of Marsaglia and Tsang (2000), for shapes below one with their boost, as
  * logarithms: at concentration 0.001 the variates themselves would all be 0. */
-#include "worlds/dirichlet.h"
+#include "worlds/dice.h"
 
 #include <math.h>
 
