@@ -219,6 +219,7 @@ static tacit_status make_ucbvi(tabular_agent *agent, const tacit__reading *r, ta
                               .failure = r->values[FAILURE].real,
                               .episodes = r->request->episodes,
                               .sparse = is_sparse(agent),
+                              .fresh = r->request->guarantee.model != TACIT_MODEL_NONE,
                               .monotone = monotone == 1 || (monotone == 0 && is_theory(r)),
                               .tie_seed = tie_seed};
     if (!is_theory(r))

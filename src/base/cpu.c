@@ -18,7 +18,7 @@ bool tacit__cpu_has_avx512(void)
 {
 #if TACIT__HAVE_AVX2
     return tacit__cpu_has_avx2() && !atomic_load_explicit(&only_avx2, memory_order_relaxed) &&
-           __builtin_cpu_supports("avx512f");
+           __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
 #else
     return false;
 #endif

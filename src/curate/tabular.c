@@ -34,6 +34,7 @@
 #include "base/memory.h"
 #include "curate/levels.h"
 #include "curate/tabular_inside.h"
+#include "sums/sum.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
@@ -170,22 +171,6 @@ static double cells_of(const tacit__tabular_options *o)
            (double)(o->space.n_states + 2);
 }
 
-/* Dense private counts must fit into half of the machine's memory: state of the sums, releases, scratch and the
- * planner's tables take about so many bytes for each cell. */
-static tacit_status check_memory(const tacit__tabular_options *o, tacit_error *err)
-{
-    const double per_cell = 160;
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double needed = cells_of(o) * per_cell;
-    if (o->guarantee.model == TACIT_MODEL_NONE || needed <= memory / 2)
-        return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_TOO_LARGE,
-        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
-        "the steps, use fewer states, or run without privacy",
-        cells_of(o), needed / 1e9);
-}
-
 static tacit_status check_options(const tacit__tabular_options *o, tacit_error *err)
 {
     if (o->space.n_states == 0 || o->space.n_actions == 0 || o->space.horizon == 0)
@@ -197,7 +182,50 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
             err, TACIT_UNSUPPORTED,
             "reports of a single step are for the local model with a table for each step "
             "(pooled: no); with one table they would gain nothing");
-    return check_memory(o, err);
+    return TACIT_OK;
+}
+
+/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */
+static tacit_status check_memory(const tacit__tabular *c, tacit_error *err)
+{
+    tacit_sum_spec spec = spec_of(c, MOVES);
+    tacit__sum_gain gain;
+    tacit_status status = tacit__sum_predict(&spec, &gain, err);
+    if (status != TACIT_OK)
+        return status;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double cells = cells_of(&c->o), needed = cells * (gain.bytes + sizeof(double));
+    if (needed <= memory / 2)
+        return TACIT_OK;
+    return tacit__fail(
+        err, TACIT_TOO_LARGE,
+        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
+        "the steps, use fewer states, or run without privacy",
+        cells, needed / 1e9);
+}
+
+/* What is as large as the counts. */
+static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
+{
+    if (c->o.mechanism == TACIT_SUM_LOCAL) {
+        c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
+                                      c->streams[REWARDS].report,
+                                  sizeof *c->scratch);
+        if (c->scratch == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        stream *s = &c->streams[i];
+        if (s->sum != NULL && !c->o.one_step)
+            s->shown = tacit__sum_at_hand(s->sum);
+        if (s->shown != NULL || s->size == 0)
+            continue;
+        s->shown = s->counts = tacit__alloc(s->size, sizeof *s->counts);
+        if (s->counts == NULL)
+            return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
+                               s->size);
+    }
+    return TACIT_OK;
 }
 
 tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
@@ -225,29 +253,26 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
             continue;
         }
         s->report = c->o.one_step ? s->size / sp->tables : s->size;
-        s->counts = tacit__alloc(s->size, sizeof *s->counts);
         s->cell = tacit__alloc(sp->horizon, sizeof *s->cell);
         s->x = tacit__alloc(sp->horizon, sizeof *s->x);
         s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
         s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
-        if (s->counts == NULL || s->cell == NULL || s->x == NULL ||
+        if (s->cell == NULL || s->x == NULL ||
             (c->o.one_step && (s->total == NULL || s->before == NULL)))
-            status = tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
-                                 s->size);
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
     c->order = tacit__alloc(sp->horizon, sizeof *c->order);
-    if (status == TACIT_OK && c->o.mechanism == TACIT_SUM_LOCAL)
-        c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
-                                      c->streams[REWARDS].report,
-                                  sizeof *c->scratch);
-    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL ||
-                               (c->o.mechanism == TACIT_SUM_LOCAL && c->scratch == NULL)))
+    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
-        status = open_sums(c, noise, err);
+        status = check_memory(c, err);
+        if (status == TACIT_OK)
+            status = open_sums(c, noise, err);
     }
+    if (status == TACIT_OK)
+        status = place_counts(c, err);
     if (status != TACIT_OK) {
         tacit__tabular_destroy(c);
         return status;
@@ -312,16 +337,19 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
          i < STREAMS && tacit__tabular_is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
          i++) {
         stream *s = &c->streams[i];
-        tacit_status status = s->sum == NULL ? TACIT_OK : tacit_sum_release(s->sum, s->counts, err);
+        if (s->sum == NULL)
+            continue;
+        tacit_status status = s->counts == NULL ? tacit__sum_release_at_hand(s->sum, err)
+                                                : tacit_sum_release(s->sum, s->counts, err);
         if (status != TACIT_OK)
             return status;
     }
     c->fresh = true;
     *out = (tacit__counts){.users = c->users,
-                           .visits = c->streams[VISITS].counts,
-                           .moves = c->streams[MOVES].counts,
+                           .visits = c->streams[VISITS].shown,
+                           .moves = c->streams[MOVES].shown,
                            .rows = c->rows,
-                           .rewards = c->streams[REWARDS].counts,
+                           .rewards = c->streams[REWARDS].shown,
                            .centre = c->o.centred ? 0.5 : 0};
     if (tacit__tabular_is_private(c)) {
         out->moves_error = level(c, MOVES);

@@ -9,7 +9,8 @@ typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
 
 typedef struct stream {
     size_t size;            /* cells */
-    double *counts;         /* the last release, or the exact counts */
+    double *counts;         /* the exact counts, or room for a release; NULL: the sum has its own */
+    const double *shown;    /* what the planner sees: `counts`, or the sum's */
     size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
     size_t *cell;           /* [H]: the cells of a user that are not 0, ascending, */
     double *x;              /* [H]: what is in them, */

@@ -22,18 +22,19 @@ void tacit__induction_destroy(tacit__induction *in)
     *in = (tacit__induction){0};
 }
 
-tacit_status tacit__induction_create(tacit__space space, bool dense, bool monotone,
+tacit_status tacit__induction_create(tacit__space space, size_t kept, bool monotone,
                                      uint64_t tie_seed, tacit__induction *out)
 {
     size_t pairs = space.n_states * space.n_actions, h = space.horizon;
     tacit__induction in = {.space = space,
                            .pairs = pairs,
                            .blocks = (pairs + TACIT__BLOCK - 1) / TACIT__BLOCK,
+                           .kept = kept,
                            .monotone = monotone,
                            .tie_words = tie_seed};
-    if (dense)
-        in.transitions = tacit__alloc(space.tables * in.blocks * TACIT__BLOCK,
-                                      space.n_states * sizeof *in.transitions);
+    if (kept > 0)
+        in.transitions =
+            tacit__alloc(kept * in.blocks * TACIT__BLOCK, space.n_states * sizeof *in.transitions);
     in.fixed = tacit__alloc(space.tables * pairs, sizeof *in.fixed);
     in.slope = tacit__alloc(space.tables * pairs, sizeof *in.slope);
     in.q = tacit__alloc(h * pairs, sizeof *in.q);
@@ -42,9 +43,9 @@ tacit_status tacit__induction_create(tacit__space space, bool dense, bool monoto
     in.square = tacit__alloc(in.blocks, TACIT__BLOCK * sizeof *in.square);
     in.trial = tacit__alloc(pairs, sizeof *in.trial);
     in.policy = tacit__alloc(h * space.n_states, sizeof *in.policy);
-    if ((dense && in.transitions == NULL) || in.fixed == NULL || in.slope == NULL || in.q == NULL ||
-        in.values == NULL || in.mean == NULL || in.square == NULL || in.trial == NULL ||
-        in.policy == NULL) {
+    if ((kept > 0 && in.transitions == NULL) || in.fixed == NULL || in.slope == NULL ||
+        in.q == NULL || in.values == NULL || in.mean == NULL || in.square == NULL ||
+        in.trial == NULL || in.policy == NULL) {
         tacit__induction_destroy(&in);
         return TACIT_NO_MEMORY;
     }
@@ -159,6 +160,8 @@ void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, vo
     const size_t n_states = in->space.n_states, pairs = in->pairs,
                  table = in->space.tables == 1 ? 0 : h;
     const double *next = in->values + (h + 1) * n_states;
+    if (in->model != NULL)
+        in->model(planner, h);
     if (in->transitions == NULL)
         in->moments(planner, h, next, in->mean, in->square);
     else

@@ -15,14 +15,18 @@
 typedef void tacit__moments_fn(void *planner, size_t h, const double *values, double *mean,
                                double *variance);
 
+/* Brings the transitions, `fixed` and `slope` of step h up to date, just before the pass needs them. */
+typedef void tacit__model_fn(void *planner, size_t h);
+
 enum { TACIT__BLOCK = 8 };
 
 typedef struct tacit__induction {
     tacit__space space;
     size_t pairs;  /* S * A */
     size_t blocks; /* of pairs; the last may have idle ones */
-    double
-        *transitions; /* [table][block][next state][8]: the planner fills it; NULL: see moments */
+    size_t
+        kept; /* tables of transitions: all, or one, which `model` fills for each step; 0: see moments */
+    double *transitions;   /* [kept][block][next state][8]: the planner fills it */
     double *fixed, *slope; /* [table][pair]: Q is at least  fixed + (H - h) slope + E V */
     double *q;             /* [H][pair], the last Q of each pair */
     double *values;        /* [H + 1][S] */
@@ -31,19 +35,21 @@ typedef struct tacit__induction {
     uint32_t *policy;      /* [H][S] */
     uint64_t version;
     tacit__moments_fn *moments; /* set by a planner without `transitions` */
-    bool monotone;              /* Q never rises again [QW23, line 9] */
-    uint64_t tie_words;         /* state of the public chance that breaks ties */
+    tacit__model_fn *model; /* set by a planner that has not filled everything before; or NULL */
+    bool monotone;          /* Q never rises again [QW23, line 9] */
+    uint64_t tie_words;     /* state of the public chance that breaks ties */
 } tacit__induction;
 
-/* `dense`: with `transitions`. */
-TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, bool dense, bool monotone,
+/* `kept` is 0, 1 or the number of tables. */
+TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, size_t kept, bool monotone,
                                                     uint64_t tie_seed, tacit__induction *out);
 void tacit__induction_destroy(tacit__induction *induction);
 
 /* The estimates of a block of a table; and of a row, table * pairs + pair, with next states TACIT__BLOCK apart. */
 static inline double *tacit__induction_block(const tacit__induction *in, size_t table, size_t block)
 {
-    return in->transitions + (table * in->blocks + block) * in->space.n_states * TACIT__BLOCK;
+    size_t place = in->kept == 1 ? 0 : table;
+    return in->transitions + (place * in->blocks + block) * in->space.n_states * TACIT__BLOCK;
 }
 static inline double *tacit__induction_row(const tacit__induction *in, size_t row)
 {

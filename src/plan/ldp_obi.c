@@ -32,7 +32,8 @@ tacit_status tacit__ldp_obi_create(tacit__space space, const tacit__ldp_obi_opti
     if (p == NULL)
         return TACIT_NO_MEMORY;
     p->options = *options;
-    tacit_status status = tacit__induction_create(space, true, false, options->tie_seed, &p->in);
+    tacit_status status =
+        tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
     if (status != TACIT_OK) {
         tacit__ldp_obi_destroy(p);
         return status;

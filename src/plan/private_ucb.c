@@ -49,7 +49,8 @@ tacit_status tacit__private_ucb_create(tacit__space space,
             ? options->bonus_scale * sqrt(4 * s * log(6 * s * a * t / options->failure))
             : p->reward_width;
     p->eta = options->step_size > 0 ? options->step_size : sqrt(2 * log(a) / (h * h * k));
-    tacit_status status = tacit__induction_create(space, true, false, options->tie_seed, &p->in);
+    tacit_status status =
+        tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
     if (status == TACIT_OK && options->optimise) {
         p->mixed = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->mixed);
         p->log_weight = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->log_weight);

@@ -8,7 +8,8 @@
  * optimality. O(n log n) at worst, O(n) as a rule.
  *
  * Rows are short and the number of passes is hard to foretell, so a planner gives eight at once, interleaved: the
- * loops over rows are vectors, and all wait for the slowest. Each row is added up in order, alone or not. */
+ * loops over rows are vectors, and all wait for the slowest. Each row is added up in order, alone or not, and the sum is
+ * a chain of additions: where eight rows fit into one vector, two blocks are added up in turns. */
 #include "plan/project.h"
 
 #include <math.h>
@@ -269,17 +270,137 @@ TACIT__AVX2 static void project_rows_avx2(const double *const y[ROWS], size_t n,
             _mm256_storeu_pd(at, _mm256_mul_pd(_mm256_loadu_pd(at), sum[k]));
         }
 }
+
+TACIT__AVX512 TACIT__INLINE void add_above_avx512(const double *y, size_t n, size_t blocks,
+                                                  const __m512d *theta, __m512d *sum,
+                                                  __m512i *count)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    for (size_t b = 0; b < blocks; b++) {
+        sum[b] = _mm512_setzero_pd();
+        count[b] = _mm512_setzero_si512();
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t b = 0; b < blocks; b++) {
+            __m512d value = _mm512_loadu_pd(y + (b * n + i) * ROWS);
+            __mmask8 above = _mm512_cmp_pd_mask(value, theta[b], _CMP_GT_OQ);
+            sum[b] = _mm512_mask_add_pd(sum[b], above, sum[b], value);
+            count[b] = _mm512_mask_add_epi64(count[b], above, count[b], one);
+        }
+}
+
+/* `start` on eight rows. */
+TACIT__AVX512 TACIT__INLINE void start_avx512(__m512d visits, __m512d slack, __m512d positive,
+                                              __m512i n_positive, __m512d *mass, __m512d *theta,
+                                              __m512i *count)
+{
+    const __m512d zero = _mm512_setzero_pd(), infinity = _mm512_set1_pd(HUGE_VAL);
+    __m512d up = _mm512_max_pd(_mm512_add_pd(visits, slack), zero);
+    __m512d low = _mm512_min_pd(_mm512_sub_pd(visits, slack), up);
+    __m512d clamped = _mm512_min_pd(_mm512_max_pd(low, positive), up);
+    __mmask8 less = _mm512_cmp_pd_mask(clamped, positive, _CMP_LE_OQ);
+    __mmask8 some = _mm512_cmp_pd_mask(clamped, zero, _CMP_GT_OQ);
+    __m512d divisor = _mm512_max_pd(_mm512_cvtepi64_pd(n_positive), _mm512_set1_pd(1));
+    __m512d excess = _mm512_div_pd(_mm512_sub_pd(positive, clamped), divisor);
+    *mass = clamped;
+    *theta = _mm512_mask_blend_pd(less, _mm512_set1_pd(-HUGE_VAL), excess);
+    *theta = _mm512_mask_blend_pd(some, infinity, *theta);
+    *count = _mm512_maskz_mov_epi64((__mmask8)(some & less), n_positive);
+}
+
+/* Rows that have not settled after all passes. */
+TACIT__AVX512 static void settle_avx512(const double *y, size_t n, __m512d mass, __m512i count,
+                                        double *sorted, __m512d *theta)
+{
+    double masses[ROWS], thetas[ROWS], counts[ROWS];
+    _mm512_storeu_pd(masses, mass);
+    _mm512_storeu_pd(thetas, *theta);
+    _mm512_storeu_pd(counts, _mm512_cvtepi64_pd(count));
+    sort_unsettled(y, n, ROWS, masses, counts, sorted, thetas);
+    *theta = _mm512_loadu_pd(thetas);
+}
+
+/* The same once more, a block to a vector. `blocks` is a constant where this is called. */
+TACIT__AVX512 TACIT__INLINE void project_blocks(size_t blocks, const double *const *y, size_t n,
+                                                const double *visits, double slack, double shift,
+                                                double *sorted, double *totals, double *x)
+{
+    enum { MOST = TACIT__PROJECT_BLOCKS };
+    __m512d mass[MOST], theta[MOST], sum[MOST];
+    __m512i count[MOST], above[MOST];
+    for (size_t b = 0; b < blocks; b++) {
+        interleave(y + b * ROWS, n, x + b * n * ROWS);
+        theta[b] = _mm512_setzero_pd();
+    }
+    add_above_avx512(x, n, blocks, theta, sum, above);
+    for (size_t b = 0; b < blocks; b++)
+        start_avx512(_mm512_loadu_pd(visits + b * ROWS), _mm512_set1_pd(slack), sum[b], above[b],
+                     &mass[b], &theta[b], &count[b]);
+    unsigned left = 1;
+    for (int pass = 0; pass < PASSES && left != 0; pass++) {
+        add_above_avx512(x, n, blocks, theta, sum, above);
+        left = 0;
+        for (size_t b = 0; b < blocks; b++) {
+            __mmask8 moved = _mm512_cmpneq_epi64_mask(above[b], count[b]);
+            __m512d next =
+                _mm512_div_pd(_mm512_sub_pd(sum[b], mass[b]), _mm512_cvtepi64_pd(above[b]));
+            theta[b] = _mm512_mask_mov_pd(theta[b], moved, next);
+            count[b] = above[b];
+            left |= moved;
+        }
+    }
+    for (size_t b = 0; b < blocks && left != 0; b++)
+        settle_avx512(x + b * n * ROWS, n, mass[b], count[b], sorted, &theta[b]);
+    for (size_t b = 0; b < blocks; b++)
+        sum[b] = _mm512_setzero_pd();
+    for (size_t i = 0; i < n; i++)
+        for (size_t b = 0; b < blocks; b++) {
+            double *at = x + (b * n + i) * ROWS;
+            __m512d value = _mm512_loadu_pd(at);
+            __mmask8 kept = _mm512_cmp_pd_mask(value, theta[b], _CMP_GT_OQ);
+            value = _mm512_maskz_sub_pd(kept, value, theta[b]);
+            value = _mm512_add_pd(value, _mm512_set1_pd(shift));
+            _mm512_storeu_pd(at, value);
+            sum[b] = _mm512_add_pd(sum[b], value);
+        }
+    for (size_t b = 0; b < blocks; b++) {
+        _mm512_storeu_pd(totals + b * ROWS, sum[b]);
+        sum[b] = _mm512_div_pd(_mm512_set1_pd(1), sum[b]);
+        for (size_t i = 0; i < n; i++) {
+            double *at = x + (b * n + i) * ROWS;
+            _mm512_storeu_pd(at, _mm512_mul_pd(_mm512_loadu_pd(at), sum[b]));
+        }
+    }
+}
+
+TACIT__AVX512 static void project_rows_avx512(size_t blocks, const double *const *y, size_t n,
+                                              const double *visits, double slack, double shift,
+                                              double *sorted, double *totals, double *x)
+{
+    if (blocks == 2)
+        project_blocks(2, y, n, visits, slack, shift, sorted, totals, x);
+    else
+        project_blocks(1, y, n, visits, slack, shift, sorted, totals, x);
+}
 #endif
 
-void tacit__project_rows(const double *const y[TACIT__PROJECT_ROWS], size_t n,
-                         const double visits[TACIT__PROJECT_ROWS], double slack, double shift,
-                         double *sorted, double totals[TACIT__PROJECT_ROWS], double *x)
+void tacit__project_rows(size_t blocks, const double *const *y, size_t n, const double *visits,
+                         double slack, double shift, double *sorted, double *totals, double *x)
 {
 #if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx2()) {
-        project_rows_avx2(y, n, visits, slack, shift, sorted, totals, x);
+    if (tacit__cpu_has_avx512()) {
+        project_rows_avx512(blocks, y, n, visits, slack, shift, sorted, totals, x);
         return;
     }
+    const bool wide = tacit__cpu_has_avx2();
 #endif
-    project_rows_base(y, n, visits, slack, shift, sorted, totals, x);
+    for (size_t b = 0; b < blocks; b++, y += ROWS, visits += ROWS, totals += ROWS, x += n * ROWS) {
+#if TACIT__HAVE_AVX2
+        if (wide) {
+            project_rows_avx2(y, n, visits, slack, shift, sorted, totals, x);
+            continue;
+        }
+#endif
+        project_rows_base(y, n, visits, slack, shift, sorted, totals, x);
+    }
 }

@@ -9,12 +9,12 @@
 void tacit__project_counts(const double *y, size_t n, double visits, double slack, double *sorted,
                            double *x);
 
-enum { TACIT__PROJECT_ROWS = 8 };
+enum { TACIT__PROJECT_ROWS = 8, TACIT__PROJECT_BLOCKS = 2 };
 
-/* Eight rows at once, bit for bit the same; then `shift` > 0 is added to all values, `totals` are the rows' sums, added up in
- * order, and the rows are multiplied by 1 / total: distributions. Value i of row r becomes x[i * 8 + r]. */
-void tacit__project_rows(const double *const y[TACIT__PROJECT_ROWS], size_t n,
-                         const double visits[TACIT__PROJECT_ROWS], double slack, double shift,
-                         double *sorted, double totals[TACIT__PROJECT_ROWS], double *x);
+/* One or two blocks of eight rows at once, bit for bit the same; then `shift` > 0 is added to all values, `totals` are the rows'
+ * sums, added up in order, and the rows are multiplied by 1 / total: distributions. Value i of row r of block b becomes
+ * x[(b * n + i) * 8 + r]. */
+void tacit__project_rows(size_t blocks, const double *const *y, size_t n, const double *visits,
+                         double slack, double shift, double *sorted, double *totals, double *x);
 
 #endif

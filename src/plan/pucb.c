@@ -30,7 +30,8 @@ tacit_status tacit__pucb_create(tacit__space space, const tacit__pucb_options *o
     if (p == NULL)
         return TACIT_NO_MEMORY;
     p->options = *options;
-    tacit_status status = tacit__induction_create(space, true, false, options->tie_seed, &p->in);
+    tacit_status status =
+        tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
     if (status != TACIT_OK) {
         tacit__pucb_destroy(p);
         return status;

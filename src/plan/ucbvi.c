@@ -33,15 +33,15 @@
 struct tacit__ucbvi {
     tacit__ucbvi_options options;
     tacit__induction in;
-    size_t rows;                    /* tables * pairs */
-    double *visits, *reward;        /* [row]: Nt, rt */
-    double *spread;                 /* [row]: what multiplies sqrt(Var) */
-    double *seen;                   /* [row]: exact visits when the row was last computed, or NaN */
-    double *line, *sorted;          /* [S] scratch */
-    double *lower;                  /* [H + 1][S], certificate: the lower values */
-    double *extra, *extra_mean;     /* [S], [block][8]: second moment that some bonuses add */
-    const tacit__sparse_row *lists; /* of the last release, when it is sparse */
-    double log_term;                /* i, L, L' or L_B */
+    size_t rows;                  /* tables * pairs */
+    double *visits, *reward;      /* [row]: Nt, rt */
+    double *spread;               /* [row]: what multiplies sqrt(Var) */
+    double *seen;                 /* [row]: exact visits when the row was last computed, or NaN */
+    double *line, *sorted;        /* [S] scratch */
+    double *lower;                /* [H + 1][S], certificate: the lower values */
+    double *extra, *extra_mean;   /* [S], [block][8]: second moment that some bonuses add */
+    const tacit__counts *release; /* during a plan */
+    double log_term;              /* i, L, L' or L_B */
     double visits_error, moves_error, rewards_error; /* of the last release, scaled */
 };
 
@@ -82,8 +82,9 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
         return TACIT_NO_MEMORY;
     p->options = *options;
     p->log_term = log_of(options, space);
-    tacit_status status = tacit__induction_create(space, !options->sparse, options->monotone,
-                                                  options->tie_seed, &p->in);
+    size_t kept = options->sparse ? 0 : options->fresh ? 1 : space.tables;
+    tacit_status status =
+        tacit__induction_create(space, kept, options->monotone, options->tie_seed, &p->in);
     size_t n_states = space.n_states, pairs = n_states * space.n_actions;
     p->rows = space.tables * pairs;
     double **arrays[] = {&p->visits, &p->reward, &p->spread, &p->seen};
@@ -141,23 +142,25 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
     keep_reward(p, c, row, total);
 }
 
-/* The same for a block of pairs. Idle lanes repeat the last pair. */
-static void estimate_block(tacit__ucbvi *p, const tacit__counts *c, size_t table, size_t block)
+/* The same for some blocks of pairs. Idle lanes repeat the last pair. */
+static void estimate_blocks(tacit__ucbvi *p, const tacit__counts *c, size_t table, size_t block,
+                            size_t blocks)
 {
     static_assert((int)TACIT__BLOCK == (int)TACIT__PROJECT_ROWS, "a block is projected at once");
     const size_t n_states = p->in.space.n_states, pairs = p->in.pairs;
     const double shift = fmax(2 * p->visits_error, LEAST_SHIFT) / (double)n_states;
     const size_t first = table * pairs + block * TACIT__BLOCK, last = (table + 1) * pairs - 1;
-    const double *y[TACIT__BLOCK];
-    double visits[TACIT__BLOCK], totals[TACIT__BLOCK];
-    for (size_t r = 0; r < TACIT__BLOCK; r++) {
+    const double *y[TACIT__BLOCK * TACIT__PROJECT_BLOCKS];
+    double visits[TACIT__BLOCK * TACIT__PROJECT_BLOCKS];
+    double totals[TACIT__BLOCK * TACIT__PROJECT_BLOCKS];
+    for (size_t r = 0; r < blocks * TACIT__BLOCK; r++) {
         const size_t row = first + r < last ? first + r : last;
         y[r] = c->moves + row * n_states;
         visits[r] = c->visits[row];
     }
-    tacit__project_rows(y, n_states, visits, p->visits_error, shift, p->sorted, totals,
+    tacit__project_rows(blocks, y, n_states, visits, p->visits_error, shift, p->sorted, totals,
                         tacit__induction_block(&p->in, table, block));
-    for (size_t r = 0; r < TACIT__BLOCK && first + r <= last; r++)
+    for (size_t r = 0; r < blocks * TACIT__BLOCK && first + r <= last; r++)
         keep_reward(p, c, first + r, totals[r]);
 }
 
@@ -198,14 +201,14 @@ static widths widths_of(const tacit__ucbvi *p)
     return w;
 }
 
-/* The parts of the bonus that do not depend on the values, for all rows. */
-static void weigh(tacit__ucbvi *p)
+/* The parts of the bonus that do not depend on the values, for the rows first .. last-1. */
+static void weigh(tacit__ucbvi *p, size_t first, size_t last)
 {
     const widths w = widths_of(p);
     const double *restrict visits = p->visits, *restrict reward = p->reward;
     double *restrict fixed = p->in.fixed, *restrict slope = p->in.slope,
                      *restrict spread = p->spread;
-    for (size_t i = 0; i < p->rows; i++) {
+    for (size_t i = first; i < last; i++) {
         double inverse = 1 / visits[i], root = sqrt(inverse);
         fixed[i] = reward[i] + w.fixed_root * root + w.fixed_inverse * inverse;
         slope[i] = w.slope_root * root + w.slope_inverse * inverse;
@@ -226,7 +229,7 @@ static void expect_sparse(const tacit__ucbvi *p, size_t table, const double *g, 
         all_square += shift * g[next] * g[next];
     }
     for (size_t i = 0; i < pairs; i++) {
-        const tacit__sparse_row *row = &p->lists[table * pairs + i];
+        const tacit__sparse_row *row = &p->release->rows[table * pairs + i];
         double sum = all, sum_square = all_square, inverse = 1 / p->visits[table * pairs + i];
         for (uint32_t j = 0; j < row->length; j++) {
             double weighted = row->count[j] * g[row->next[j]];
@@ -321,29 +324,51 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
     }
 }
 
-tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
+/* Noisy counts: all of them change with every release, so a table is computed when its step comes, and is in the cache when the
+ * induction reads it. */
+static void estimate_table(void *planner, size_t h)
 {
-    double scale = p->options.error_scale;
-    bool exact = c->visits_error == 0 && c->moves_error == 0;
-    p->visits_error = scale * c->visits_error;
-    p->moves_error = scale * c->moves_error;
-    p->rewards_error = scale * c->rewards_error;
-    for (size_t i = 0; !exact && i < p->in.space.tables * p->in.blocks; i++)
-        estimate_block(p, c, i / p->in.blocks, i % p->in.blocks);
-    for (size_t row = 0; exact && row < p->rows; row++) {
+    tacit__ucbvi *p = planner;
+    const size_t last = p->in.space.horizon - 1, table = p->in.space.tables == 1 ? 0 : h;
+    if (p->in.space.tables == 1 && h < last)
+        return; /* all steps have the same */
+    for (size_t block = 0, n; block < p->in.blocks; block += n) {
+        n = p->in.blocks - block < TACIT__PROJECT_BLOCKS ? 1 : TACIT__PROJECT_BLOCKS;
+        estimate_blocks(p, p->release, table, block, n);
+    }
+    weigh(p, table * p->in.pairs, (table + 1) * p->in.pairs);
+}
+
+/* Exact counts: a row changes only when it is visited. */
+static void estimate_visited(tacit__ucbvi *p, const tacit__counts *c)
+{
+    for (size_t row = 0; row < p->rows; row++) {
         double visits = c->visits[row];
         if (visits == p->seen[row])
-            continue; /* exact counts: a row changes only when it is visited */
+            continue;
         p->seen[row] = visits;
         if (c->moves != NULL)
             estimate(p, c, row, visits);
         else
             keep_reward(p, c, row, visits + LEAST_SHIFT);
     }
-    weigh(p);
-    p->lists = c->rows;
+    weigh(p, 0, p->rows);
+}
+
+tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
+{
+    double scale = p->options.error_scale;
+    bool exact = !p->options.fresh && c->visits_error == 0 && c->moves_error == 0;
+    p->visits_error = scale * c->visits_error;
+    p->moves_error = scale * c->moves_error;
+    p->rewards_error = scale * c->rewards_error;
+    p->release = c;
+    if (exact)
+        estimate_visited(p, c);
+    p->in.model = exact ? NULL : estimate_table;
     p->in.moments = sparse_moments;
     tacit__induction_run(&p->in, add_spread, p);
+    p->release = NULL;
     return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
 }
 

@@ -22,6 +22,7 @@ typedef struct tacit__ucbvi_options {
     double failure;     /* the papers' beta */
     uint64_t episodes;
     bool sparse; /* counts come as lists (rows), not as a table of moves */
+    bool fresh; /* all counts change with every release: nothing of the last one is worth keeping */
     bool monotone;
     uint64_t tie_seed;
 } tacit__ucbvi_options;
@@ -46,7 +47,7 @@ typedef struct tacit__ucbvi_view {
 } tacit__ucbvi_view;
 tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *planner);
 
-/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for sparse counts. */
+/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for sparse or fresh counts. */
 double tacit__ucbvi_transition(const tacit__ucbvi *planner, size_t row, size_t next);
 
 #endif

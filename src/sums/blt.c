@@ -27,8 +27,9 @@
  * deviation is below 3 scales, so the clamp is some 40 of those away and acts in no real run; the proof does not
  * need that.
  *
- * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 2) bytes. */
+ * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 1) bytes. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -48,10 +49,10 @@ typedef struct blt {
     tacit__blt_coefficients c;
     size_t dimension;
     uint64_t steps;
+    double unit;
     size_t padded;   /* dimension, up to whole cache lines */
     int64_t *buffer; /* [buffers] rows of S_j, interleaved: secret */
-    int64_t *output; /* what they add to the next y: secret */
-    int64_t *prefix; /* the sum of what was released: public */
+    double *shown;   /* the sum of what was released: public */
 } blt;
 
 /* Guard bits that make the buffers' rounding cost no more than the output's: sum_j omega_j / (1 - a_j) is near
@@ -177,8 +178,7 @@ static void destroy(void *state)
     blt *s = state;
     if (s != NULL) {
         tacit__free_secret(s->buffer, s->c.buffers * s->padded * sizeof *s->buffer);
-        tacit__free_secret(s->output, s->padded * sizeof *s->output);
-        tacit__free(s->prefix);
+        tacit__free(s->shown);
     }
     tacit__free(s);
 }
@@ -191,11 +191,11 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
     tacit_status status = quantise(shape, &s->c, err);
     if (status == TACIT_OK) {
         s->dimension = shape->dimension;
+        s->unit = shape->unit;
         s->padded = (s->dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
         s->buffer = tacit__alloc(s->padded, s->c.buffers * sizeof *s->buffer);
-        s->output = tacit__alloc(s->padded, sizeof *s->output);
-        s->prefix = tacit__alloc(s->padded, sizeof *s->prefix);
-        if (s->buffer == NULL || s->output == NULL || s->prefix == NULL)
+        s->shown = tacit__alloc(s->padded, sizeof *s->shown);
+        if (s->buffer == NULL || s->shown == NULL)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status != TACIT_OK) {
@@ -209,14 +209,14 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
 {
     const blt *s = state;
-    tacit__blt_encode(&s->c, s->output + offset, n, x, y);
+    tacit__blt_encode(&s->c, s->buffer + offset * s->c.buffers, n, x, y);
 }
 
 static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y)
 {
     blt *s = state;
-    tacit__blt_absorb(&s->c, s->buffer + offset * s->c.buffers, n, x, y, s->output + offset,
-                      s->prefix + offset);
+    tacit__blt_absorb(&s->c, s->buffer + offset * s->c.buffers, n, x, y, s->unit,
+                      s->shown + offset);
 }
 
 static void advance(void *state)
@@ -224,11 +224,15 @@ static void advance(void *state)
     ((blt *)state)->steps++;
 }
 
-static void read(const void *state, double unit, double *out)
+static const double *show(const void *state)
+{
+    return ((const blt *)state)->shown;
+}
+
+static void read(const void *state, double *out)
 {
     const blt *s = state;
-    for (size_t i = 0; i < s->dimension; i++)
-        out[i] = (double)s->prefix[i] * unit;
+    memcpy(out, s->shown, s->dimension * sizeof *out);
 }
 
 /* Squared norm of row k of B = A C^-1: the prefix sums of the impulse response of C^-1. */
@@ -253,9 +257,8 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     blt *s = state;
     out[0] = (tacit__region){&s->steps, sizeof s->steps};
     out[1] = (tacit__region){s->buffer, s->c.buffers * s->padded * sizeof *s->buffer};
-    out[2] = (tacit__region){s->output, s->padded * sizeof *s->output};
-    out[3] = (tacit__region){s->prefix, s->padded * sizeof *s->prefix};
-    return 4;
+    out[2] = (tacit__region){s->shown, s->padded * sizeof *s->shown};
+    return 3;
 }
 
 static bool restored(void *state, uint64_t steps)
@@ -271,6 +274,7 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .encode = encode,
                                              .absorb = absorb,
                                              .advance = advance,
+                                             .show = show,
                                              .read = read,
                                              .variance = variance,
                                              .most = variance, /* rows of B grow */

@@ -25,13 +25,13 @@ typedef struct tacit__blt_coefficients {
     double a[TACIT__MAX_BUFFERS], omega[TACIT__MAX_BUFFERS]; /* what they stand for, exactly */
 } tacit__blt_coefficients;
 
-/* y = x + floor((2^(F-1) + output) / 2^F) */
-void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *output, size_t n,
+/* y = x + floor((2^(F-1) + floor(sum_j S_j W_j / 2^32)) / 2^F). `buffer` has `buffers` rows. */
+void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *buffer, size_t n,
                        const int64_t *x, int64_t *y);
 
-/* S_j += (x - y) << G;  S_j -= floor(S_j A_j / 2^32), then clamped to +-LIMIT;  output = floor(sum_j S_j W_j /
- * 2^32), for the next step's encode;  prefix += y. `buffer` has `buffers` rows; y is what was released. */
+/* S_j += (x - y) << G;  S_j -= floor(S_j A_j / 2^32), then clamped to +-LIMIT;  shown += y unit. y is what was
+ * released, so `shown` is its sum: exact up to 2^53 units, and nothing but post-processing. */
 void tacit__blt_absorb(const tacit__blt_coefficients *c, int64_t *buffer, size_t n,
-                       const int64_t *x, const int64_t *y, int64_t *output, int64_t *prefix);
+                       const int64_t *x, const int64_t *y, double unit, double *shown);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sums/sum.h"
 
 #define MAGIC 0x746163697473756dU /* "tacitsum" */
-enum { FORMAT_VERSION = 2 };
+enum { FORMAT_VERSION = 3 };
 
 typedef struct header {
     uint64_t magic;

@@ -26,6 +26,7 @@ typedef struct tacit__shape {
     double sensitivity; /* L2, of one contribution; 0 when only L1 is known */
     double differing;   /* coordinates in which two contributions can differ */
     double scale;       /* of the noise; 0 as long as that is not known */
+    double unit;        /* the lattice step, a power of 2 */
 } tacit__shape;
 
 /* The strategy's column norms: how much more than one contribution a user moves the whole stream. */
@@ -53,7 +54,9 @@ typedef struct tacit__strategy {
     void (*encode)(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y);
     void (*absorb)(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y);
     void (*advance)(void *state);
-    void (*read)(const void *state, double unit, double *out);
+    /* What `read` would write, where the state has it at hand; it stays until the next step. NULL: it has not. */
+    const double *(*show)(const void *state);
+    void (*read)(const void *state, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
     double (*variance)(const void *state, uint64_t k);
     /* The same at the noisiest of steps 1 .. users. */

@@ -73,7 +73,8 @@ static tacit_status derive(const tacit_sum_spec *spec, tacit__lattice *lattice, 
                             .users = spec->users,
                             .largest = lattice->largest,
                             .sensitivity = ldexp(lattice->sensitivity_l2, lattice->bits),
-                            .differing = lattice->differing};
+                            .differing = lattice->differing,
+                            .unit = ldexp(1, -lattice->bits)};
     return TACIT_OK;
 }
 
@@ -109,6 +110,7 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
 
 tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out, tacit_error *err)
 {
+    enum { SAMPLE = 64 };
     tacit__lattice lattice;
     tacit__shape shape;
     tacit__columns columns;
@@ -118,13 +120,18 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out
         return status;
     const tacit__strategy *strategy = strategies[spec->mechanism];
     status = strategy->columns(&shape, &columns, err);
-    shape.dimension = 1; /* the strategy works coordinate by coordinate */
+    shape.dimension = SAMPLE; /* the strategy works coordinate by coordinate */
     if (status == TACIT_OK)
         status = strategy->create(&shape, &state, err);
     if (status != TACIT_OK)
         return status;
+    tacit__region regions[TACIT__MAX_REGIONS];
+    size_t n = strategy->regions(state, regions), bytes = 0;
+    for (size_t i = 1; i < n; i++)
+        bytes += regions[i].size;
     *out = (tacit__sum_gain){.column = spec->law == TACIT_LAW_LAPLACE ? columns.l1 : columns.l2,
-                             .row = sqrt(strategy->most(state, spec->users))};
+                             .row = sqrt(strategy->most(state, spec->users)),
+                             .bytes = (double)bytes / SAMPLE + sizeof(int64_t)};
     strategy->destroy(state);
     return TACIT_OK;
 }
@@ -207,7 +214,6 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
     status = derive(spec, &sum->lattice, &shape, err);
     if (status == TACIT_OK) {
         sum->dimension = shape.dimension;
-        sum->unit = ldexp(1, -sum->lattice.bits);
         sum->scale = tacit_plan_scale(plan, index);
         shape.scale = ldexp(sum->scale, sum->lattice.bits);
         sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
@@ -408,25 +414,46 @@ tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *ind
     return status == TACIT_OK ? pass(sum, n, index, report, err) : status;
 }
 
-tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
+/* The step may be shown, and now is. */
+static tacit_status mark_released(tacit_sum *sum, tacit_error *err)
 {
-    if (sum == NULL || noisy == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (sum->step == 0)
         return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     if (sum->released)
         return tacit__fail(err, TACIT_RELEASED_TWICE,
                            "step %llu has been released already; keep the first answer",
                            (unsigned long long)sum->step);
-    sum->strategy->read(sum->state, sum->unit, noisy);
+    sum->released = true;
+    return TACIT_OK;
+}
+
+tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
+{
+    if (sum == NULL || noisy == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = mark_released(sum, err);
+    if (status != TACIT_OK)
+        return status;
+    sum->strategy->read(sum->state, noisy);
     if (sum->active !=
         NULL) { /* spread from the end, so that nothing is overwritten before it moves */
         size_t n = sum->dimension;
         for (size_t i = sum->outer_dimension; i-- > 0;)
             noisy[i] = n > 0 && sum->active[n - 1] == i ? noisy[--n] : 0;
     }
-    sum->released = true;
     return TACIT_OK;
+}
+
+const double *tacit__sum_at_hand(const tacit_sum *sum)
+{
+    return sum->strategy->show != NULL && sum->active == NULL ? sum->strategy->show(sum->state)
+                                                              : NULL;
+}
+
+tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err)
+{
+    TACIT__REQUIRE(tacit__sum_at_hand(sum) != NULL);
+    return mark_released(sum, err);
 }
 
 uint64_t tacit_sum_step(const tacit_sum *sum)

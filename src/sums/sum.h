@@ -21,7 +21,6 @@ struct tacit_sum {
     double *packed; /* scratch, with `active` */
     int64_t *x;     /* scratch: the contribution on the lattice */
     int64_t *tile;  /* scratch: a tile of a sparse contribution; 0 between users */
-    double unit;    /* the lattice step */
     double scale, draw_stddev;
     uint64_t users, step;
     bool released;
@@ -31,14 +30,19 @@ struct tacit_sum {
 /* Only local sums have reports. */
 TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
 
+/* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the first user, and a
+ * release, to be looked at by anybody, after tacit__sum_release_at_hand, which is tacit_sum_release without the copy. */
+const double *tacit__sum_at_hand(const tacit_sum *sum);
+TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err);
+
 /* Hash of all that a saved state must agree with. */
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
                             uint8_t out[TACIT__KEY_BYTES]);
 
 /* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's standard
- * deviation in units of a draw's. Their product compares mechanisms. */
+ * deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for each coordinate. */
 typedef struct tacit__sum_gain {
-    double column, row;
+    double column, row, bytes;
 } tacit__sum_gain;
 TACIT_MUST_USE tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out,
                                                tacit_error *err);

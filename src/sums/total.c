@@ -7,6 +7,7 @@
 typedef struct total {
     uint64_t steps;
     size_t dimension;
+    double unit;
     int64_t *sum;
 } total;
 
@@ -31,6 +32,7 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
     if (s == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->dimension = shape->dimension;
+    s->unit = shape->unit;
     s->sum = tacit__alloc(s->dimension, sizeof *s->sum);
     if (s->sum == NULL) {
         destroy(s);
@@ -66,11 +68,11 @@ static void advance(void *state)
     ((total *)state)->steps++;
 }
 
-static void read(const void *state, double unit, double *out)
+static void read(const void *state, double *out)
 {
     const total *s = state;
     for (size_t i = 0; i < s->dimension; i++)
-        out[i] = (double)s->sum[i] * unit;
+        out[i] = (double)s->sum[i] * s->unit;
 }
 
 static double no_variance(const void *state, uint64_t k)

@@ -36,6 +36,7 @@ typedef struct position {
 typedef struct tree {
     code code;
     size_t dimension;
+    double unit;
     position at, next;    /* now, and after one more user */
     int64_t *exact;       /* sum of all users so far */
     int64_t *exact_until; /* [depth][dimension]: the same when node i was made */
@@ -145,6 +146,7 @@ static tacit_status create_with(code c, const tacit__shape *shape, void **state,
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->code = c;
     s->dimension = shape->dimension;
+    s->unit = shape->unit;
     s->at.word = s->next.word = first_word(&c);
     move_on(&c, &s->next);
     s->exact = tacit__alloc(s->dimension, sizeof(int64_t));
@@ -210,12 +212,12 @@ static void advance(void *state)
     move_on(&s->code, &s->next);
 }
 
-static void read(const void *state, double unit, double *out)
+static void read(const void *state, double *out)
 {
     const tree *s = state;
     const int64_t *noisy = s->noisy_until + (s->at.alive - 1) * s->dimension;
     for (size_t i = 0; i < s->dimension; i++)
-        out[i] = (double)noisy[i] * unit;
+        out[i] = (double)noisy[i] * s->unit;
 }
 
 /* w_k. Constant weight: by the combinatorial number system, it is the k-th word in increasing order. */

@@ -166,15 +166,16 @@ static void the_answer_may_overwrite_the_row(void **state)
 }
 
 /* Rows of random instances, of one length, some of which settle at once and some by sorting only. */
-static void eight_rows_at_once_are_the_rows_alone_bit_for_bit(void **state)
+static void blocks_of_rows_are_the_rows_alone_bit_for_bit(void **state)
 {
     (void)state;
-    enum { ROWS = TACIT__PROJECT_ROWS, LONGEST = 80 };
+    enum { BLOCK = TACIT__PROJECT_ROWS, ROWS = BLOCK * TACIT__PROJECT_BLOCKS, LONGEST = 80 };
     uint64_t seed = 12;
     for (int round = 0; round < 3000; round++) {
         double y[ROWS][LONGEST], visits[ROWS], alone[LONGEST], scratch[LONGEST];
-        double wide[ROWS * LONGEST], base[ROWS * LONGEST], totals[ROWS], base_totals[ROWS];
+        double totals[ROWS], x[ROWS * LONGEST], other_totals[ROWS], other[ROWS * LONGEST];
         const double *rows[ROWS];
+        size_t blocks = 1 + random_below(&seed, TACIT__PROJECT_BLOCKS);
         size_t n = 1 + random_below(&seed, round % 4 == 0 ? LONGEST : MOST);
         double size = pow(10, random_between(&seed, -2, 5)), slack = 0, shift = 0.1 * size;
         slack = random_below(&seed, 3) == 0 ? 0 : size * random_between(&seed, 0, 2);
@@ -194,20 +195,25 @@ static void eight_rows_at_once_are_the_rows_alone_bit_for_bit(void **state)
                 visits[r] = 1e-30 * size;
             rows[r] = y[r];
         }
-        tacit__project_rows(rows, n, visits, slack, shift, scratch, totals, wide);
-        tacit__cpu_pretend_base(true);
-        tacit__project_rows(rows, n, visits, slack, shift, scratch, base_totals, base);
-        tacit__cpu_pretend_base(false);
-        assert_memory_equal(totals, base_totals, sizeof totals);
-        assert_memory_equal(wide, base, n * ROWS * sizeof *wide);
-        for (size_t r = 0; r < ROWS; r++) {
+        tacit__project_rows(blocks, rows, n, visits, slack, shift, scratch, totals, x);
+        for (int narrow = 0; narrow < 2; narrow++) {
+            tacit__cpu_pretend_avx2(narrow == 0);
+            tacit__cpu_pretend_base(narrow == 1);
+            tacit__project_rows(blocks, rows, n, visits, slack, shift, scratch, other_totals,
+                                other);
+            tacit__cpu_pretend_base(false);
+            tacit__cpu_pretend_avx2(false);
+            assert_memory_equal(totals, other_totals, blocks * BLOCK * sizeof *totals);
+            assert_memory_equal(x, other, n * blocks * BLOCK * sizeof *x);
+        }
+        for (size_t r = 0; r < blocks * BLOCK; r++) {
             double total = 0;
             tacit__project_counts(y[r], n, visits[r], slack, scratch, alone);
             for (size_t i = 0; i < n; i++)
                 total += alone[i] += shift;
             assert_true(total == totals[r]);
             for (size_t i = 0; i < n; i++)
-                assert_true(alone[i] * (1 / total) == wide[i * ROWS + r]);
+                assert_true(alone[i] * (1 / total) == x[(r / BLOCK * n + i) * BLOCK + r % BLOCK]);
         }
     }
 }
@@ -215,7 +221,7 @@ static void eight_rows_at_once_are_the_rows_alone_bit_for_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eight_rows_at_once_are_the_rows_alone_bit_for_bit),
+        cmocka_unit_test(blocks_of_rows_are_the_rows_alone_bit_for_bit),
         cmocka_unit_test(the_solver_is_as_good_as_the_simplex),
         cmocka_unit_test(a_permuted_row_gives_the_permuted_answer),
         cmocka_unit_test(scaling_the_row_scales_the_answer),

@@ -29,7 +29,8 @@ static tacit__shape shape_of(tacit_law law, size_t dimension, uint64_t users)
                           .users = users,
                           .largest = 0x1p26,
                           .sensitivity = 0x1p27,
-                          .differing = (double)dimension};
+                          .differing = (double)dimension,
+                          .unit = 1};
 }
 
 static void *create(const tacit__strategy *tree, tacit_law law, size_t dimension, uint64_t users)
@@ -59,7 +60,7 @@ static void write_out(const tacit__strategy *tree, tacit_law law, size_t users, 
         y[t] = 1;
         tree->absorb(noisy, 0, users, zero, y);
         tree->advance(noisy);
-        tree->read(noisy, 1, out);
+        tree->read(noisy, out);
         for (size_t i = 0; i < users; i++)
             b[t][i] = (int64_t)out[i];
         assert_true(tree->variance(noisy, t + 1) >= 1);
