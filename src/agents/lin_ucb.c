@@ -329,6 +329,11 @@ static tacit_status report(void *self, const tacit_trajectory *user, void *bytes
                : status;
 }
 
+static tacit_status check_report(const void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit__regression_check_report(((const lin_ucb_agent *)self)->curator, bytes, size, err);
+}
+
 static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     return tacit__regression_absorb(((lin_ucb_agent *)self)->curator, bytes, size, err);
@@ -484,6 +489,7 @@ const tacit__family tacit__family_lin_ucb = {
     .report = report,
     .publish = publish,
     .follow = follow,
+    .check_report = check_report,
     .absorb = absorb,
     .save = save,
     .load = load,

@@ -264,6 +264,7 @@ const tacit__family tacit__family_mixture = {
     .plan = plan,
     .learn = learn,
     .report = tacit__mixture_report,
+    .check_report = tacit__mixture_check_report,
     .absorb = tacit__mixture_absorb,
     .publish = tacit__mixture_publish,
     .follow = tacit__mixture_follow,

@@ -30,6 +30,12 @@ tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, t
     return tacit__gram_absorb(((mixture_agent *)self)->curator, bytes, size, err);
 }
 
+tacit_status tacit__mixture_check_report(const void *self, const void *bytes, size_t size,
+                                         tacit_error *err)
+{
+    return tacit__gram_check_report(((const mixture_agent *)self)->curator, bytes, size, err);
+}
+
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
     const mixture_agent *agent = self;

@@ -63,6 +63,8 @@ TACIT_MUST_USE tacit_status tacit__mixture_check_planned(const mixture_agent *ag
 
 tacit_status tacit__mixture_report(void *self, const tacit_trajectory *user, void *bytes,
                                    size_t *size, tacit_error *err);
+tacit_status tacit__mixture_check_report(const void *self, const void *bytes, size_t size,
+                                         tacit_error *err);
 tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err);
 tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, tacit_error *err);

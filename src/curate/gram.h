@@ -60,6 +60,8 @@ TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit__t
 TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit__trajectory *user,
                                                const tacit__lens *lenses, void *bytes, size_t *size,
                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__gram_check_report(const tacit__gram *curator, const void *bytes,
+                                                     size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_absorb(tacit__gram *curator, const void *bytes, size_t size,
                                                tacit_error *err);
 

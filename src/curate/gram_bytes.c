@@ -48,20 +48,34 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit__trajectory *u,
     return TACIT_OK;
 }
 
-tacit_status tacit__gram_absorb(tacit__gram *c, const void *bytes, size_t size, tacit_error *err)
+/* The last user's data are never used. */
+static bool is_needed(const tacit__gram *c)
+{
+    return c->users + 1 < c->o.episodes;
+}
+
+/* Reads a report into the streams' scratch and finds out whether it fits. */
+tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, size_t size,
+                                      tacit_error *err)
 {
     if (size != report_bytes(c))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            report_bytes(c), size);
     tacit_status status = tacit__gram_open(c, err);
     tacit__reader r = {.at = bytes, .left = size};
-    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+    for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
+        const stream *s = &c->streams[i];
         for (size_t j = 0; j < s->size; j++)
             s->report[j] = (int64_t)tacit__take_le64(&r);
         status = tacit_sum_check_report(s->sum, s->report, err);
     }
-    bool needed = c->users + 1 < c->o.episodes; /* the last user's is never used */
+    return status;
+}
+
+tacit_status tacit__gram_absorb(tacit__gram *c, const void *bytes, size_t size, tacit_error *err)
+{
+    bool needed = is_needed(c);
+    tacit_status status = tacit__gram_check_report(c, bytes, size, err);
     for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++)
         status = tacit_sum_absorb(c->streams[i].sum, c->streams[i].report, err);
     if (status != TACIT_OK)

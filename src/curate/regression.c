@@ -383,8 +383,9 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
     return TACIT_OK;
 }
 
-tacit_status tacit__regression_absorb(tacit__regression *c, const void *bytes, size_t size,
-                                      tacit_error *err)
+/* Reads a report into scratch and finds out whether it fits. */
+tacit_status tacit__regression_check_report(const tacit__regression *c, const void *bytes,
+                                            size_t size, tacit_error *err)
 {
     if (size != 8 * c->size)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
@@ -395,7 +396,15 @@ tacit_status tacit__regression_absorb(tacit__regression *c, const void *bytes, s
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < c->size; i++)
         c->report[i] = (int64_t)tacit__take_le64(&r);
-    if (c->users < c->o.users) { /* the last user's is never used */
+    /* the last user's is never used */
+    return c->users < c->o.users ? tacit_sum_check_report(c->sum, c->report, err) : TACIT_OK;
+}
+
+tacit_status tacit__regression_absorb(tacit__regression *c, const void *bytes, size_t size,
+                                      tacit_error *err)
+{
+    tacit_status status = tacit__regression_check_report(c, bytes, size, err);
+    if (status == TACIT_OK && c->users < c->o.users) {
         bool due = is_due(c);
         status = tacit_sum_absorb(c->sum, c->report, err);
         if (status == TACIT_OK && due)

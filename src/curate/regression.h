@@ -38,6 +38,9 @@ TACIT_MUST_USE tacit_status tacit__regression_add(tacit__regression *curator, co
 TACIT_MUST_USE tacit_status tacit__regression_report(tacit__regression *curator, const double *x,
                                                      size_t block, double y, void *bytes,
                                                      size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__regression_check_report(const tacit__regression *curator,
+                                                           const void *bytes, size_t size,
+                                                           tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__regression_absorb(tacit__regression *curator, const void *bytes,
                                                      size_t size, tacit_error *err);
 

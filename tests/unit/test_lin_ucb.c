@@ -524,7 +524,16 @@ static void a_learner_through_reports_is_the_direct_one(void **state)
         assert_ok(tacit_agent_learn(direct, &user, &err));
         if (t + 1 < USERS) /* the last one's is not needed, and there is no noise left for it */
             assert_ok(tacit_agent_report(device, &user, bytes, &size, &err));
+        assert_status(tacit_agent_check_report(server, bytes, size - 1, &err), TACIT_OUT_OF_BOUND);
         assert_status(tacit_agent_absorb(server, bytes, size - 1, &err), TACIT_OUT_OF_BOUND);
+        if (t == 0) { /* a number that no noise explains */
+            uint8_t kept = bytes[size - 1];
+            bytes[size - 1] = 0x7f;
+            assert_status(tacit_agent_check_report(server, bytes, size, &err), TACIT_OUT_OF_BOUND);
+            assert_status(tacit_agent_absorb(server, bytes, size, &err), TACIT_OUT_OF_BOUND);
+            bytes[size - 1] = kept;
+        }
+        assert_ok(tacit_agent_check_report(server, bytes, size, &err));
         assert_ok(tacit_agent_absorb(server, bytes, size, &err));
     }
     assert_status(tacit_agent_absorb(server, bytes, size, &err), TACIT_EXHAUSTED);

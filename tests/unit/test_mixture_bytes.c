@@ -143,6 +143,12 @@ static void the_whole_learner_runs_through_bytes(void **state)
                     assert_ok(tacit_agent_learn(direct, &user, &err));
                     free(down.data);
                 }
+                /* the last user's report is taken and not used, and then it is over */
+                assert_ok(tacit_agent_check_report(server, report, size, &err));
+                assert_ok(tacit_agent_absorb(server, report, size, &err));
+                assert_status(tacit_agent_check_report(server, report, size, &err),
+                              TACIT_EXHAUSTED);
+                assert_status(tacit_agent_absorb(server, report, size, &err), TACIT_EXHAUSTED);
                 free(report);
                 tacit_agent_destroy(direct);
                 tacit_agent_destroy(server);
@@ -278,10 +284,13 @@ static void bad_reports_are_refused_and_change_nothing(void **state)
     uint8_t *report = malloc(size), *bad = malloc(size);
     tacit_trajectory user = play(&a, 0, &board);
     assert_ok(tacit_agent_report(agent, &user, report, &size, &err));
+    assert_status(tacit_agent_check_report(agent, report, size - 8, &err), TACIT_OUT_OF_BOUND);
     assert_status(tacit_agent_absorb(agent, report, size - 8, &err), TACIT_OUT_OF_BOUND);
     memcpy(bad, report, size);
     bad[size - 1] = 0x7f; /* a number that no noise explains, in the last stream */
+    assert_status(tacit_agent_check_report(agent, bad, size, &err), TACIT_OUT_OF_BOUND);
     assert_status(tacit_agent_absorb(agent, bad, size, &err), TACIT_OUT_OF_BOUND);
+    assert_ok(tacit_agent_check_report(agent, report, size, &err));
     assert_ok(tacit_agent_absorb(agent, report, size, &err));
     (void)plan(twin);
     assert_ok(tacit_agent_absorb(twin, report, size, &err));
