@@ -306,12 +306,13 @@ static void *report(void *context)
     const uint32_t states[21] = {0}, actions[20] = {0};
     const double rewards[20] = {0};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1};
     tacit_client *client = NULL;
     tacit_error err;
     (void)cli_wire_open(&wire, url, token);
     if (cli_wire_ask(&wire, "GET", "/v1/billboard?learner=river", NULL, NULL, &text, &size) !=
             200 ||
-        tacit_client_create(text, size, &client, &err) != TACIT_OK ||
+        tacit_client_create(text, size, &any, &client, &err) != TACIT_OK ||
         tacit_client_report(client, &episode, &body, device, &err) != TACIT_OK)
         die("report");
     for (uint64_t i = 0; !atomic_load(w->over); i++) {

@@ -1,12 +1,16 @@
 /* The user's side of local privacy: read the billboard, act by it, and make the one report that leaves the device.
  *
- *     tacit_client_create(billboard, size, &client, &err);         the answer to GET /v1/billboard?learner=NAME
+ *     tacit_client_create(billboard, size, &terms, &client, &err); the answer to GET /v1/billboard?learner=NAME
  *     for each step: tacit_client_act(client, &situation, &action, &probability, &err);
  *     tacit_client_report(client, &trajectory, &body, key, &err);  what to POST to /v1/reports
  *
  * Noise is drawn here, from the operating system; what is in the report is private before it leaves. How it travels is the
  * caller's business: POST `body` with the header `Idempotency-Key: key`, and, should the answer be lost, the same again. One
- * client makes one report: a second would spend the user's guarantee twice. */
+ * client makes one report: a second would spend the user's guarantee twice.
+ *
+ * The device trusts nobody: a billboard is what some server says. How private a report is decides the billboard's epsilon and
+ * delta, so the device's owner states the weakest guarantee they accept, and what asks for more is refused. Whatever else stands in a
+ * billboard, a report keeps the guarantee that it names: noise is calibrated here, and episodes are checked against their bounds. */
 #ifndef TACIT_CLIENT_H
 #define TACIT_CLIENT_H
 
@@ -24,8 +28,19 @@ typedef struct tacit_client tacit_client;
 
 enum { TACIT_CLIENT_KEY_SIZE = 33 };
 
-/* From the text of a billboard. SYNTAX: it is none; UNSUPPORTED: its learner is not local, or nothing in it tells how to act. */
+/* What the device's owner agrees to. Who only acts and never reports, or plays a user that does not exist, may say
+ * {INFINITY, 1, 0}. */
+typedef struct tacit_client_terms {
+    double epsilon, delta; /* the largest ones that a report may cost */
+    size_t memory;         /* bytes that reading a billboard may take; 0: TACIT_CLIENT_MEMORY */
+} tacit_client_terms;
+
+#define TACIT_CLIENT_MEMORY ((size_t)1 << 28)
+
+/* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it is no billboard;
+ * UNSUPPORTED: its learner is not local, or nothing in it tells how to act; NO_MEMORY or TOO_LARGE: it asks for too much. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_create(const char *billboard, size_t size,
+                                                          const tacit_client_terms *terms,
                                                           tacit_client **out, tacit_error *err);
 TACIT_API void tacit_client_destroy(tacit_client *client);
 

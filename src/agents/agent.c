@@ -97,6 +97,20 @@ static tacit_status refuse_model(const tacit_agent_request *r, const tacit__fami
                           local ? family->no_local : "");
 }
 
+/* Tables are products of these numbers. In doubles, before anything is multiplied in integers: so much room that a few more factors
+ * do not overflow, and more than any machine has. Families that know better refuse earlier. */
+static bool fits(const tacit_agent_request *r)
+{
+    const double most = 0x1p56;
+    double horizon = (double)r->horizon, pairs = (double)r->n_states * (double)r->n_actions;
+    double mixture = r->mixture != NULL ? (double)r->mixture->dimension : 1;
+    double linear = r->linear != NULL ? (double)r->linear->dimension : 1;
+    double bandit = r->bandit != NULL ? (double)r->bandit->dimension : 1;
+    return horizon * pairs <= most && horizon * (double)r->n_actions <= most &&
+           horizon * mixture * mixture <= most && horizon * linear * linear <= most &&
+           (double)r->n_actions * bandit * bandit <= most && pairs * bandit <= most;
+}
+
 static tacit_status check_request(const tacit_agent_request *r, const tacit__family *family,
                                   const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -107,6 +121,10 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     if ((r->n_states == 0 && numbered) || r->n_actions == 0 || r->horizon == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "states, actions and horizon must be at least 1");
+    if (!fits(r))
+        return tacit__fail_at(err, TACIT_TOO_LARGE, r->file, line,
+                              "tables for %zu states, %zu actions and %zu steps fit into no memory",
+                              r->n_states, r->n_actions, r->horizon);
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");

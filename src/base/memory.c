@@ -12,6 +12,7 @@ enum {
 
 static atomic_uint_fast64_t fail_countdown;
 static atomic_bool has_failed;
+static _Thread_local size_t allowance = SIZE_MAX;
 
 static bool planned_fault(void)
 {
@@ -31,6 +32,10 @@ void *tacit__alloc(size_t n, size_t size)
         return NULL;
     size_t alignment = bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > allowance)
+        return NULL;
+    if (allowance != SIZE_MAX)
+        allowance -= bytes;
     void *p = NULL;
     if (posix_memalign(&p, alignment, bytes) != 0)
         return NULL;
@@ -50,6 +55,13 @@ void tacit__free_secret(void *p, size_t bytes)
     if (p != NULL)
         explicit_bzero(p, bytes);
     free(p);
+}
+
+size_t tacit__alloc_allow(size_t bytes)
+{
+    size_t left = allowance;
+    allowance = bytes;
+    return left;
 }
 
 void tacit__alloc_fail_at(uint64_t n)

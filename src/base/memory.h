@@ -15,6 +15,10 @@ void tacit__free(void *p);
 /* Wipes `bytes` first: for keys and raw data. */
 void tacit__free_secret(void *p, size_t bytes);
 
+/* From now on the calling thread may ask for so many bytes in all, what it gives back not counted; SIZE_MAX: any number, as at
+ * first. Returns what was left of the allowance before. For work whose size somebody else decides. */
+size_t tacit__alloc_allow(size_t bytes);
+
 /* Tests only: the n-th call from now (1 = the next) fails; 0 switches the fault off. */
 void tacit__alloc_fail_at(uint64_t n);
 /* Tests only: true when the planned fault has happened. */

@@ -182,11 +182,12 @@ static bool play_local(player *p, uint64_t user)
     const char *text;
     size_t size;
     tacit_client *client = NULL;
+    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* nobody is behind it */
     (void)snprintf(path, sizeof path,
                    w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
     atomic_fetch_add(&p->play->requests, 1);
     if (cli_wire_ask(&p->wire, "GET", path, NULL, NULL, &text, &size) != 200 ||
-        tacit_client_create(text, size, &client, NULL) != TACIT_OK)
+        tacit_client_create(text, size, &any, &client, NULL) != TACIT_OK)
         return false;
     bool good = tacit_walk_begin(p->walk, user, &p->states[0]) == TACIT_OK;
     for (size_t h = 0; h < f->horizon && good; h++) {

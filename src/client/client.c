@@ -118,6 +118,7 @@ static void take_request(source *s, const tacit__json_node *root)
         const tacit__json_node *shared = find(s, space, "shared");
         c->bandit.dimension = (size_t)take_count(s, space, "features", most);
         c->bandit.bound = take_number(s, space, "bound");
+        s->good = s->good && c->bandit.bound > 0 && c->request.n_states == 0;
         c->bandit.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
         c->request.bandit = &c->bandit;
         c->facts.per_situation =
@@ -174,12 +175,17 @@ static tacit_status take_table(source *s, const tacit__json_node *root, tacit_er
         return TACIT_OK; /* the model tells */
     if (table == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not tell how to act");
+    /* what it says of its size is true before room is made for it: every cell has a node */
     const tacit__json_node *step = array_of(table, q->horizon);
-    c->table = tacit__alloc(q->horizon * q->n_states * (mixed ? q->n_actions : 1),
-                            mixed ? sizeof(double) : sizeof(uint32_t));
-    if (c->table == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    bool good = step != NULL;
+    size_t cells = table->next - (size_t)(table - s->nodes), width = mixed ? q->n_actions : 1;
+    bool good = step != NULL && q->n_states > 0 && q->n_states <= cells / q->horizon &&
+                width <= cells / (q->horizon * q->n_states);
+    if (good) {
+        c->table = tacit__alloc(q->horizon * q->n_states * width,
+                                mixed ? sizeof(double) : sizeof(uint32_t));
+        if (c->table == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
     for (size_t h = 0; h < q->horizon && good; h++, step = s->nodes + step->next) {
         const tacit__json_node *cell = array_of(step, q->n_states);
         good = cell != NULL;
@@ -209,7 +215,23 @@ static tacit_status take_model(source *s, const tacit__json_node *root, tacit_er
     return TACIT_OK;
 }
 
-static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes, tacit_error *err)
+/* Not more than the owner of the device agreed to; a NaN agrees to nothing. */
+static tacit_status check_terms(tacit_guarantee g, const tacit_client_terms *terms,
+                                tacit_error *err)
+{
+    if (!(g.epsilon <= terms->epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "the billboard asks for epsilon %g, accepted is at most %g", g.epsilon,
+                           terms->epsilon);
+    if (!(g.delta <= terms->delta))
+        return tacit__fail(err, TACIT_BAD_DELTA,
+                           "the billboard asks for delta %g, accepted is at most %g", g.delta,
+                           terms->delta);
+    return TACIT_OK;
+}
+
+static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes,
+                                   const tacit_client_terms *terms, tacit_error *err)
 {
     source s = {.nodes = nodes, .client = c, .good = true};
     const tacit__json_node *model = find(&s, nodes, "model");
@@ -220,7 +242,9 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
         c->request.n_actions == 0 || c->request.horizon == 0)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
-    tacit_status status = take_model(&s, nodes, err);
+    tacit_status status = check_terms(c->request.guarantee, terms, err);
+    if (status == TACIT_OK)
+        status = take_model(&s, nodes, err);
     return status == TACIT_OK ? take_table(&s, nodes, err) : status;
 }
 
@@ -239,30 +263,38 @@ static tacit_status create_agent(tacit_client *c, tacit_error *err)
     return status;
 }
 
-tacit_status tacit_client_create(const char *billboard, size_t size, tacit_client **out,
-                                 tacit_error *err)
+static tacit_status build(tacit_client *c, const char *billboard, size_t size,
+                          const tacit_client_terms *terms, tacit_error *err)
 {
-    if (billboard == NULL || out == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_client *c = tacit__alloc(1, sizeof *c);
-    tacit__json_node *nodes = tacit__alloc(size / 2 + 2, sizeof *nodes);
-    tacit_status status = c != NULL && nodes != NULL ? TACIT_OK : TACIT_NO_MEMORY;
-    if (status == TACIT_OK) {
-        c->texts_size = size + MAX_TEXT;
-        c->texts = tacit__alloc(c->texts_size, 1);
-        status = c->texts != NULL ? TACIT_OK : TACIT_NO_MEMORY;
-    }
     const char *why;
-    if (status != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
-    else if (tacit__json_parse(billboard, size, nodes, size / 2 + 2, &why) == 0 ||
+    const size_t room = size / 2 + 2; /* every part but the last needs a character and a comma */
+    tacit__json_node *nodes = tacit__alloc(room, sizeof *nodes);
+    tacit_status status;
+    c->texts_size = size + MAX_TEXT;
+    c->texts = tacit__alloc(c->texts_size, 1);
+    if (nodes == NULL || c->texts == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    else if (tacit__json_parse(billboard, size, nodes, room, &why) == 0 ||
              nodes[0].kind != TACIT__JSON_OBJECT)
         status = tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
     else
-        status = read_billboard(c, nodes, err);
+        status = read_billboard(c, nodes, terms, err);
     tacit__free(nodes);
-    if (status == TACIT_OK)
-        status = create_agent(c, err);
+    return status == TACIT_OK ? create_agent(c, err) : status;
+}
+
+tacit_status tacit_client_create(const char *billboard, size_t size,
+                                 const tacit_client_terms *terms, tacit_client **out,
+                                 tacit_error *err)
+{
+    if (billboard == NULL || terms == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_client *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    size_t before = tacit__alloc_allow(terms->memory > 0 ? terms->memory : TACIT_CLIENT_MEMORY);
+    tacit_status status = build(c, billboard, size, terms, err);
+    (void)tacit__alloc_allow(before);
     if (status != TACIT_OK) {
         tacit_client_destroy(c);
         return status;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/client.h>
-
 #include "base/json.h"
 #include "base/json_text.h"
 #include "base/text.h"
@@ -74,9 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         require(why != NULL);
     }
-    tacit_client *client = NULL;
-    (void)!tacit_client_create(text, size, &client, NULL);
-    tacit_client_destroy(client);
     free(text);
     return 0;
 }

@@ -1,4 +1,5 @@
 /* The user's side of local privacy: from a billboard to a report that the learner takes. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,13 @@
 static const char board[] = HEAD ",\"policy\":[[0,2],[1,1]]}";
 static const char mixed[] = HEAD ",\"mixed\":[[[0,1,0],[0.5,0,0.5]],[[0.25,0.25,0.5],[1,0,0]]]}";
 
+static const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1};
+
 static tacit_client *open_client(const char *text)
 {
     tacit_client *client = NULL;
     tacit_error err = {0};
-    if (tacit_client_create(text, strlen(text), &client, &err) != TACIT_OK)
+    if (tacit_client_create(text, strlen(text), &any, &client, &err) != TACIT_OK)
         fail_msg("%s", err.message);
     return client;
 }
@@ -185,6 +188,67 @@ static void an_episode_out_of_range_gives_no_report(void **state)
     tacit_client_destroy(client);
 }
 
+static void a_guarantee_weaker_than_the_terms_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        tacit_client_terms terms;
+        tacit_status status;
+    } cases[] = {{{1, 0, 0}, TACIT_OK},
+                 {{HUGE_VAL, 1, 0}, TACIT_OK},
+                 {{0.999, 0, 0}, TACIT_BAD_EPSILON},
+                 {{0, 0, 0}, TACIT_BAD_EPSILON},
+                 {{(double)NAN, 0, 0}, TACIT_BAD_EPSILON},
+                 {{1, -1, 0}, TACIT_BAD_DELTA},
+                 {{1, (double)NAN, 0}, TACIT_BAD_DELTA}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacit_client *client = NULL;
+        tacit_error err = {0};
+        assert_status(tacit_client_create(board, strlen(board), &cases[i].terms, &client, &err),
+                      cases[i].status);
+        assert_true((client == NULL) == (cases[i].status != TACIT_OK));
+        assert_true((client == NULL) == (err.message[0] != '\0'));
+        tacit_client_destroy(client);
+    }
+    tacit_client *client = NULL;
+    assert_status(tacit_client_create(board, strlen(board), NULL, &client, NULL),
+                  TACIT_BAD_ARGUMENT);
+}
+
+/* What a server claims about sizes costs the device no more than it agreed to. */
+static void a_billboard_takes_no_more_memory_than_agreed(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {
+        "\"states\":4294967295,\"actions\":3,\"horizon\":2", /* not those of the table */
+        "\"states\":2,\"actions\":3,\"horizon\":4294967295",
+        "\"states\":2,\"actions\":4294967295,\"horizon\":2",
+        "\"states\":2,\"actions\":90000000,\"horizon\":2", /* they are, but for the counts */
+    };
+    static const char *const head = "{\"learner\":\"ours\",\"version\":3,\"model\":\"local\","
+                                    "\"guarantee\":{\"epsilon\":1,\"delta\":0},\"agent\":{"
+                                    "\"kind\":\"dp-ucbvi\",\"sums\":null,\"settings\":[]},"
+                                    "\"episodes\":50,\"space\":{\"stationary\":true,";
+    char text[1024];
+    tacit_error err = {0};
+    tacit_client *client = NULL;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        (void)snprintf(text, sizeof text, "%s%s},\"policy\":[[0,2],[1,1]]}", head, sizes[i]);
+        tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
+        if (i < 2)
+            assert_status(status, TACIT_SYNTAX);
+        else
+            assert_true(status == TACIT_NO_MEMORY || status == TACIT_TOO_LARGE);
+        assert_true(client == NULL && err.message[0] != '\0');
+    }
+    tacit_client_terms small = any;
+    small.memory = 4096;
+    assert_status(tacit_client_create(board, strlen(board), &small, &client, &err),
+                  TACIT_NO_MEMORY);
+    client = open_client(board); /* and afterwards there is as much as ever */
+    tacit_client_destroy(client);
+}
+
 static void what_is_no_billboard_is_refused(void **state)
 {
     (void)state;
@@ -208,14 +272,14 @@ static void what_is_no_billboard_is_refused(void **state)
         tacit_client *client = NULL;
         tacit_error err = {0};
         tacit_status status =
-            tacit_client_create(cases[i].text, strlen(cases[i].text), &client, &err);
+            tacit_client_create(cases[i].text, strlen(cases[i].text), &any, &client, &err);
         if (status != cases[i].status)
             fail_msg("%s: %s", cases[i].text, tacit_status_name(status));
         assert_true(client == NULL && err.message[0] != '\0');
     }
     for (size_t n = 0; n < sizeof board - 1; n++) { /* cut short anywhere */
         tacit_client *client = NULL;
-        assert_true(tacit_client_create(board, n, &client, NULL) != TACIT_OK);
+        assert_true(tacit_client_create(board, n, &any, &client, NULL) != TACIT_OK);
     }
 }
 
@@ -226,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_report_is_what_the_learner_takes_and_comes_once),
         cmocka_unit_test(a_client_follows_a_model_where_there_is_no_table),
         cmocka_unit_test(an_episode_out_of_range_gives_no_report),
+        cmocka_unit_test(a_guarantee_weaker_than_the_terms_is_refused),
+        cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),
         cmocka_unit_test(what_is_no_billboard_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
