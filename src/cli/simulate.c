@@ -1,4 +1,5 @@
-/* tacit simulate-users: thousands of users against a running service, in either model. */
+/* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/people.c; here
+ * is what they say. */
 #include <getopt.h>
 #include <jansson.h>
 #include <math.h>
@@ -13,6 +14,8 @@
 #include <tacit/world.h>
 
 #include "cli/cli.h"
+#include "cli/people.h"
+#include "cli/turnout.h"
 #include "cli/wire.h"
 #include "cli/words.h"
 
@@ -25,16 +28,22 @@ static const char help[] =
     "\n"
     "  --token-file FILE  a token with the scopes decide and observe, or report\n"
     "  --learner NAME     which one; may be left out if there is one\n"
-    "  --world KIND       where the users live (default: riverswim); must fit the learner's space\n"
+    "  --world KIND       where the users live (default: riverswim; `tacit worlds` lists them);\n"
+    "                     must fit the learner's space: its states, or its features\n"
     "  --set KEY=VALUE    a parameter of the world; may be repeated\n"
     "  --users N          how many come (default: 1000)\n"
     "  --clients C        how many at a time (default: 4)\n"
     "  --seed S           of the users' chance (default: 1)\n"
     "  --json             print the result as JSON\n"
     "\n"
-    "example:\n"
+    "Where a log tells what came of one action only, users for whom the service chose another\n"
+    "one tell nothing.\n"
+    "\n"
+    "examples:\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
-    "      --set states=6 --set horizon=20 --users 5000\n";
+    "      --set states=6 --set horizon=20 --users 5000\n"
+    "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner ads \\\n"
+    "      --world linear-bandit --set d=5 --set actions=10\n";
 
 enum { TOKEN = 1, LEARNER, WORLD, SET, USERS, CLIENTS, SEED, JSON, HELP };
 static const struct option options[] = {{"token-file", required_argument, NULL, TOKEN},
@@ -48,7 +57,7 @@ static const struct option options[] = {{"token-file", required_argument, NULL, 
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
 
-enum { MAX_SETTINGS = 16, MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_BODY = 8192 };
+enum { MAX_SETTINGS = 16, MAX_CLIENTS = 256, MAX_PATH_TEXT = 512 };
 
 typedef struct wish {
     const char *url, *token_file, *learner, *world;
@@ -63,19 +72,18 @@ typedef struct play {
     const wish *w;
     char token[128];
     tacit_world *world;
-    const tacit_world_facts *facts;
+    cli_space space; /* the learner's */
     bool local;
     atomic_uint_fast64_t next, done, requests, failures, full;
-    atomic_int worst; /* a status that was not expected */
+    pthread_mutex_t lock;
+    char complaint[300]; /* why the last user failed; of the lock */
 } play;
 
 /* One client; user after user. */
 typedef struct player {
     play *play;
     cli_wire wire;
-    tacit_walk *walk;
-    uint32_t *states, *actions;
-    double *rewards, total;
+    cli_people *people;
     double slowest_ms, sum_ms;
 } player;
 
@@ -88,126 +96,165 @@ static double now_ms(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* The answer as JSON, or NULL if its status is not the expected one. */
-static json_t *ask(player *p, const char *method, const char *path, const char *key,
-                   const char *body, int expected)
+static void complain(play *all, int status, const char *why)
+{
+    (void)pthread_mutex_lock(&all->lock);
+    (void)snprintf(all->complaint, sizeof all->complaint, "%d, %.250s", status, why);
+    (void)pthread_mutex_unlock(&all->lock);
+}
+
+/* The answer as JSON, or NULL if its status is not the expected one. Takes `body`. */
+static json_t *ask(player *p, const char *path, const char *key, char *body, int expected)
 {
     const char *text = NULL;
     size_t size = 0;
     double start = now_ms();
-    int status = cli_wire_ask(&p->wire, method, path, key, body, &text, &size);
+    int status = body != NULL ? cli_wire_ask(&p->wire, "POST", path, key, body, &text, &size) : 0;
     double took = now_ms() - start;
+    free(body);
     p->slowest_ms = fmax(p->slowest_ms, took);
     p->sum_ms += took;
     atomic_fetch_add(&p->play->requests, 1);
-    if (status != expected) {
-        atomic_store(&p->play->worst, status);
-        return NULL;
-    }
-    return json_loadb(text, size, 0, NULL);
+    json_t *answer = status != 0 ? json_loadb(text, size, 0, NULL) : NULL;
+    if (status == expected && answer != NULL)
+        return answer;
+    const char *why =
+        json_string_value(json_object_get(json_object_get(answer, "error"), "message"));
+    complain(p->play, status, why != NULL ? why : "no answer");
+    json_decref(answer);
+    return NULL;
 }
 
-static void put_learner(const wish *w, char *out, size_t size)
+/* The object as text, to be freed. Takes `object`. */
+static char *write_json(json_t *object)
 {
-    out[0] = '\0';
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(object);
+    return text;
+}
+
+static json_t *begin_body(const wish *w)
+{
+    json_t *body = json_object();
     if (w->learner != NULL)
-        (void)snprintf(out, size, "\"learner\":\"%s\",", w->learner);
+        (void)json_object_set_new(body, "learner", json_string(w->learner));
+    return body;
+}
+
+/* Where the user stands, as "state" or "context" (with a prefix). */
+static void put_place(json_t *body, const play *all, const tacit_situation *here, bool next)
+{
+    size_t width = cli_space_width(&all->space);
+    if (width == 0) {
+        (void)json_object_set_new(body, next ? "next_state" : "state", json_integer(here->state));
+        return;
+    }
+    json_t *context = json_array();
+    for (size_t i = 0; i < width; i++)
+        (void)json_array_append_new(context, json_real(here->features[i]));
+    (void)json_object_set_new(body, next ? "next_context" : "context", context);
+}
+
+/* Whether the service has taken what it was told. */
+static bool was_taken(player *p, json_t *answer)
+{
+    const char *status = json_string_value(json_object_get(answer, "status"));
+    bool taken = status != NULL;
+    if (taken && strcmp(status, "full") == 0)
+        atomic_fetch_add(&p->play->full, 1);
+    json_decref(answer);
+    return taken;
 }
 
 /* --- Joint: the service decides ----------------------------------------------------------------- */
 
-/* Tells what came of a decision; true if the service has taken it. */
-static bool observe(player *p, const char *path, const char *decision, double reward, uint32_t next)
+/* One step: decide, act, observe. *go_on is false if nobody knows what came of it. */
+static bool step_joint(player *p, const char *episode, size_t h, tacit_situation *here, bool *go_on)
 {
-    char body[MAX_BODY];
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":%.17g,\"next_state\":%lu}",
-                   decision, reward, (unsigned long)next);
-    json_t *answer = ask(p, "POST", path, NULL, body, 200);
-    const char *status = json_string_value(json_object_get(answer, "status"));
-    if (status != NULL && strcmp(status, "full") == 0)
-        atomic_fetch_add(&p->play->full, 1);
-    json_decref(answer);
-    return status != NULL;
+    const play *all = p->play;
+    const bool several = all->space.horizon > 1;
+    char path[MAX_PATH_TEXT];
+    json_t *body = several ? json_object() : begin_body(all->w);
+    (void)snprintf(path, sizeof path, several ? "/v1/episodes/%s/decide" : "/v1/decide", episode);
+    put_place(body, all, here, false);
+    if (several)
+        (void)json_object_set_new(body, "step", json_integer((json_int_t)h));
+    json_t *decided = ask(p, path, NULL, write_json(body), 200);
+    const char *decision = json_string_value(json_object_get(decided, "decision"));
+    const json_t *action = json_object_get(decided, "action");
+    cli_outcome came;
+    bool good = decision != NULL && json_is_integer(action) &&
+                cli_people_act(p->people, (uint32_t)json_integer_value(action), &came) == TACIT_OK;
+    *go_on = good && came.known;
+    if (*go_on) { /* of what is not known nothing is told: such an episode costs nothing */
+        body = json_object();
+        (void)json_object_set_new(body, "decision", json_string(decision));
+        (void)json_object_set_new(body, "reward", json_real(came.reward));
+        if (several)
+            put_place(body, all, &came.next, true);
+        good = was_taken(p, ask(p, "/v1/observe", NULL, write_json(body), 200));
+        *here = came.next;
+    }
+    json_decref(decided);
+    return good;
 }
 
-static bool play_joint(player *p, uint64_t user)
+static bool play_joint(player *p, tacit_situation *here)
 {
-    const size_t horizon = p->play->facts->horizon;
-    char learner[160], body[256], path[MAX_PATH_TEXT], episode[256] = "";
-    put_learner(p->play->w, learner, sizeof learner);
-    uint32_t state;
-    if (tacit_walk_begin(p->walk, user, &state) != TACIT_OK)
-        return false;
+    const size_t horizon = p->play->space.horizon;
+    char episode[256] = "";
+    bool good = true, go_on = true;
     if (horizon > 1) {
-        (void)snprintf(body, sizeof body, "{%s\"user\":null}", learner);
-        json_t *opened = ask(p, "POST", "/v1/episodes", NULL, body, 201);
+        json_t *opened = ask(p, "/v1/episodes", NULL, write_json(begin_body(p->play->w)), 201);
         const char *id = json_string_value(json_object_get(opened, "episode"));
-        if (id != NULL)
-            (void)snprintf(episode, sizeof episode, "%s", id);
+        good = id != NULL && strlen(id) < sizeof episode;
+        if (good)
+            memcpy(episode, id, strlen(id) + 1);
         json_decref(opened);
-        if (id == NULL)
-            return false;
     }
-    for (size_t h = 0; h < horizon; h++) {
-        (void)snprintf(path, sizeof path, horizon > 1 ? "/v1/episodes/%s/decide" : "/v1/decide",
-                       episode);
-        if (horizon > 1)
-            (void)snprintf(body, sizeof body, "{\"state\":%lu,\"step\":%zu}", (unsigned long)state,
-                           h);
-        else
-            (void)snprintf(body, sizeof body, "{%s\"state\":%lu}", learner, (unsigned long)state);
-        json_t *decided = ask(p, "POST", path, NULL, body, 200);
-        const char *decision = json_string_value(json_object_get(decided, "decision"));
-        uint32_t action = (uint32_t)json_integer_value(json_object_get(decided, "action")), next;
-        double reward;
-        bool good = decision != NULL &&
-                    tacit_walk_step(p->walk, action, &next, &reward) == TACIT_OK &&
-                    observe(p, "/v1/observe", decision, reward, next);
-        json_decref(decided);
-        if (!good)
-            return false;
-        p->total += reward;
-        state = next;
-    }
-    return true;
+    for (size_t h = 0; h < horizon && good && go_on; h++)
+        good = step_joint(p, episode, h, here, &go_on);
+    return good;
 }
 
 /* --- Local: the user decides -------------------------------------------------------------------- */
 
-static bool play_local(player *p, uint64_t user)
+static void put_billboard_path(const wish *w, char path[MAX_PATH_TEXT])
 {
-    const wish *w = p->play->w;
-    const tacit_world_facts *f = p->play->facts;
+    (void)snprintf(path, MAX_PATH_TEXT,
+                   w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
+}
+
+static bool play_local(player *p, tacit_situation *here)
+{
     char path[MAX_PATH_TEXT], key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
     const char *text;
     size_t size;
     tacit_client *client = NULL;
     const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* nobody is behind it */
-    (void)snprintf(path, sizeof path,
-                   w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
+    tacit_error err = {0};
+    put_billboard_path(p->play->w, path);
     atomic_fetch_add(&p->play->requests, 1);
-    if (cli_wire_ask(&p->wire, "GET", path, NULL, NULL, &text, &size) != 200 ||
-        tacit_client_create(text, size, &any, &client, NULL) != TACIT_OK)
-        return false;
-    bool good = tacit_walk_begin(p->walk, user, &p->states[0]) == TACIT_OK;
-    for (size_t h = 0; h < f->horizon && good; h++) {
+    int status = cli_wire_ask(&p->wire, "GET", path, NULL, NULL, &text, &size);
+    bool good = status == 200 && tacit_client_create(text, size, &any, &client, &err) == TACIT_OK;
+    bool go_on = good;
+    for (size_t h = 0; h < p->play->space.horizon && good && go_on; h++) {
+        uint32_t action;
         double probability;
-        const tacit_situation here = {.step = h, .state = p->states[h]};
-        good =
-            tacit_client_act(client, &here, &p->actions[h], &probability, NULL) == TACIT_OK &&
-            tacit_walk_step(p->walk, p->actions[h], &p->states[h + 1], &p->rewards[h]) == TACIT_OK;
-        p->total += good ? p->rewards[h] : 0;
+        cli_outcome came;
+        good = tacit_client_act(client, here, &action, &probability, &err) == TACIT_OK &&
+               cli_people_act(p->people, action, &came) == TACIT_OK;
+        go_on = good && came.known;
+        if (go_on)
+            *here = came.next;
     }
-    const tacit_trajectory episode = {
-        .states = p->states, .actions = p->actions, .rewards = p->rewards};
-    good = good && tacit_client_report(client, &episode, &body, key, NULL) == TACIT_OK;
-    json_t *answer = good ? ask(p, "POST", "/v1/reports", key, body, 202) : NULL;
-    const char *status = json_string_value(json_object_get(answer, "status"));
-    if (status != NULL && strcmp(status, "full") == 0)
-        atomic_fetch_add(&p->play->full, 1);
-    good = good && status != NULL;
-    json_decref(answer);
-    free(body);
+    if (go_on) {
+        const tacit_trajectory episode = cli_people_trajectory(p->people);
+        go_on = tacit_client_report(client, &episode, &body, key, &err) == TACIT_OK;
+        good = go_on && was_taken(p, ask(p, "/v1/reports", key, body, 202));
+    }
+    if (!good && !go_on)
+        complain(p->play, status, err.message[0] != '\0' ? err.message : "no billboard");
     tacit_client_destroy(client);
     return good;
 }
@@ -220,71 +267,55 @@ static void *run(void *context)
         uint64_t user = atomic_fetch_add(&all->next, 1);
         if (user >= all->w->users || atomic_load(&all->failures) > 20)
             return NULL;
-        bool good = all->local ? play_local(p, user) : play_joint(p, user);
+        tacit_situation here;
+        bool good = cli_people_come(p->people, user, &here) == TACIT_OK &&
+                    (all->local ? play_local(p, &here) : play_joint(p, &here));
         atomic_fetch_add(good ? &all->done : &all->failures, 1);
     }
 }
 
 /* --- The command -------------------------------------------------------------------------------- */
 
-static bool open_player(player *p, play *all)
+static tacit_status open_player(player *p, play *all, tacit_error *err)
 {
-    const tacit_world_facts *f = all->facts;
-    tacit_noise *root = NULL;
     p->play = all;
-    p->states = calloc(f->horizon + 1, sizeof *p->states);
-    p->actions = calloc(f->horizon, sizeof *p->actions);
-    p->rewards = calloc(f->horizon, sizeof *p->rewards);
-    bool good = p->states != NULL && p->actions != NULL && p->rewards != NULL &&
-                cli_wire_open(&p->wire, all->w->url, all->token) &&
-                tacit_noise_create_simulated(all->w->seed, &root) == TACIT_OK &&
-                tacit_walk_create(all->world, root, &p->walk, NULL) == TACIT_OK;
-    tacit_noise_destroy(root);
-    return good;
+    if (!cli_wire_open(&p->wire, all->w->url, all->token))
+        return TACIT_BAD_ARGUMENT;
+    return cli_people_open(all->world, &all->space, all->w->seed, &p->people, err);
 }
 
 static void close_player(player *p)
 {
     cli_wire_close(&p->wire);
-    tacit_walk_destroy(p->walk);
-    free(p->states);
-    free(p->actions);
-    free(p->rewards);
+    cli_people_close(p->people);
 }
 
-/* The learner's model and space, from its billboard. */
+/* The learner's model and space, from its billboard; and whether the world is one for it. */
 static int look(play *all)
 {
     const wish *w = all->w;
-    const tacit_world_facts *f = all->facts;
+    const tacit_world_facts *f = tacit_world_describe(all->world);
     cli_wire wire;
     char path[MAX_PATH_TEXT];
     const char *text = NULL;
     size_t size = 0;
     if (!cli_wire_open(&wire, w->url, all->token))
         return cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470", w->url);
-    (void)snprintf(path, sizeof path,
-                   w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
+    put_billboard_path(w, path);
     int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
     json_t *board = status == 200 ? json_loadb(text, size, 0, NULL) : NULL;
-    json_t *space = json_object_get(board, "space");
     const char *model = json_string_value(json_object_get(board, "model"));
     int result = CLI_DONE;
     if (status == 0) {
         (void)cli_wrong("%s does not answer", w->url);
         result = CLI_SYSTEM;
-    } else if (model == NULL || space == NULL) {
+    } else if (model == NULL || !cli_space_read(json_object_get(board, "space"), &all->space)) {
         result = cli_wrong("%s has no such learner (status %d)", w->url, status);
-    } else if (json_integer_value(json_object_get(space, "states")) != (json_int_t)f->n_states ||
-               json_integer_value(json_object_get(space, "actions")) != (json_int_t)f->n_actions ||
-               json_integer_value(json_object_get(space, "horizon")) != (json_int_t)f->horizon) {
-        result = cli_wrong("the world has %zu states, %zu actions and horizon %zu; the learner has "
-                           "%lld, %lld and %lld",
-                           f->n_states, f->n_actions, f->horizon,
-                           (long long)json_integer_value(json_object_get(space, "states")),
-                           (long long)json_integer_value(json_object_get(space, "actions")),
-                           (long long)json_integer_value(json_object_get(space, "horizon")));
+    } else if (f->people > 0 && w->users > f->people) {
+        result = cli_wrong("the world %s has %llu people, but --users is %llu", f->kind->name,
+                           (unsigned long long)f->people, (unsigned long long)w->users);
     } else {
+        result = cli_space_fits(&all->space, f);
         all->local = strcmp(model, "local") == 0;
     }
     json_decref(board);
@@ -294,34 +325,23 @@ static int look(play *all)
 
 static int tell(play *all, const player *players, size_t n, double seconds)
 {
-    double total = 0, slowest = 0, sum = 0;
+    cli_turnout t = {.done = atomic_load(&all->done),
+                     .failures = atomic_load(&all->failures),
+                     .full = atomic_load(&all->full),
+                     .requests = atomic_load(&all->requests),
+                     .seconds = seconds};
     for (size_t i = 0; i < n; i++) {
-        total += players[i].total;
-        sum += players[i].sum_ms;
-        slowest = fmax(slowest, players[i].slowest_ms);
+        const cli_score own = cli_people_score(players[i].people);
+        cli_score_add(&t.score, &own);
+        t.sum_ms += players[i].sum_ms;
+        t.slowest_ms = fmax(t.slowest_ms, players[i].slowest_ms);
     }
-    uint64_t done = atomic_load(&all->done), requests = atomic_load(&all->requests);
-    double mean = done > 0 ? total / (double)done : 0;
-    if (all->w->json)
-        (void)printf(
-            "{\"users\":%llu,\"failures\":%llu,\"full\":%llu,\"requests\":%llu,"
-            "\"seconds\":%.3f,\"mean_return\":%.6g,\"mean_ms\":%.3f,\"slowest_ms\":%.3f}\n",
-            (unsigned long long)done, (unsigned long long)atomic_load(&all->failures),
-            (unsigned long long)atomic_load(&all->full), (unsigned long long)requests, seconds,
-            mean, requests > 0 ? sum / (double)requests : 0, slowest);
-    else
-        (void)printf(
-            "%llu users in %.2f s, %.0f requests/s, slowest answer %.1f ms; mean return %.4g"
-            " (best possible %.4g)%s\n",
-            (unsigned long long)done, seconds, (double)requests / seconds, slowest, mean,
-            all->facts->optimal_value,
-            atomic_load(&all->full) > 0 ? "; the learner's budget is spent" : "");
-    if (atomic_load(&all->failures) > 0) {
-        (void)cli_wrong("%llu users failed; the last unexpected status was %d",
-                        (unsigned long long)atomic_load(&all->failures), atomic_load(&all->worst));
-        return CLI_SYSTEM;
-    }
-    return CLI_DONE;
+    cli_turnout_print(&t, all->world, all->w->json);
+    if (t.failures == 0)
+        return CLI_DONE;
+    (void)cli_wrong("%llu users failed; the last to fail was told: %s",
+                    (unsigned long long)t.failures, all->complaint);
+    return CLI_SYSTEM;
 }
 
 static int play_all(play *all)
@@ -329,15 +349,21 @@ static int play_all(play *all)
     size_t n = (size_t)all->w->clients, started = 0;
     player *players = calloc(n, sizeof *players);
     pthread_t *threads = calloc(n, sizeof *threads);
-    bool good = players != NULL && threads != NULL;
+    tacit_error err = {0};
+    tacit_status status = players != NULL && threads != NULL ? TACIT_OK : TACIT_NO_MEMORY;
     double start = now_ms();
-    for (; started < n && good; started++)
-        good = open_player(&players[started], all) &&
-               pthread_create(&threads[started], NULL, run, &players[started]) == 0;
-    for (size_t i = 0; i < started - !good; i++)
+    for (; started < n && status == TACIT_OK; started++) {
+        status = open_player(&players[started], all, &err);
+        if (status == TACIT_OK &&
+            pthread_create(&threads[started], NULL, run, &players[started]) != 0)
+            status = TACIT_SYSTEM;
+    }
+    if (status != TACIT_OK)
+        atomic_store(&all->next, all->w->users); /* those that have begun end */
+    for (size_t i = 0; i < started - (status != TACIT_OK && started > 0); i++)
         (void)pthread_join(threads[i], NULL);
-    int result =
-        good ? tell(all, players, n, 1e-3 * (now_ms() - start)) : cli_failed(TACIT_NO_MEMORY, NULL);
+    int result = status == TACIT_OK ? tell(all, players, n, 1e-3 * (now_ms() - start))
+                                    : cli_failed(status, &err);
     for (size_t i = 0; i < started; i++)
         close_player(&players[i]);
     free(players);
@@ -358,7 +384,7 @@ static bool read_token(const char *path, char out[128])
 
 static int simulate(const wish *w)
 {
-    play all = {.w = w};
+    play all = {.w = w, .lock = PTHREAD_MUTEX_INITIALIZER};
     tacit_error err = {0};
     const tacit_world_request request = {
         .kind = w->world, .settings = w->settings, .n_settings = w->n_settings};
@@ -369,7 +395,6 @@ static int simulate(const wish *w)
     tacit_status status = tacit_world_create(&request, &all.world, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    all.facts = tacit_world_describe(all.world);
     int result = look(&all);
     if (result == CLI_DONE)
         result = play_all(&all);

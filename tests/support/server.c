@@ -139,7 +139,7 @@ int server_stop(server *s, int signal)
 
 int server_tool(server *s, const char *arguments, char *out, size_t size)
 {
-    char command[1024];
+    char command[2048];
     (void)snprintf(command, sizeof command, "cd '%s' && '%s' %s 2>tool.err", s->directory,
                    s->command, arguments);
     FILE *pipe = popen(command, "r");

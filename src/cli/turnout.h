@@ -1,0 +1,16 @@
+/* What came of simulated users: how many, how fast, what they earned; as a line of text or as JSON. */
+#ifndef TACIT_CLI_TURNOUT_H
+#define TACIT_CLI_TURNOUT_H
+
+#include "cli/people.h"
+
+typedef struct cli_turnout {
+    uint64_t done, failures, full, requests; /* full: told, but not learned from */
+    double seconds, sum_ms, slowest_ms;      /* of answers: together, and the slowest */
+    cli_score score;
+} cli_turnout;
+
+/* Returns and regret are in the world's own units; what the world cannot tell is null, or left out. */
+void cli_turnout_print(const cli_turnout *turnout, const tacit_world *world, bool json);
+
+#endif

@@ -1,0 +1,292 @@
+/* tacit simulate-users against a real server: worlds of every family, in both models. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/server.h"
+
+static char answer[SERVER_ANSWER], said[4096], complaint[1024];
+
+#define BEGIN "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
+
+static void begin(server *s, const char *yaml)
+{
+    char path[300];
+    server_open(s, TACIT_COMMAND, yaml);
+    server_token(s, "all", "admin", s->token);
+    assert_true(server_start(s, NULL));
+    (void)snprintf(path, sizeof path, "%s/token", s->directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fprintf(file, "%s\n", s->token);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void end(server *s)
+{
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+    server_close(s);
+}
+
+/* Plays; the exit status, with what was printed in `said` and `complaint`. */
+static int simulate(server *s, const char *learner, const char *more)
+{
+    char arguments[1400], path[300];
+    (void)snprintf(arguments, sizeof arguments,
+                   "simulate-users %s --token-file token --learner %s --json %s", s->url, learner,
+                   more);
+    int code = server_tool(s, arguments, said, sizeof said);
+    (void)snprintf(path, sizeof path, "%s/tool.err", s->directory);
+    FILE *file = fopen(path, "r");
+    size_t n = file != NULL ? fread(complaint, 1, sizeof complaint - 1, file) : 0;
+    complaint[n] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
+    return code;
+}
+
+/* All of so many users have come and were learned from; their mean regret. */
+static double play(server *s, const char *learner, unsigned long before, unsigned long users,
+                   const char *more)
+{
+    if (simulate(s, learner, more) != 0)
+        fail_msg("%s: %s%s", learner, said, complaint);
+    assert_true(json_number(said, "users") == (double)users);
+    assert_true(json_number(said, "known") == (double)users);
+    assert_true(json_number(said, "failures") == 0);
+    server_wait_users(s, learner, before + users);
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
+    assert_int_equal(server_get(s, path, answer), 200);
+    assert_true(json_number(answer, "refused") == 0);
+    assert_true(json_number(answer, "users") == (double)(before + users));
+    return json_number(said, "mean_regret");
+}
+
+/* --- Both models, every family ------------------------------------------------------------------- */
+
+static void users_bring_features_in_the_joint_model(void **state)
+{
+    (void)state;
+    static const char yaml[] = BEGIN
+        "  - {name: free, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb}}\n"
+        "  - {name: few, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb,\n"
+        "     privacy: {model: joint, epsilon: 1}}}\n"
+        "  - {name: own, space: {features: 3, actions: 4, shared: no}, users: 4000,\n"
+        "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+        "  - {name: steps, space: {features: 3, actions: 2, horizon: 3}, users: 400,\n"
+        "     agent: {kind: lsvi-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+        "  - {name: numbers, space: {states: 8, actions: 4, horizon: 2}, users: 400,\n"
+        "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
+    server s;
+    begin(&s, yaml);
+    /* users of their own, or one of twenty whose features everybody knows */
+    const char *fresh = "--world linear-bandit --set d=3 --set actions=4 --set contexts=0";
+    const char *known = "--world linear-bandit --set d=3 --set actions=4 --set contexts=20";
+    char text[200];
+    (void)snprintf(text, sizeof text, "%s --users 50 --clients 1", fresh);
+    double first = play(&s, "free", 0, 50, text);
+    (void)snprintf(text, sizeof text, "%s --users 1000", fresh);
+    (void)play(&s, "free", 50, 1000, text);
+    (void)snprintf(text, sizeof text, "%s --users 1000 --seed 2", fresh);
+    double later = play(&s, "free", 1050, 1000, text);
+    /* by then it knows theta well: features have arrived where they belong */
+    assert_true(later >= 0 && later < first / 2 && later < 0.05);
+    assert_non_null(strstr(said, "\"best_return\":null")); /* nobody can tell what is possible */
+    (void)snprintf(text, sizeof text, "%s --users 60", known);
+    assert_true(play(&s, "few", 0, 60, text) >= 0);
+    assert_within(json_number(said, "best_return"), 0.5, 1);
+    (void)play(&s, "own", 0, 60,
+               "--world linear-bandit --set d=3 --set actions=4 --set arms=disjoint --users 60");
+    (void)play(&s, "steps", 0, 30,
+               "--world random-linear --set d=3 --set states=7 --set actions=2 --set horizon=3 "
+               "--users 30");
+    assert_within(json_number(said, "mean_return"), 0, json_number(said, "best_return") + 1);
+    (void)play(&s, "numbers", 0, 30, "--world random-mixture --set horizon=2 --users 30");
+    end(&s);
+}
+
+static void users_bring_features_in_the_local_model(void **state)
+{
+    (void)state;
+    static const char yaml[] = BEGIN
+        "  - {name: few, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb,\n"
+        "     privacy: {model: local, epsilon: 1}}}\n"
+        "  - {name: own, space: {features: 3, actions: 4, shared: no}, users: 4000,\n"
+        "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1}}}\n"
+        "  - {name: kernel, space: {states: 6, actions: 5, horizon: 1}, users: 400,\n"
+        "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n"
+        "  - {name: mixed, space: {states: 5, actions: 3, horizon: 2}, users: 400,\n"
+        "     agent: {kind: linopt-vi, privacy: {model: local, epsilon: 1}}}\n";
+    server s;
+    begin(&s, yaml);
+    (void)play(&s, "few", 0, 60,
+               "--world linear-bandit --set d=3 --set actions=4 --set contexts=0 --users 60");
+    assert_within(json_number(said, "requests"), 120, 120); /* one billboard, one report */
+    (void)play(&s, "own", 0, 60,
+               "--world linear-bandit --set d=3 --set actions=4 --set arms=disjoint --users 60");
+    /* in the world's own units, which go below 0 here */
+    (void)play(&s, "kernel", 0, 40,
+               "--world kernel-bandit --set contexts=6 --set actions=5 --users 40");
+    assert_true(json_number(said, "mean_regret") >= 0);
+    assert_true(json_number(said, "best_return") > json_number(said, "mean_return") - 0.5);
+    (void)play(&s, "mixed", 0, 40,
+               "--world random-mixture --set states=5 --set actions=3 --set horizon=2 --users 40");
+    end(&s);
+}
+
+/* --- People of files ----------------------------------------------------------------------------- */
+
+static void write_people(const server *s, const char *name, bool log)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs(log ? "age,did,how_likely,outcome\n" : "age,right\n", file);
+    for (int i = 0; i < 80; i++)
+        if (log) /* done at random, one in four times a */
+            (void)fprintf(file, "%d,%s,%s,%s\n", 20 + i % 50, i % 4 == 0 ? "a" : "b",
+                          i % 4 == 0 ? "0.25" : "0.75", i % 3 == 0 ? "1" : "0.5");
+        else
+            (void)fprintf(file, "%d,%s\n", 20 + i % 50, i % 50 < 25 ? "a" : "b");
+    assert_int_equal(fclose(file), 0);
+}
+
+static void people_of_files_come_once(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        BEGIN "  - {name: right, space: {features: 2, actions: 2, shared: no}, users: 4000,\n"
+              "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+              "  - {name: logged, space: {features: 2, actions: 2, shared: no}, users: 4000,\n"
+              "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+              "  - {name: device, space: {features: 2, actions: 2, shared: no}, users: 4000,\n"
+              "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1}}}\n";
+    server s;
+    begin(&s, yaml);
+    write_people(&s, "people.csv", false);
+    write_people(&s, "log.csv", true);
+    const char *right = "--world logged-bandit --set file=people.csv --set 'answer=right {a | b}' "
+                        "--set 'context=age 20..70'";
+    const char *log = "--world logged-bandit --set file=log.csv --set 'action=did {a | b}' "
+                      "--set propensity=how_likely --set 'reward=outcome 0..1' "
+                      "--set 'context=age 20..70' --users 80";
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s --users 80", right);
+    double regret = play(&s, "right", 0, 80, text);
+    /* one right answer each: what is not earned is regret */
+    assert_within(json_number(said, "mean_return") + regret, 1 - 1e-9, 1 + 1e-9);
+    (void)snprintf(text, sizeof text, "%s --users 81", right);
+    assert_int_equal(simulate(&s, "right", text), 2);
+    assert_string_equal(complaint,
+                        "tacit: the world logged-bandit has 80 people, but --users is 81\n");
+    /* of a log, only those for whom the service did what was done tell anything */
+    static const char *const names[] = {"logged", "device"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(simulate(&s, names[i], log), 0);
+        assert_true(json_number(said, "users") == 80);
+        double known = json_number(said, "known");
+        assert_true(known >= 1 && known < 80);
+        server_wait_users(&s, names[i], (unsigned long)known);
+        char path[128];
+        (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", names[i]);
+        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_true(json_number(answer, "accepted") == known);
+    }
+    end(&s);
+}
+
+/* Real people, if somebody has put them there: the directory TACIT_DATA, or data/ as in the examples. */
+static void real_people_are_played_where_their_file_is(void **state)
+{
+    (void)state;
+    char file[400];
+    const char *directory = getenv("TACIT_DATA");
+    (void)snprintf(file, sizeof file, "%s/warfarin.csv",
+                   directory != NULL ? directory : TACIT_SOURCE "/data");
+    if (access(file, R_OK) != 0) {
+        print_message("skipped: no warfarin.csv in TACIT_DATA or data/\n");
+        skip();
+    }
+    static const char yaml[] =
+        BEGIN "  - {name: dose, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
+              "     agent: {kind: lin-ucb}}\n"
+              "  - {name: device, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
+              "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 10}}}\n";
+    server s;
+    char text[900];
+    begin(&s, yaml);
+    (void)snprintf(
+        text, sizeof text,
+        "--world logged-bandit --set 'file=%s' --set 'answer=dose_bucket {low | medium | high}' "
+        "--set 'context=age_decade 1..9 ?, height_cm 120..205 ?, weight_kg 30..240 ?, "
+        "race {Asian | Black or African American | White | ...}, amiodarone {1 | ...}, "
+        "enzyme_inducer {1 | ...}, cyp2c9 {*1/*1 | *1/*2 | *1/*3 | ...}, "
+        "vkorc1 {A/A | A/G | G/G | ...}' --users 600",
+        file);
+    double regret = play(&s, "dose", 0, 600, text);
+    assert_true(regret < 0.5); /* of three doses, and by far not by chance, which has 2/3 */
+    (void)play(&s, "device", 0, 600, text);
+    end(&s);
+}
+
+/* --- What does not fit --------------------------------------------------------------------------- */
+
+static void what_does_not_fit_is_said_of_both(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        BEGIN "  - {name: numbers, space: {states: 6, actions: 2, horizon: 20}, users: 40,\n"
+              "     agent: {kind: dp-ucbvi}}\n"
+              "  - {name: features, space: {features: 3, actions: 4, bound: 0.5}, users: 40,\n"
+              "     agent: {kind: lin-ucb}}\n";
+    static const struct {
+        const char *learner, *more, *complaint;
+    } cases[] = {
+        {"numbers", "--set states=5 --set horizon=20",
+         "tacit: the world riverswim has 5 states, 2 actions and horizon 20; the learner has 6 "
+         "states, 2 actions and horizon 20\n"},
+        {"numbers", "--world linear-bandit --set contexts=0 --set d=2 --set actions=2",
+         "tacit: the world linear-bandit has 2 features of each action of norm at most 1, 2 "
+         "actions and horizon 1; the learner has 6 states, 2 actions and horizon 20\n"},
+        {"features", "--set states=6",
+         "tacit: the world riverswim has 6 states, 2 actions and horizon 20; the learner has 3 "
+         "features of each action of norm at most 0.5, 4 actions and horizon 1\n"},
+        {"features", "--world linear-bandit --set contexts=0 --set d=3 --set actions=4",
+         "tacit: the world linear-bandit has 3 features of each action of norm at most 1, 4 "
+         "actions and horizon 1; the learner has 3 features of each action of norm at most 0.5, 4 "
+         "actions and horizon 1\n"},
+        {"features",
+         "--world linear-bandit --set contexts=0 --set d=3 --set actions=4 --set arms=disjoint",
+         "tacit: the world linear-bandit has 3 features of each user of norm at most 1, 4 actions "
+         "and horizon 1; the learner has 3 features of each action of norm at most 0.5, 4 actions "
+         "and horizon 1\n"},
+    };
+    server s;
+    begin(&s, yaml);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(simulate(&s, cases[i].learner, cases[i].more), 2);
+        assert_string_equal(complaint, cases[i].complaint);
+    }
+    assert_int_equal(simulate(&s, "nobody", ""), 2);
+    assert_non_null(strstr(complaint, "has no such learner (status 404)"));
+    end(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(users_bring_features_in_the_joint_model),
+        cmocka_unit_test(users_bring_features_in_the_local_model),
+        cmocka_unit_test(people_of_files_come_once),
+        cmocka_unit_test(real_people_are_played_where_their_file_is),
+        cmocka_unit_test(what_does_not_fit_is_said_of_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
