@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
 #include "sums/once.h"
@@ -134,39 +135,92 @@ double tacit__epochs_scale(const tacit__epochs *c)
     return c->scale;
 }
 
-tacit_status tacit__epochs_add(tacit__epochs *c, size_t size, const double *vector, double y,
-                               tacit_error *err)
+/* The user's y v in c->x and, if anything is private, on the lattice in c->q. */
+static tacit_status place(tacit__epochs *c, size_t size, const double *vector, double y,
+                          tacit_error *err)
+{
+    if (size > c->o.dimension || !(y >= -1 && y <= 1))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
+    for (size_t i = 0; i < size; i++)
+        c->x[i] = y * vector[i];
+    memset(c->x + size, 0, (c->o.dimension - size) * sizeof *c->x);
+    if (!is_private(c))
+        return TACIT_OK;
+    return tacit__lattice_place(&c->lattice, c->x, c->o.dimension, c->q, err);
+}
+
+static tacit_status check_room(const tacit__epochs *c, tacit_error *err)
 {
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the sums are closed");
-    if (size > c->o.dimension || !(y >= -1 && y <= 1))
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
     if (c->users == c->o.users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the epochs were declared for %llu users",
                            (unsigned long long)c->o.users);
-    if (!is_private(c)) {
-        for (size_t i = 0; i < size; i++)
-            c->total[i] += y * vector[i];
-        c->users++;
-        return TACIT_OK;
+    return TACIT_OK;
+}
+
+tacit_status tacit__epochs_report(tacit__epochs *c, size_t size, const double *vector, double y,
+                                  double *noisy, tacit_error *err)
+{
+    TACIT__REQUIRE(is_local(c));
+    tacit_status status = place(c, size, vector, y, err);
+    if (status == TACIT_OK) /* all coordinates pass; those that are always 0 need not be sent */
+        status = tacit__once_release(c->once, c->q, c->noisy, err);
+    if (status == TACIT_OK)
+        memcpy(noisy, c->noisy, size * sizeof *noisy);
+    return status;
+}
+
+/* An honest report is on the lattice, and no larger than the largest vector and the largest draw together. */
+tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, const double *noisy,
+                                        tacit_error *err)
+{
+    TACIT__REQUIRE(is_local(c));
+    tacit_status status = check_room(c, err);
+    if (status != TACIT_OK)
+        return status;
+    const double limit = 2 + TACIT__MAX_DRAW * c->scale;
+    for (size_t i = 0; i < size; i++) {
+        double steps = noisy[i] * c->lattice.per_unit;
+        if (!(fabs(noisy[i]) <= limit) || rint(steps) != steps)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "the report's number %zu is none that a device can make", i);
     }
+    return size <= c->o.dimension
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_OUT_OF_BOUND, "the report has too many numbers");
+}
+
+tacit_status tacit__epochs_absorb(tacit__epochs *c, size_t size, const double *noisy,
+                                  tacit_error *err)
+{
+    tacit_status status = tacit__epochs_check_report(c, size, noisy, err);
+    if (status != TACIT_OK)
+        return status;
     for (size_t i = 0; i < size; i++)
-        c->x[i] = y * vector[i];
-    memset(c->x + size, 0, (c->o.dimension - size) * sizeof *c->x);
-    tacit_status status = tacit__lattice_place(&c->lattice, c->x, c->o.dimension, c->q, err);
+        c->total[i] += noisy[i];
+    c->users++;
+    return TACIT_OK;
+}
+
+tacit_status tacit__epochs_add(tacit__epochs *c, size_t size, const double *vector, double y,
+                               tacit_error *err)
+{
+    tacit_status status = check_room(c, err);
+    if (status == TACIT_OK)
+        status = place(c, size, vector, y, err);
     if (status != TACIT_OK)
         return status;
     if (is_local(c)) {
         status = tacit__once_release(c->once, c->q, c->noisy, err);
-        if (status != TACIT_OK)
-            return status;
-        for (size_t i = 0; i < size; i++)
-            c->total[i] += c->noisy[i];
-    } else {
-        for (size_t i = 0; i < size; i++)
-            c->exact[i] += c->q[i];
+        return status == TACIT_OK ? tacit__epochs_absorb(c, size, c->noisy, err) : status;
     }
+    for (size_t i = 0; i < size; i++)
+        if (is_private(c))
+            c->exact[i] += c->q[i];
+        else
+            c->total[i] += c->x[i];
     c->users++;
     return TACIT_OK;
 }

@@ -25,6 +25,16 @@ double tacit__epochs_scale(const tacit__epochs *curator);
 TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t size,
                                               const double *vector, double y, tacit_error *err);
 
+/* Local: the two halves of `add`. The user's device makes noisy[size] of its vector, and that is all that leaves it; the
+ * server adds what came. What no device can have made is OUT_OF_BOUND, and changes nothing. */
+TACIT_MUST_USE tacit_status tacit__epochs_report(tacit__epochs *curator, size_t size,
+                                                 const double *vector, double y, double *noisy,
+                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__epochs_check_report(const tacit__epochs *curator, size_t size,
+                                                       const double *noisy, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__epochs_absorb(tacit__epochs *curator, size_t size,
+                                                 const double *noisy, tacit_error *err);
+
 /* The epoch is over: its sum, noisy as the guarantee asks, into sum[size]; the raw one is wiped. */
 TACIT_MUST_USE tacit_status tacit__epochs_show(tacit__epochs *curator, size_t size, double *sum,
                                                tacit_error *err);

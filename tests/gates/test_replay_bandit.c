@@ -28,6 +28,7 @@ typedef struct setup {
     tacit_calibration calibration;
     const char *sums;
     double reached; /* at least this share of the declared loss is found */
+    bool split;     /* local: devices follow a server's model, and the server takes their reports */
 } setup;
 
 /* Where the user stands, and what they earn. The action is what the billboard says, unless it is forced. */
@@ -84,9 +85,28 @@ static void fill(const tacit_world *world, user users[USERS], uint64_t seed)
     }
 }
 
-/* Everything that others see: actions of all but `except`, and versions. */
-static void play(const tacit_world *world, tacit_agent *agent, const user users[USERS],
-                 size_t except, double seen[2 * USERS])
+/* The device does as the server's model says. */
+static void follow(tacit_agent *device, tacit_agent *server)
+{
+    static uint8_t model[1 << 16];
+    size_t size = sizeof model;
+    tacit_billboard board;
+    assert_ok(tacit_agent_plan(server, &board, NULL));
+    assert_ok(tacit_agent_publish(server, model, &size, NULL));
+    assert_ok(tacit_agent_follow(device, model, size, NULL));
+}
+
+static void send(tacit_agent *device, const tacit_trajectory *t, tacit_agent *server)
+{
+    static uint8_t report[1 << 16];
+    size_t size = sizeof report;
+    assert_ok(tacit_agent_report(device, t, report, &size, NULL));
+    assert_ok(tacit_agent_absorb(server, report, size, NULL));
+}
+
+/* Everything that others see: actions of all but `except`, and versions. Without a server the agent learns by itself. */
+static void play(const tacit_world *world, tacit_agent *agent, tacit_agent *server,
+                 const user users[USERS], size_t except, double seen[2 * USERS])
 {
     const tacit_world_facts *f = tacit_world_describe(world);
     tacit_error err;
@@ -96,6 +116,8 @@ static void play(const tacit_world *world, tacit_agent *agent, const user users[
         uint32_t action;
         double probability;
         bool numbered = f->bandit->points != NULL;
+        if (server != NULL)
+            follow(agent, server);
         assert_ok(tacit_agent_plan(agent, &board, &err));
         tacit_situation where = {.state = u->state, .features = numbered ? NULL : u->features};
         assert_ok(tacit_agent_act(agent, &where, u->chance, &action, &probability, &err));
@@ -108,7 +130,10 @@ static void play(const tacit_world *world, tacit_agent *agent, const user users[
                               .actions = &action,
                               .rewards = &u->reward,
                               .features = numbered ? NULL : u->features};
-        assert_ok(tacit_agent_learn(agent, &t, &err));
+        if (server != NULL)
+            send(agent, &t, server);
+        else
+            assert_ok(tacit_agent_learn(agent, &t, &err));
     }
 }
 
@@ -119,14 +144,17 @@ static double replace(const setup *s, const tacit_world *world, const user users
     double first[2 * USERS], second[2 * USERS], declared = 0;
     static user changed[USERS];
     tape *t = tape_create();
-    tacit_agent *a = start(s, world);
+    tacit_agent *a = start(s, world), *server = s->split ? start(s, world) : NULL;
     tape_record(t, tacit__agent_ledger(a));
-    play(world, a, users, who, first);
+    play(world, a, server, users, who, first);
+    tacit_agent_destroy(server);
+    server = s->split ? start(s, world) : NULL;
     memcpy(changed, users, sizeof changed);
     changed[who] = *other;
     tacit_agent *b = start(s, world);
     tape_replay(t, tacit__agent_ledger(b));
-    play(world, b, changed, who, second);
+    play(world, b, server, changed, who, second);
+    tacit_agent_destroy(server);
     tape_verdict v = tape_compare(t);
     assert_true(v.same_calls);
     assert_memory_equal(first, second, sizeof first);
@@ -255,6 +283,14 @@ static void capri_moves_no_further_than_declared(void **state)
     const setup setups[] = {
         {.kind = "capri", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
+        {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9, .split = true},
+        {.kind = "capri",
+         KERNEL_WORLD,
+         .settings = {{.key = "preset", .value = "faithful"}},
+         .n_settings = 1,
+         .guarantee = local,
+         .reached = 0.9,
+         .split = true},
         {.kind = "capri",
          KERNEL_WORLD,
          .settings = {{.key = "preset", .value = "faithful"}},

@@ -1,0 +1,352 @@
+/* capri as bytes: what users send up, what the server sends down, and what is kept. 64 bits a number, low byte first.
+ *
+ * Down goes the model: version, whether this is the last epoch, p, the policy [contexts][actions], and the vector of p numbers of each
+ * pair with a probability above 0. The vectors are sent as they are, although a device could make them of the public sums:
+ * pivots and factorizations may come out differently on another machine, and then its sums would be of other vectors.
+ *
+ * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last epoch the mark alone. A report by an
+ * earlier model is refused: its vector is of no use to the sum of this epoch.
+ *
+ * A saved state is header, public sums, the curator's state, the model that is followed (if any), checksum. */
+#include <math.h>
+#include <string.h>
+
+#include "agents/capri_inside.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+static size_t n_pairs(const capri_agent *agent)
+{
+    return agent->options.pairs.n_contexts * agent->options.pairs.n_actions;
+}
+
+static void put_real(tacit__writer *w, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    tacit__put_le64(w, bits);
+}
+
+static double take_real(tacit__reader *r)
+{
+    uint64_t bits = tacit__take_le64(r);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* --- Reports ------------------------------------------------------------------------------------- */
+
+tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void *bytes,
+                                 size_t *size, tacit_error *err)
+{
+    capri_agent *agent = self;
+    const size_t p = tacit__capri_model(agent).p;
+    const double *v;
+    if (bytes == NULL) {
+        *size = CAPRI_MARK + 8 * p;
+        return TACIT_OK;
+    }
+    tacit_status status = tacit__capri_vector(agent, user, &v, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__writer w = {.at = bytes};
+    tacit__put(&w, agent->mark, CAPRI_MARK);
+    if (v != NULL) {
+        double *noisy = tacit__alloc(p, sizeof *noisy);
+        if (noisy == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+        status = tacit__epochs_report(agent->curator, p, v, 2 * user->rewards[0] - 1, noisy, err);
+        for (size_t i = 0; i < p && status == TACIT_OK; i++)
+            put_real(&w, noisy[i]);
+        tacit__free(noisy);
+    }
+    *size = w.size;
+    return status;
+}
+
+/* The numbers of a report into `noisy`, to be freed; NULL in the last epoch. */
+static tacit_status read_report(const capri_agent *agent, const void *bytes, size_t size,
+                                double **noisy, tacit_error *err)
+{
+    const size_t p = tacit__capri_model(agent).p;
+    tacit__reader r = {.at = bytes, .left = size};
+    *noisy = NULL;
+    if (agent->users == agent->n_users)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
+                           (unsigned long long)agent->n_users);
+    const void *mark = tacit__take(&r, CAPRI_MARK);
+    if (mark == NULL)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
+    if (memcmp(mark, agent->mark, CAPRI_MARK) != 0)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "the report was made by another model: that of an earlier epoch, say");
+    if (size != CAPRI_MARK + 8 * p)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
+                           CAPRI_MARK + 8 * p, size);
+    double *numbers = p > 0 ? tacit__alloc(p, sizeof *numbers) : NULL;
+    if (p == 0)
+        return TACIT_OK;
+    if (numbers == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t i = 0; i < p; i++)
+        numbers[i] = take_real(&r);
+    tacit_status status = tacit__epochs_check_report(agent->curator, p, numbers, err);
+    if (status == TACIT_OK)
+        *noisy = numbers;
+    else
+        tacit__free(numbers);
+    return status;
+}
+
+tacit_status tacit__capri_check_report(const void *self, const void *bytes, size_t size,
+                                       tacit_error *err)
+{
+    double *noisy;
+    tacit_status status = read_report(self, bytes, size, &noisy, err);
+    tacit__free(noisy);
+    return status;
+}
+
+tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    capri_agent *agent = self;
+    double *noisy;
+    if (agent->followed != NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "this learner follows the model of another one: it takes no reports");
+    tacit_status status = read_report(agent, bytes, size, &noisy, err);
+    if (status == TACIT_OK && noisy != NULL)
+        status = tacit__epochs_absorb(agent->curator, tacit__capri_model(agent).p, noisy, err);
+    tacit__free(noisy);
+    return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
+}
+
+/* --- Models -------------------------------------------------------------------------------------- */
+
+tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
+{
+    const capri_agent *agent = self;
+    const capri_model m = tacit__capri_model(agent);
+    tacit__writer w = {.at = bytes};
+    (void)err;
+    tacit__put_le64(&w, m.version);
+    tacit__put_le64(&w, m.last);
+    tacit__put_le64(&w, m.p);
+    for (size_t i = 0; i < n_pairs(agent); i++)
+        put_real(&w, m.mixed[i]);
+    for (size_t i = 0; i < n_pairs(agent) && !m.last; i++)
+        for (size_t j = 0; j < m.p && m.place[i] != SIZE_MAX; j++)
+            put_real(&w, m.v[m.place[i] * m.p + j]);
+    *size = w.size;
+    return TACIT_OK;
+}
+
+/* Probabilities of each context, and places for the rows that follow; returns how many these are, or SIZE_MAX. */
+static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mixed, size_t *place)
+{
+    const tacit__pairs *q = &agent->options.pairs;
+    size_t rows = 0;
+    for (size_t c = 0; c < q->n_contexts; c++) {
+        double sum = 0;
+        for (size_t w = c * q->n_actions; w < (c + 1) * q->n_actions; w++) {
+            mixed[w] = take_real(r);
+            if (!(mixed[w] >= 0 && mixed[w] <= 1))
+                return SIZE_MAX;
+            sum += mixed[w];
+            place[w] = mixed[w] > 0 ? rows++ : SIZE_MAX;
+        }
+        if (!(fabs(sum - 1) <= 1e-9))
+            return SIZE_MAX;
+    }
+    return rows;
+}
+
+/* A model as bytes: its numbers, in one piece of memory that is to be freed. */
+static tacit_status read_model(const capri_agent *agent, const void *bytes, size_t size,
+                               capri_model *out, void **memory, tacit_error *err)
+{
+    tacit__reader r = {.at = bytes, .left = size};
+    const size_t pairs = n_pairs(agent);
+    uint64_t version = tacit__take_le64(&r), last = tacit__take_le64(&r), p = tacit__take_le64(&r);
+    bool fits = !r.failed && last <= 1 && p <= agent->dimension && (p == 0) == (last == 1) &&
+                r.left / 8 >= pairs && r.left % 8 == 0;
+    size_t numbers = r.left / 8;
+    uint8_t *room =
+        fits ? tacit__alloc(numbers * sizeof(double) + pairs * sizeof(size_t), 1) : NULL;
+    if (fits && room == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    double *mixed = (double *)(void *)room, *v = NULL;
+    size_t *place = NULL;
+    if (fits) {
+        v = mixed + pairs;
+        place = (size_t *)(void *)(mixed + numbers);
+        size_t rows = take_policy(agent, &r, mixed, place);
+        fits = rows != SIZE_MAX && numbers - pairs == rows * (size_t)p;
+    }
+    for (size_t i = 0; fits && i < numbers - pairs; i++) {
+        v[i] = take_real(&r);
+        fits = isfinite(v[i]);
+    }
+    if (!fits) {
+        tacit__free(room);
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "this is no model of such a learner");
+    }
+    *out = (capri_model){.version = version,
+                         .last = last == 1,
+                         .p = (size_t)p,
+                         .mixed = mixed,
+                         .v = v,
+                         .place = place};
+    *memory = room;
+    return TACIT_OK;
+}
+
+tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    capri_agent *agent = self;
+    capri_model model;
+    void *memory;
+    if (agent->users > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a learner that has users of its own follows nobody");
+    tacit_status status = read_model(agent, bytes, size, &model, &memory, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__free(agent->followed);
+    agent->followed = memory;
+    agent->theirs = model;
+    tacit__capri_set_mark(agent);
+    return TACIT_OK;
+}
+
+/* --- Saving -------------------------------------------------------------------------------------- */
+
+#define MAGIC 0x7461636974636170U /* "tacitcap" */
+
+typedef struct header {
+    uint64_t magic, size, users, in_epoch, n_shown, followed;
+    uint8_t request[TACIT__KEY_BYTES], chance[TACIT__KEY_BYTES];
+} header;
+
+static size_t sums_size(const capri_agent *agent)
+{
+    return (tacit__capri_look(agent->planner).n_epochs - 1) * agent->dimension *
+           sizeof *agent->shown;
+}
+
+/* Without the model that is followed. */
+static size_t saved_size(const capri_agent *agent)
+{
+    return sizeof(header) + sums_size(agent) + tacit__epochs_saved_size(agent->curator) +
+           TACIT__KEY_BYTES;
+}
+
+tacit_status tacit__capri_save(const void *self, void *bytes, size_t *size, tacit_error *err)
+{
+    const capri_agent *agent = self;
+    size_t followed = 0, room = *size;
+    if (agent->followed != NULL)
+        (void)tacit__capri_publish(agent, NULL, &followed, NULL);
+    size_t needed = saved_size(agent) + followed;
+    *size = needed;
+    if (bytes == NULL)
+        return TACIT_OK;
+    if (room < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
+                           needed, room);
+    header h = {.magic = MAGIC,
+                .size = needed,
+                .users = agent->users,
+                .in_epoch = agent->in_epoch,
+                .n_shown = agent->n_shown,
+                .followed = followed};
+    memcpy(h.request, agent->request, sizeof h.request);
+    memcpy(h.chance, agent->chance.key, sizeof h.chance);
+    uint8_t *at = bytes;
+    memcpy(at, &h, sizeof h);
+    memcpy(at += sizeof h, agent->shown, sums_size(agent));
+    tacit__epochs_save(agent->curator, at += sums_size(agent));
+    at += tacit__epochs_saved_size(agent->curator);
+    if (followed > 0)
+        (void)tacit__capri_publish(agent, at, &followed, NULL);
+    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, at + followed);
+    return TACIT_OK;
+}
+
+static tacit_status check_saved(const capri_agent *agent, const void *bytes, size_t size, header *h,
+                                tacit_error *err)
+{
+    uint8_t digest[TACIT__KEY_BYTES];
+    if (size < sizeof *h + sizeof digest)
+        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
+    memcpy(h, bytes, sizeof *h);
+    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
+    if (h->magic != MAGIC || h->size != size ||
+        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "this is no saved learner, or a damaged one: its checksum does not "
+                           "match");
+    if (size < saved_size(agent) || size - saved_size(agent) != h->followed ||
+        memcmp(h->request, agent->request, sizeof h->request) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
+    if (h->users > agent->n_users || h->n_shown >= tacit__capri_look(agent->planner).n_epochs ||
+        (h->followed > 0 && h->users > 0))
+        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
+    if (agent->users > 0 || agent->followed != NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    return TACIT_OK;
+}
+
+/* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner follows from it and from
+ * what was shown. */
+static tacit_status remake_planner(capri_agent *agent, const uint8_t *chance, tacit__capri **out)
+{
+    tacit__site before = agent->chance;
+    tacit__site_restore(&agent->chance, chance, before.simulated);
+    tacit_status status = tacit__capri_create(&agent->options, out);
+    if (status == TACIT_OK)
+        tacit__capri_start(*out, tacit__epochs_scale(agent->curator));
+    else
+        agent->chance = before;
+    tacit__site_wipe(&before);
+    return status;
+}
+
+tacit_status tacit__capri_load(void *self, const void *bytes, size_t size, tacit_error *err)
+{
+    capri_agent *agent = self;
+    header h;
+    capri_model theirs = {0};
+    void *followed = NULL;
+    tacit__capri *planner = NULL;
+    tacit_status status = check_saved(agent, bytes, size, &h, err);
+    if (status != TACIT_OK)
+        return status;
+    const uint8_t *sums = (const uint8_t *)bytes + sizeof h, *curator = sums + sums_size(agent),
+                  *model = curator + tacit__epochs_saved_size(agent->curator);
+    status = tacit__epochs_check(agent->curator, curator, err);
+    if (status == TACIT_OK && h.followed > 0)
+        status = read_model(agent, model, (size_t)h.followed, &theirs, &followed, err);
+    if (status == TACIT_OK && (status = remake_planner(agent, h.chance, &planner)) != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    if (status != TACIT_OK) {
+        tacit__free(followed);
+        return status;
+    }
+    status = tacit__epochs_load(agent->curator, curator, err);
+    TACIT__REQUIRE(status == TACIT_OK); /* it was checked */
+    tacit__capri_destroy(agent->planner);
+    agent->planner = planner;
+    memcpy(agent->shown, sums, sums_size(agent));
+    agent->users = h.users;
+    agent->in_epoch = h.in_epoch;
+    agent->n_shown = (size_t)h.n_shown;
+    for (size_t i = 0; i < agent->n_shown; i++)
+        tacit__capri_close(planner, agent->shown + i * agent->dimension);
+    agent->followed = followed;
+    agent->theirs = theirs;
+    tacit__capri_set_mark(agent);
+    return TACIT_OK;
+}

@@ -1,0 +1,347 @@
+/* capri between machines: the two halves of `learn`, the model that devices follow, and what is refused. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/world.h>
+
+#include "agents/agent.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/world.h"
+
+enum { CONTEXTS = 4, ACTIONS = 5, PAIRS = CONTEXTS * ACTIONS, USERS = 300, ROOM = 1 << 15 };
+enum { HEAD = 24, MARK = 16 }; /* of every report and model; of the model in a report */
+
+static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 5, 1e-5};
+static const char *const presets[] = {"recommended", "faithful"};
+
+static tacit_world *make_world(void)
+{
+    static const tacit_setting settings[] = {{.key = "contexts", .value = "4"},
+                                             {.key = "actions", .value = "5"},
+                                             {.key = "kernel", .value = "matern-1.5(0.4)"}};
+    return world_of("kernel-bandit", settings, 3);
+}
+
+static tacit_agent *hire(const tacit_world *world, const char *preset, tacit_guarantee guarantee,
+                         uint64_t seed)
+{
+    const tacit_world_facts *f = tacit_world_describe(world);
+    const tacit_setting setting = {.key = "preset", .value = preset};
+    const tacit_agent_request request = {.kind = "capri",
+                                         .settings = &setting,
+                                         .n_settings = 1,
+                                         .guarantee = guarantee,
+                                         .n_states = f->n_states,
+                                         .n_actions = f->n_actions,
+                                         .horizon = 1,
+                                         .stationary = true,
+                                         .episodes = USERS,
+                                         .bandit = f->bandit};
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+typedef struct user {
+    uint32_t state, action;
+    double reward;
+} user;
+
+static tacit_trajectory told(const user *u)
+{
+    return (tacit_trajectory){.states = &u->state, .actions = &u->action, .rewards = &u->reward};
+}
+
+/* User k does something that the billboard allows. */
+static user play(tacit_agent *agent, uint64_t k)
+{
+    uint64_t seed = 31 * k + 7;
+    user u = {.state = (uint32_t)random_below(&seed, CONTEXTS)};
+    double probability;
+    tacit_billboard board;
+    assert_ok(tacit_agent_plan(agent, &board, NULL));
+    assert_ok(tacit_agent_act(agent, &(tacit_situation){.state = u.state}, random_unit(&seed),
+                              &u.action, &probability, NULL));
+    u.reward = random_unit(&seed) < (u.action == u.state ? 0.9 : 0.2);
+    return u;
+}
+
+static size_t publish(const tacit_agent *server, uint8_t model[ROOM])
+{
+    size_t size = ROOM;
+    assert_ok(tacit_agent_publish(server, model, &size, NULL));
+    return size;
+}
+
+static size_t report(tacit_agent *device, const user *u, uint8_t bytes[ROOM])
+{
+    size_t size = ROOM, foretold = 0;
+    tacit_trajectory t = told(u);
+    assert_ok(tacit_agent_report(device, NULL, NULL, &foretold, NULL));
+    assert_ok(tacit_agent_report(device, &t, bytes, &size, NULL));
+    assert_true(size == foretold);
+    return size;
+}
+
+static bool same_state(const tacit_agent *a, const tacit_agent *b)
+{
+    static uint8_t x[1 << 17], y[1 << 17];
+    size_t m = sizeof x, n = sizeof y;
+    assert_ok(tacit_agent_save(a, x, &m, NULL));
+    assert_ok(tacit_agent_save(b, y, &n, NULL));
+    return m == n && memcmp(x, y, m) == 0;
+}
+
+/* --- The two halves ------------------------------------------------------------------------------- */
+
+static void a_learner_through_bytes_is_the_direct_one(void **state)
+{
+    (void)state;
+    static uint8_t model[ROOM], bytes[ROOM];
+    tacit_world *world = make_world();
+    for (size_t i = 0; i < N_OF(presets); i++) {
+        tacit_agent *direct = hire(world, presets[i], local, 8);
+        tacit_agent *server = hire(world, presets[i], local, 8);
+        tacit_agent *devices = hire(world, presets[i], local, 8);
+        uint64_t version = 0, epochs = 0;
+        for (uint64_t k = 0; k < USERS; k++) {
+            tacit_billboard x, y;
+            user u = play(direct, k);
+            assert_ok(tacit_agent_plan(direct, &x, NULL));
+            assert_ok(tacit_agent_plan(server, &y, NULL));
+            assert_true(x.version == y.version);
+            assert_memory_equal(x.mixed, y.mixed, PAIRS * sizeof *x.mixed);
+            epochs += x.version != version;
+            version = x.version;
+            assert_ok(tacit_agent_follow(devices, model, publish(server, model), NULL));
+            assert_ok(tacit_agent_billboard(devices, &y, NULL));
+            assert_true(x.version == y.version);
+            assert_memory_equal(x.mixed, y.mixed, PAIRS * sizeof *x.mixed);
+            tacit_trajectory t = told(&u);
+            assert_ok(tacit_agent_learn(direct, &t, NULL));
+            size_t size = report(devices, &u, bytes);
+            assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
+            assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
+        }
+        assert_true(epochs > 2);
+        assert_true(tacit_ledger_passed(tacit__agent_ledger(devices), 0) > 0);
+        assert_true(tacit_ledger_passed(tacit__agent_ledger(server), 0) == 0);
+        uint8_t last[HEAD + MARK];
+        user u = play(direct, USERS);
+        assert_int_equal(report(devices, &u, bytes), sizeof last); /* nothing about anybody */
+        assert_status(tacit_agent_absorb(server, bytes, sizeof last, NULL), TACIT_EXHAUSTED);
+        assert_status(tacit_agent_check_report(server, bytes, sizeof last, NULL), TACIT_EXHAUSTED);
+        tacit_agent_destroy(direct);
+        tacit_agent_destroy(server);
+        tacit_agent_destroy(devices);
+    }
+    tacit_world_destroy(world);
+}
+
+/* Points are drawn by public chance, and a device's own is another one: the model tells which it must go by. */
+static void a_device_with_a_chance_of_its_own_reports_by_the_servers(void **state)
+{
+    (void)state;
+    static uint8_t model[ROOM], bytes[ROOM];
+    tacit_world *world = make_world();
+    for (size_t i = 0; i < N_OF(presets); i++) {
+        tacit_agent *server = hire(world, presets[i], local, 8);
+        for (uint64_t k = 0; k < 60; k++) {
+            tacit_agent *device = hire(world, presets[i], local, 100 + k);
+            user u = play(server, k), strange = play(device, k);
+            size_t size = report(device, &strange, bytes);
+            assert_status(tacit_agent_absorb(server, bytes, size, NULL), TACIT_OUT_OF_BOUND);
+            tacit_trajectory t = told(&u);
+            assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
+            assert_status(tacit_agent_learn(device, &t, NULL), TACIT_BAD_ARGUMENT);
+            size = report(device, &u, bytes);
+            assert_status(tacit_agent_absorb(device, bytes, size, NULL), TACIT_BAD_ARGUMENT);
+            assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
+            tacit_agent_destroy(device);
+        }
+        assert_status(tacit_agent_follow(server, model, publish(server, model), NULL),
+                      TACIT_BAD_ARGUMENT);
+        tacit_agent_destroy(server);
+    }
+    tacit_world_destroy(world);
+}
+
+/* --- What is refused ------------------------------------------------------------------------------ */
+
+static void put_number(uint8_t *bytes, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    tacit__put_le64(&(tacit__writer){.at = bytes}, bits);
+}
+
+static void reports_that_no_device_makes_change_nothing(void **state)
+{
+    (void)state;
+    static uint8_t model[ROOM], good[ROOM], bad[ROOM];
+    const double wrong[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e30, 0.1 + 1e-13, 1e6};
+    tacit_world *world = make_world();
+    tacit_agent *server = hire(world, "recommended", local, 8);
+    tacit_agent *device = hire(world, "recommended", local, 9);
+    user u = play(server, 0);
+    assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
+    size_t size = report(device, &u, good);
+    tacit_agent *fresh = hire(world, "recommended", local, 8);
+    (void)play(fresh, 0);
+    for (size_t i = 0; i < N_OF(wrong); i++) {
+        memcpy(bad, good, size);
+        put_number(bad + HEAD + MARK + 8 * (i % 3), wrong[i]);
+        assert_status(tacit_agent_check_report(server, bad, size, NULL), TACIT_OUT_OF_BOUND);
+        assert_status(tacit_agent_absorb(server, bad, size, NULL), TACIT_OUT_OF_BOUND);
+    }
+    for (size_t n = 0; n < size; n += 7)
+        assert_true(tacit_agent_absorb(server, good, n, NULL) != TACIT_OK);
+    assert_true(tacit_agent_absorb(server, good, size + 8, NULL) != TACIT_OK);
+    for (size_t at = HEAD; at < HEAD + MARK; at++) {
+        memcpy(bad, good, size);
+        bad[at] ^= 1;
+        assert_status(tacit_agent_absorb(server, bad, size, NULL), TACIT_OUT_OF_BOUND);
+    }
+    assert_true(same_state(server, fresh));
+    user elsewhere = {.state = CONTEXTS};
+    tacit_trajectory t = told(&elsewhere);
+    size_t room = ROOM;
+    assert_status(tacit_agent_report(device, &t, bad, &room, NULL), TACIT_OUT_OF_BOUND);
+    /* an epoch later it is of no use any more */
+    for (uint64_t k = 0; tacit_agent_check_report(server, good, size, NULL) == TACIT_OK; k++) {
+        assert_true(k < USERS);
+        u = play(server, k);
+        assert_ok(tacit_agent_absorb(server, bad, report(device, &u, bad), NULL));
+    }
+    assert_status(tacit_agent_absorb(server, good, size, NULL), TACIT_OUT_OF_BOUND);
+    tacit_agent_destroy(server);
+    tacit_agent_destroy(device);
+    tacit_agent_destroy(fresh);
+    tacit_world_destroy(world);
+}
+
+static void models_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static uint8_t good[ROOM], bad[ROOM];
+    const double wrong[] = {(double)NAN, -0.5, 1.5, 0.3};
+    tacit_world *world = make_world();
+    tacit_agent *server = hire(world, "recommended", local, 8);
+    tacit_agent *device = hire(world, "recommended", local, 9);
+    tacit_agent *fresh = hire(world, "recommended", local, 9);
+    (void)play(server, 0);
+    size_t size = publish(server, good);
+    for (size_t n = 0; n < size; n += 8)
+        assert_true(tacit_agent_follow(device, good, n, NULL) != TACIT_OK);
+    assert_status(tacit_agent_follow(device, good, size + 8, NULL), TACIT_OUT_OF_BOUND);
+    for (size_t i = 0; i < N_OF(wrong); i++) { /* a probability */
+        memcpy(bad, good, size);
+        put_number(bad + HEAD + 24, wrong[i]);
+        assert_status(tacit_agent_follow(device, bad, size, NULL), TACIT_OUT_OF_BOUND);
+    }
+    memcpy(bad, good, size);
+    put_number(bad + size - 8, HUGE_VAL); /* a vector */
+    assert_status(tacit_agent_follow(device, bad, size, NULL), TACIT_OUT_OF_BOUND);
+    for (size_t at = HEAD + 8; at < HEAD + 24; at += 8) { /* last epoch? how many numbers? */
+        memcpy(bad, good, size);
+        bad[at + 7] ^= 0x80;
+        assert_status(tacit_agent_follow(device, bad, size, NULL), TACIT_OUT_OF_BOUND);
+    }
+    assert_true(same_state(device, fresh));
+    /* vectors that are too long do not make a user more visible: they are shortened before the noise comes */
+    memcpy(bad, good, size);
+    for (size_t at = HEAD + 24 + 8 * PAIRS; at < size; at += 8)
+        put_number(bad + at, 1e9);
+    assert_ok(tacit_agent_follow(device, bad, size, NULL));
+    user u = {.reward = 1};
+    size = report(device, &u, good);
+    double square = 0, limit = 1 + 12 * tacit_plan_scale(tacit_agent_release_plan(device), 0);
+    tacit__reader r = {.at = good + HEAD + MARK, .left = size - HEAD - MARK};
+    for (size_t i = 0; i < (size - HEAD - MARK) / 8; i++) {
+        uint64_t bits = tacit__take_le64(&r);
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        square = fmax(square, x * x);
+    }
+    assert_true(square < limit * limit);
+    tacit_agent_destroy(server);
+    tacit_agent_destroy(device);
+    tacit_agent_destroy(fresh);
+    tacit_world_destroy(world);
+}
+
+/* --- States --------------------------------------------------------------------------------------- */
+
+static void a_saved_device_goes_on_with_its_model_and_new_noise(void **state)
+{
+    (void)state;
+    static uint8_t model[ROOM], saved[1 << 17], first[ROOM], second[ROOM], third[ROOM];
+    tacit_world *world = make_world();
+    for (size_t i = 0; i < N_OF(presets); i++) {
+        tacit_agent *server = hire(world, presets[i], local, 8);
+        tacit_agent *device = hire(world, presets[i], local, 9);
+        tacit_agent *restored = hire(world, presets[i], local, 10);
+        user u = play(server, 0);
+        assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
+        size_t n = report(device, &u, first), size = sizeof saved;
+        assert_ok(tacit_agent_save(device, saved, &size, NULL));
+        for (uint64_t k = 1;; k++) { /* without memory nothing happens */
+            tacit__alloc_fail_at(k);
+            tacit_status status = tacit_agent_load(restored, saved, size, NULL);
+            bool failed = tacit__alloc_has_failed();
+            tacit__alloc_fail_at(0);
+            assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
+            if (!failed)
+                break;
+        }
+        assert_true(same_state(device, restored));
+        assert_int_equal(report(restored, &u, second), n);
+        assert_int_equal(report(device, &u, third), n);
+        assert_memory_not_equal(first, second, n);
+        assert_memory_equal(second, third, n);
+        assert_ok(tacit_agent_absorb(server, second, n, NULL));
+        tacit_agent_destroy(server);
+        tacit_agent_destroy(device);
+        tacit_agent_destroy(restored);
+    }
+    tacit_world_destroy(world);
+}
+
+static void halves_belong_to_the_local_model(void **state)
+{
+    (void)state;
+    static uint8_t bytes[ROOM];
+    size_t size = ROOM;
+    tacit_world *world = make_world();
+    tacit_agent *joint =
+        hire(world, "recommended", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 1);
+    user u = play(joint, 0);
+    tacit_trajectory t = told(&u);
+    assert_status(tacit_agent_report(joint, &t, bytes, &size, NULL), TACIT_UNSUPPORTED);
+    assert_status(tacit_agent_absorb(joint, bytes, size, NULL), TACIT_UNSUPPORTED);
+    tacit_agent_destroy(joint);
+    tacit_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_learner_through_bytes_is_the_direct_one),
+        cmocka_unit_test(a_device_with_a_chance_of_its_own_reports_by_the_servers),
+        cmocka_unit_test(reports_that_no_device_makes_change_nothing),
+        cmocka_unit_test(models_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_saved_device_goes_on_with_its_model_and_new_noise),
+        cmocka_unit_test(halves_belong_to_the_local_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
