@@ -2,35 +2,15 @@
  * arithmetic. */
 #include "linalg/symmetric.h"
 
-#include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "linalg/blas.h"
 
 /* Measured here: the crossing of the loop below and dpotrf. */
 enum { ORDER_BY_HAND = 16 };
 
 #define ROOT_2 1.4142135623730950488
-
-/* Jobs are parallel, so BLAS must not be: one thread each, and the same bits whatever their number. */
-static void one_thread(void)
-{
-    openblas_set_num_threads(1);
-}
-
-static void start(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, one_thread);
-}
-
-void tacit__blas_start(void)
-{
-    start();
-}
 
 void tacit__packed_outer(size_t d, double scale, const double *x, double *out)
 {
@@ -75,28 +55,20 @@ bool tacit__cholesky(size_t d, double *full)
 {
     if (d <= ORDER_BY_HAND)
         return cholesky_by_hand(d, full);
-    start();
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, full, (lapack_int)d) == 0 &&
-           isfinite(full[d * d - 1]);
+    return tacit__blas_potrf(d, full, d) && isfinite(full[d * d - 1]);
 }
 
-/* dsyevd with vectors: 1 + 6 d + 2 d^2 of work and 3 + 5 d integers, then eigenvalues and a copy. */
+/* The eigenvectors' scratch, then eigenvalues and a copy. */
 size_t tacit__floor_scratch(size_t d)
 {
-    return (1 + 6 * d + 2 * d * d) + (3 + 5 * d) + d + d * d;
+    return tacit__blas_syevd_scratch(d) + d + d * d;
 }
 
 size_t tacit__eigen_floor(size_t d, double *full, double floor, double *scratch)
 {
-    start();
-    size_t n_work = 1 + 6 * d + 2 * d * d, n_integers = 3 + 5 * d, raised = 0;
-    double *work = scratch, *values = work + n_work + n_integers, *scaled = values + d;
-    lapack_int *integers = (lapack_int *)(work + n_work);
-    lapack_int order = (lapack_int)d;
-    lapack_int info =
-        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, full, order, values, work,
-                            (lapack_int)n_work, integers, (lapack_int)n_integers);
-    TACIT__REQUIRE(info == 0); /* finite input: the QR iteration converges */
+    double *work = scratch, *values = work + tacit__blas_syevd_scratch(d), *scaled = values + d;
+    size_t raised = 0;
+    tacit__blas_syevd(d, full, d, values, work);
     for (size_t j = 0; j < d; j++) {
         bool low = !(values[j] >= floor);
         raised += low;
@@ -105,8 +77,7 @@ size_t tacit__eigen_floor(size_t d, double *full, double floor, double *scratch)
             scaled[j * d + i] = root * full[j * d + i];
     }
     memcpy(work, full, d * d * sizeof *full);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)d, (int)d, (int)d, 1, scaled, (int)d,
-                work, (int)d, 0, full, (int)d);
+    tacit__blas_gemm(false, true, d, d, d, 1, scaled, d, work, d, 0, full, d);
     return raised;
 }
 
@@ -149,9 +120,7 @@ void tacit__solve_lower_many(size_t d, size_t n, const double *factor, double *b
 {
     if (n == 0)
         return;
-    start();
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)d, (int)n, 1,
-                factor, (int)d, b, (int)d);
+    tacit__blas_trsm_left(false, d, n, factor, d, b, d);
 }
 
 void tacit__invert_lower(size_t d, const double *factor, double *out)
@@ -160,24 +129,18 @@ void tacit__invert_lower(size_t d, const double *factor, double *out)
         memset(out + j * d, 0, j * sizeof *out);
         memcpy(out + j * d + j, factor + j * d + j, (d - j) * sizeof *out);
     }
-    start();
-    lapack_int info =
-        LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (lapack_int)d, out, (lapack_int)d);
-    TACIT__REQUIRE(info == 0); /* a factor has no zero on its diagonal */
+    tacit__blas_trtri(d, out, d);
 }
 
 void tacit__multiply_many(size_t d, size_t n, const double *full, const double *columns,
                           double *out)
 {
-    start();
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)d, (int)n, (int)d, 1, full, (int)d,
-                columns, (int)d, 0, out, (int)d);
+    tacit__blas_gemm(false, false, d, n, d, 1, full, d, columns, d, 0, out, d);
 }
 
 void tacit__inner_many(size_t d, size_t n, const double *columns, const double *x, double *out)
 {
-    start();
-    cblas_dgemv(CblasColMajor, CblasTrans, (int)d, (int)n, 1, columns, (int)d, x, 1, 0, out, 1);
+    tacit__blas_gemv(true, d, n, 1, columns, d, x, 0, out);
 }
 
 void tacit__squares_many(size_t d, size_t n, const double *columns, double *out)
@@ -214,17 +177,14 @@ void tacit__solve_lower_rows(size_t d, size_t n, const double *factor, double *b
     }
     if (n == 0)
         return;
-    start();
     /* read by columns, [d][n] is the transpose: X^T L^T = B^T */
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)d, 1,
-                factor, (int)d, b, (int)n);
+    tacit__blas_trsm_right(n, d, factor, d, b, n);
 }
 
 void tacit__combine_rows(size_t d, size_t n, const double *rows, const double *x, double *out)
 {
     if (d > ORDER_BY_HAND && n > 0) {
-        start();
-        cblas_dgemv(CblasColMajor, CblasNoTrans, (int)n, (int)d, 1, rows, (int)n, x, 1, 0, out, 1);
+        tacit__blas_gemv(false, n, d, 1, rows, n, x, 0, out);
         return;
     }
     double *restrict sum = out;
@@ -253,7 +213,6 @@ void tacit__squares_rows(size_t d, size_t n, const double *rows, double *out)
 void tacit__rank_update(size_t d, size_t n, const double *scale, const double *columns,
                         double *work, double *full)
 {
-    start();
     if (scale != NULL) {
         for (size_t i = 0; i < n; i++) {
             double root = sqrt(scale[i]);
@@ -262,6 +221,5 @@ void tacit__rank_update(size_t d, size_t n, const double *scale, const double *c
         }
         columns = work;
     }
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)d, (int)n, 1, columns, (int)d, 1,
-                full, (int)d);
+    tacit__blas_syrk(d, n, columns, d, full, d);
 }

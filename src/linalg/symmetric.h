@@ -8,7 +8,8 @@
  * of one standard deviation on every packed coordinate favours no direction.
  *
  * Full matrices are column-major with leading dimension d; factors are lower triangles L with M = L L^T, and what is
- * above the diagonal is not looked at. Only this room knows BLAS and LAPACK, which run on the calling thread. */
+ * above the diagonal is not looked at. The dense kernels are those of
+ * linalg/blas.h and run on the calling thread. */
 #ifndef TACIT_LINALG_SYMMETRIC_H
 #define TACIT_LINALG_SYMMETRIC_H
 
@@ -19,9 +20,6 @@ static inline size_t tacit__packed_size(size_t d)
 {
     return d * (d + 1) / 2;
 }
-
-/* Before the first use of BLAS: it runs on the calling thread alone. For files of this room. */
-void tacit__blas_start(void);
 
 /* out = packed (scale x x^T). */
 void tacit__packed_outer(size_t d, double scale, const double *x, double *out);
