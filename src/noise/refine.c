@@ -2,80 +2,89 @@
  *
  * U in (0, 1) is an endless string of random bits, of which the first 63 are in `word`; the magnitude
  * is r = round(scale Q(U)), i.e. the smallest r >= 0 with U > S((r + 1/2) / scale), S the survival
- * function of the magnitude: erfc(z / sqrt 2) or e^-z. Each comparison encloses S in an interval by
- * directed rounding and U in [prefix, prefix + 2^-bits); while they overlap, 64 more bits of U are read
- * and the precision grows. The search gallops from a guess, so a poor guess costs time, never truth.
+ * function of the magnitude: erfc(z / sqrt 2) = 2 phi(z) R(z), or e^-z. Each comparison encloses S in an
+ * interval by a bound on its error and U in [prefix, prefix + 2^-bits); while they overlap, 64 more bits of U
+ * are read and the precision grows. The search gallops from a guess, so a poor guess costs time, never truth.
  *
  * Eight extension words are at hand. Needing a ninth has probability below 2^-500; the program stops.
- * Cost: two to four evaluations of erfc or exp, 10 to 50 microseconds, once in 2^20 draws or less often
+ * Cost: two to four evaluations of S, some 50 microseconds each, once in 2^20 draws or less often
  * (the tail), or in proportion to scale (the boundaries: once in 2^28 draws at scale 2^20). */
 #include "noise/refine.h"
 
 #include <math.h>
-#include <mpfr.h>
 
 #include "base/error.h"
+#include "noise/normal.h"
 
 typedef struct draw {
     tacit__law law;
     double scale;
     uint64_t word, extension[TACIT__WORDS_PER_BLOCK];
-    unsigned extensions; /* words of `extension` in use */
-    mpfr_t low, high;    /* U is in [low, high] */
+    unsigned extensions;   /* words of `extension` in use */
+    tacit__wide low, high; /* U is in [low, high] */
 } draw;
 
 /* Encloses U by the bits read so far: 63 + 64 * extensions of them, exactly representable. */
 static void enclose(draw *d)
 {
-    mpfr_prec_t precision = 64 + 64 * (mpfr_prec_t)d->extensions;
-    mpfr_set_prec(d->low, precision);
-    mpfr_set_prec(d->high, precision);
-    mpfr_set_uj(d->low, d->word >> 1, MPFR_RNDD);
+    tacit__wide word;
+    size_t precision = 64 + 64 * (size_t)d->extensions;
+    tacit__wide_init(&word, 64);
+    tacit__wide_init(&d->low, precision);
+    tacit__wide_init(&d->high, precision);
+    tacit__wide_set_u64(&d->low, d->word >> 1);
     for (unsigned i = 0; i < d->extensions; i++) {
-        mpfr_mul_2ui(d->low, d->low, 64, MPFR_RNDD);
-        mpfr_set_uj(d->high, d->extension[i], MPFR_RNDD);
-        mpfr_add(d->low, d->low, d->high, MPFR_RNDD);
+        tacit__wide_shift(&d->low, 64);
+        tacit__wide_set_u64(&word, d->extension[i]);
+        tacit__wide_add(&d->low, &d->low, &word);
     }
-    mpfr_add_ui(d->high, d->low, 1, MPFR_RNDU);
-    mpfr_div_2ui(d->low, d->low, 63 + 64 * (unsigned long)d->extensions, MPFR_RNDD);
-    mpfr_div_2ui(d->high, d->high, 63 + 64 * (unsigned long)d->extensions, MPFR_RNDU);
+    tacit__wide_set_u64(&word, 1);
+    tacit__wide_add(&d->high, &d->low, &word);
+    tacit__wide_shift(&d->low, -63 - 64 * (int64_t)d->extensions);
+    tacit__wide_shift(&d->high, -63 - 64 * (int64_t)d->extensions);
+    tacit__wipe(&word, sizeof word);
 }
 
-/* S((r + 1/2) / scale), rounded in the given direction. */
-static void survival(const draw *d, int64_t r, mpfr_t out, mpfr_rnd_t direction)
+/* out = S(z), z = (r + 1/2) / scale; slack bounds its error. With z < 2^e the relative error of z, at most 2^(1-bits), becomes
+ * one of 2^(2 + 2 e - bits) in S: the slope of log S is at most z + 1. Those of phi and R are smaller together. */
+static void survival(const draw *d, int64_t r, tacit__wide *out, tacit__wide *slack)
 {
-    mpfr_rnd_t inverse = direction == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU; /* S decreases */
-    mpfr_set_sj(out, 2 * r + 1, inverse); /* precision >= 128: exact */
-    mpfr_div_2ui(out, out, 1, inverse);
-    mpfr_div_d(out, out, d->scale, inverse);
+    tacit__wide z, ratio;
+    size_t bits = tacit__wide_bits(out);
+    tacit__wide_init(&z, bits);
+    tacit__wide_init(&ratio, bits);
+    tacit__wide_set_u64(&z, 2 * (uint64_t)r + 1);
+    tacit__wide_set_d(&ratio, d->scale);
+    tacit__wide_div(&z, &z, &ratio);
+    tacit__wide_shift(&z, -1);
     if (d->law == TACIT__LAPLACE) {
-        mpfr_neg(out, out, direction);
-        mpfr_exp(out, out, direction);
-        return;
+        z.sign = -1;
+        tacit__wide_exp(out, &z);
+    } else {
+        tacit__normal_density(out, &z);
+        tacit__mills_ratio(&ratio, &z);
+        tacit__wide_mul(out, out, &ratio);
+        tacit__wide_shift(out, 1);
     }
-    mpfr_t root2;
-    mpfr_init2(root2, mpfr_get_prec(out));
-    mpfr_sqrt_ui(root2, 2, direction); /* divisor: the other way round */
-    mpfr_div(out, out, root2, inverse);
-    mpfr_erfc(out, out, direction);
-    mpfr_clear(root2);
+    tacit__wide_set(slack, out);
+    tacit__wide_shift(slack, 8 - (int64_t)bits + 2 * (z.exponent > 0 ? z.exponent : 0));
 }
 
 /* True if the magnitude exceeds r + 1/2 scales' worth of lattice, i.e. U < S((r + 1/2) / scale). */
 static bool exceeds(draw *d, int64_t r)
 {
-    mpfr_t bound;
-    mpfr_init2(bound, 128);
+    tacit__wide value, slack, bound;
     for (;;) {
-        mpfr_set_prec(bound, 128 + 64 * (mpfr_prec_t)d->extensions);
-        survival(d, r, bound, MPFR_RNDD);
-        bool above = mpfr_lessequal_p(d->high, bound) != 0;
-        if (!above)
-            survival(d, r, bound, MPFR_RNDU);
-        if (above || mpfr_greaterequal_p(d->low, bound)) {
-            mpfr_clear(bound);
+        size_t bits = 128 + 64 * (size_t)d->extensions;
+        tacit__wide_init(&value, bits);
+        tacit__wide_init(&slack, bits);
+        tacit__wide_init(&bound, bits);
+        survival(d, r, &value, &slack);
+        tacit__wide_sub(&bound, &value, &slack);
+        bool above = tacit__wide_compare(&d->high, &bound) <= 0;
+        tacit__wide_add(&bound, &value, &slack);
+        if (above || tacit__wide_compare(&d->low, &bound) >= 0)
             return above;
-        }
         TACIT__REQUIRE(d->extensions < TACIT__WORDS_PER_BLOCK);
         d->extensions++;
         enclose(d);
@@ -104,7 +113,6 @@ int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, ta
 {
     draw d = {.law = law, .scale = scale, .word = word};
     tacit__site_extension(site, step, index, d.extension);
-    mpfr_inits2(64, d.low, d.high, (mpfr_ptr)0);
     enclose(&d);
 
     /* exceeds(r) is true below the answer and false from it on; widen until the answer is inside
@@ -128,8 +136,6 @@ int64_t tacit__refine(const tacit__site *site, uint64_t step, uint64_t index, ta
             high = middle;
     }
 
-    mpfr_clears(d.low, d.high, (mpfr_ptr)0);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
     tacit__wipe(&d, sizeof d);
     return word & 1 ? -high : high;
 }
