@@ -66,6 +66,7 @@ coverage: setup
 
 symbols: all
 	@tests/house/symbols.sh --update $(BUILD)/libtacit.so
+	@tests/house/symbols.sh --update $(BUILD)/libtacit_client.so
 
 clean:
 	@cmake -E rm -rf build

@@ -1,13 +1,13 @@
-# Headers, both libraries, the command, pkg-config and CMake package files, man pages, completion.
+# Headers, the libraries, the command, pkg-config and CMake package files, man pages, completion.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/tacit" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h")
 
-# Two export sets: the shared library needs nothing else to link, the static one needs its own
+# Export sets of their own: a shared library needs nothing else to link, a static one needs its own
 # dependencies, and the package offers it only where they are found.
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tacit")
-foreach(kind IN ITEMS shared static)
+foreach(kind IN ITEMS shared static client_shared client_static)
   install(TARGETS tacit_${kind} EXPORT tacit-${kind}
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
@@ -27,8 +27,10 @@ install(FILES "${PROJECT_BINARY_DIR}/tacit-config.cmake"
 # The prefix is found from where the file lies, so the tree can be moved.
 file(RELATIVE_PATH TACIT_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" TACIT_PC_TO_PREFIX "${TACIT_PC_TO_PREFIX}")
-configure_file(cmake/tacit.pc.in "${PROJECT_BINARY_DIR}/tacit.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/tacit.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(pc IN ITEMS tacit tacit_client)
+  configure_file(cmake/${pc}.pc.in "${PROJECT_BINARY_DIR}/${pc}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
 
 file(GLOB man_pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 if(man_pages)

@@ -1,9 +1,14 @@
-# examples/*.c: written as a user would, against the public headers and the shared library.
+# examples/*.c: written as a user would, against the public headers and the shared library; device.c is for devices, and has the
+# client's library alone.
 file(GLOB examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.c")
 foreach(source IN LISTS examples)
   get_filename_component(name "${source}" NAME_WE)
   add_executable(example_${name} "${source}")
-  target_link_libraries(example_${name} PRIVATE tacit_flags tacit_shared m)
+  if(name STREQUAL "device")
+    target_link_libraries(example_${name} PRIVATE tacit_flags tacit_client_shared m)
+  else()
+    target_link_libraries(example_${name} PRIVATE tacit_flags tacit_shared m)
+  endif()
   set_target_properties(
     example_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                    "${PROJECT_BINARY_DIR}/examples")

@@ -22,5 +22,5 @@ if(generator_exists)
     COMMENT "Computing the sampler's tables"
     VERBATIM)
   add_custom_target(tacit_tables DEPENDS "${tables}")
-  add_dependencies(tacit_objects tacit_tables)
+  add_dependencies(tacit_client_objects tacit_tables)
 endif()

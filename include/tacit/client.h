@@ -1,5 +1,8 @@
 /* The user's side of local privacy: read the billboard, act by it, and make the one report that leaves the device.
  *
+ * These functions are in libtacit, and alone, with tacit/status.h, in libtacit_client, which is small and needs libsodium only:
+ * link a device's program with -ltacit_client (pkg-config tacit_client; tacit::client in CMake). examples/device.c is one.
+ *
  *     tacit_client_create(billboard, size, &terms, &client, &err); the answer to GET /v1/billboard?learner=NAME
  *     for each step: tacit_client_act(client, &situation, &action, &probability, &err);
  *     tacit_client_report(client, &trajectory, &body, key, &err);  what to POST to /v1/reports
@@ -50,6 +53,7 @@ typedef struct tacit_client_facts {
     tacit_guarantee guarantee;
     size_t n_states, n_actions, horizon; /* n_states is 0 where situations are features */
     size_t per_situation; /* numbers in a situation's features; 0: states are numbered */
+    double bound;         /* on the length of each action's features, or of the context's */
     uint64_t version;
 } tacit_client_facts;
 TACIT_API const tacit_client_facts *tacit_client_describe(const tacit_client *client);

@@ -1,4 +1,4 @@
-/* Release plans: declaration, calibration, accounting. See include/tacit/plan.h.
+/* Release plans: declaration and calibration. See include/tacit/plan.h; what a plan costs is in plan_cost.c.
  *
  * Budget split: the least sum of w_i s_i. Gaussian: subject to sum D_i^2 / s_i^2 = mu^2,
  * Lagrange gives w_i = 2 lambda D_i^2 / s_i^3, so s_i = c (D_i^2 / w_i)^(1/3) with
@@ -143,16 +143,10 @@ tacit_status tacit_plan_declare(tacit_plan *plan, const tacit_release *release, 
     return TACIT_OK;
 }
 
-/* How far one user moves the whole release, in the norm of the law. */
-static double reach(const tacit_release *r, tacit_law law)
-{
-    return law == TACIT_LAW_GAUSSIAN ? r->l2 * r->column_l2 : r->l1 * r->column_l1;
-}
-
 static tacit_status check_reach(const tacit_plan *plan, tacit_law law, tacit_error *err)
 {
     for (size_t i = 0; i < plan->size; i++)
-        if (!(reach(&plan->lines[i].release, law) > 0))
+        if (!(tacit__plan_reach(&plan->lines[i].release, law) > 0))
             return tacit__fail(err, TACIT_BAD_PLAN,
                                "release '%s' has no %s sensitivity, which %s noise needs",
                                plan->lines[i].name, law == TACIT_LAW_GAUSSIAN ? "L2" : "L1",
@@ -166,7 +160,7 @@ static bool split_budget(tacit_plan *plan, tacit_law law, double budget)
     double total = 0;
     for (size_t i = 0; i < plan->size; i++) {
         line *l = &plan->lines[i];
-        double d = reach(&l->release, law), w = l->release.weight;
+        double d = tacit__plan_reach(&l->release, law), w = l->release.weight;
         l->scale = law == TACIT_LAW_GAUSSIAN ? cbrt(d * d / w) : sqrt(d / w);
         total += law == TACIT_LAW_GAUSSIAN ? (d / l->scale) * (d / l->scale) : d / l->scale;
     }
@@ -252,27 +246,6 @@ tacit_status tacit_plan_set_scale(tacit_plan *plan, const char *name, tacit_law 
     for (size_t i = 0; i < plan->size; i++)
         plan->calibrated = plan->calibrated && !isnan(plan->lines[i].scale);
     return TACIT_OK;
-}
-
-tacit_status tacit_plan_account(const tacit_plan *plan, double delta, tacit_composition *out,
-                                tacit_error *err)
-{
-    if (plan == NULL || out == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (!plan->calibrated || plan->law == TACIT_LAW_NONE)
-        return tacit__fail(err, TACIT_BAD_PLAN, "the plan has no noise to account for");
-    tacit_cost *costs = tacit__alloc(plan->size, sizeof *costs);
-    if (costs == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    for (size_t i = 0; i < plan->size; i++)
-        costs[i] = (tacit_cost){.kind = plan->law == TACIT_LAW_GAUSSIAN ? TACIT_COST_GAUSSIAN
-                                                                        : TACIT_COST_LAPLACE,
-                                .sensitivity = reach(&plan->lines[i].release, plan->law),
-                                .scale = plan->lines[i].scale,
-                                .count = 1};
-    tacit_status status = tacit_compose_at_delta(costs, plan->size, delta, out, err);
-    tacit__free(costs);
-    return status;
 }
 
 size_t tacit_plan_size(const tacit_plan *plan)

@@ -121,6 +121,7 @@ static void take_request(source *s, const tacit__json_node *root)
         s->good = s->good && c->bandit.bound > 0 && c->request.n_states == 0;
         c->bandit.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
         c->request.bandit = &c->bandit;
+        c->facts.bound = c->bandit.bound;
         c->facts.per_situation =
             c->bandit.dimension * (c->bandit.disjoint ? 1 : c->request.n_actions);
     }

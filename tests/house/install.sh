@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs into a fresh prefix and builds a stranger's program against it: by pkg-config with the
-# shared and with the static library, and by find_package; then runs each.
+# shared and with the static library, and by find_package; then runs each. The same with a device's
+# program (examples/device.c) and the client's library.
 #
 #   install.sh BUILD            CC and CMAKE name the compiler and cmake
 set -eu
@@ -54,3 +55,26 @@ say 'pkg-config, static' "$box/static"
 "$cmake" --build "$box/consumer" >"$box/cmake.log" 2>&1 || { cat "$box/cmake.log"; exit 1; }
 say 'find_package, shared' "$box/consumer/consumer_shared"
 say 'find_package, static' "$box/consumer/consumer_static"
+
+# A device: one episode by a billboard from a file gives a report.
+report() { # HOW PROGRAM
+    said=$("$2" "$consumer/billboard.json" "$box/key" 2>"$box/steps") || { cat "$box/steps"; exit 1; }
+    case "$said" in
+    '{"learner":"ours","report":"'*'"}') echo "device, $1: a report of ${#said} bytes" ;;
+    *)
+        echo "device, $1: expected a report, got: $said"
+        exit 1
+        ;;
+    esac
+    [ "$(wc -c <"$box/key")" -eq 33 ] || { echo 'expected a key of 32 characters'; exit 1; }
+    ! readelf -d "$2" | grep 'NEEDED.*libtacit\.' || { echo "$2 needs more than the client's library"; exit 1; }
+}
+device=$consumer/../../../examples/device.c
+# shellcheck disable=SC2046,SC2086
+$cc $flags "$device" -o "$box/device_shared" $(pkg-config --cflags --libs tacit_client) -lm
+LD_LIBRARY_PATH=$lib report 'pkg-config, shared' "$box/device_shared"
+# shellcheck disable=SC2046,SC2086
+$cc $flags -static "$device" -o "$box/device_static" $(pkg-config --static --cflags --libs tacit_client)
+report 'pkg-config, static' "$box/device_static"
+report 'find_package, shared' "$box/consumer/device_shared"
+report 'find_package, static' "$box/consumer/device_static"

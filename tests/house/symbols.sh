@@ -1,20 +1,38 @@
 #!/bin/sh
-# The shared library exports the committed list, the list is what the public headers declare with
+# A shared library exports the committed list, the list is what the public headers declare with
 # TACIT_API, and nothing else.
 #
 #   symbols.sh LIBRARY             compare
 #   symbols.sh --update LIBRARY    write the list anew (`make symbols`)
+#
+# libtacit_client has a list of its own, client_symbols.txt, of what two of the headers declare.
 set -eu
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-list=$here/exported_symbols.txt
+update=no
+if [ "${1-}" = --update ]; then
+    update=yes
+    shift
+fi
+library=${1:?usage: symbols.sh [--update] LIBRARY}
+case "$library" in
+*libtacit_client.*)
+    name=client_symbols.txt
+    headers='client.h status.h'
+    ;;
+*)
+    name=exported_symbols.txt
+    headers=$(cd "$here/../../include/tacit" && echo *.h)
+    ;;
+esac
+list=$here/$name
 
 exported() { # LIBRARY
     nm -D --defined-only "$1" | awk '{ print $NF }' | sed 's/@.*//' | sort -u
 }
 
 declared() {
-    cat "$here"/../../include/tacit/*.h | awk '
+    for header in $headers; do cat "$here/../../include/tacit/$header"; done | awk '
         # Comments and preprocessor lines out, then one declaration per semicolon.
         { text = text " " ($0 ~ /^[ \t]*#/ ? "" : $0) }
         END {
@@ -30,13 +48,12 @@ declared() {
         }' | sort -u
 }
 
-if [ "${1-}" = --update ]; then
-    exported "${2:?usage: symbols.sh --update LIBRARY}" >"$list"
-    echo "$(wc -l <"$list") symbols in tests/house/exported_symbols.txt"
+if [ "$update" = yes ]; then
+    exported "$library" >"$list"
+    echo "$(wc -l <"$list") symbols in tests/house/$name"
     exit 0
 fi
 
-library=${1:?usage: symbols.sh [--update] LIBRARY}
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 exported "$library" >"$box/exported"
@@ -44,7 +61,7 @@ declared >"$box/declared"
 status=0
 diff -u --label 'declared with TACIT_API' --label "exported by the library" \
     "$box/declared" "$box/exported" || status=1
-if ! diff -u --label tests/house/exported_symbols.txt --label 'exported by the library' \
+if ! diff -u --label "tests/house/$name" --label 'exported by the library' \
     "$list" "$box/exported"; then
     echo 'If the change is meant: make symbols, and a line in CHANGELOG.md.'
     status=1

@@ -1,0 +1,50 @@
+# libtacit_client: the user's side of local privacy, for devices. Made of the same objects as libtacit, as far as a device
+# needs them, with plain loops (src/linalg/blas_plain.c) in the place of OpenBLAS; it needs libsodium and the C library.
+# tests/house/client.sh keeps it so.
+set(TACIT_CLIENT_ROOMS base noise linalg account sums curate plan agents client)
+
+# What both libraries have. Of account, a device needs plans, their calibration and the door, not the accountant.
+string(REPLACE ";" "|" rooms "${TACIT_CLIENT_ROOMS}")
+set(TACIT_CLIENT_SOURCES ${TACIT_SOURCES})
+list(FILTER TACIT_CLIENT_SOURCES INCLUDE REGEX "/src/(${rooms})/[^/]*\\.c$")
+set(accountant ${TACIT_CLIENT_SOURCES})
+list(FILTER accountant INCLUDE REGEX "/src/account/")
+list(FILTER accountant EXCLUDE REGEX "/(gdp|ledger|plan)\\.c$")
+list(REMOVE_ITEM TACIT_CLIENT_SOURCES ${accountant} "${PROJECT_SOURCE_DIR}/src/agents/explain.c"
+     "${PROJECT_SOURCE_DIR}/src/linalg/blas_lapack.c")
+list(REMOVE_ITEM TACIT_SOURCES ${TACIT_CLIENT_SOURCES})
+
+# Sections of their own, so that the linker can leave out what is not called.
+function(tacit_object_library target)
+  add_library(${target} OBJECT ${ARGN})
+  target_include_directories(
+    ${target} PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src"
+                      "${TACIT_GENERATED_DIR}")
+  target_link_libraries(${target} PRIVATE tacit_flags ${TACIT_LIBRARIES})
+endfunction()
+tacit_object_library(tacit_client_objects ${TACIT_CLIENT_SOURCES})
+tacit_object_library(tacit_plain_objects "${PROJECT_SOURCE_DIR}/src/linalg/blas_plain.c")
+target_compile_options(tacit_client_objects PRIVATE -ffunction-sections -fdata-sections)
+target_compile_options(tacit_plain_objects PRIVATE -ffunction-sections -fdata-sections)
+
+set(TACIT_CLIENT_LIBRARIES PkgConfig::SODIUM Threads::Threads m)
+foreach(kind IN ITEMS shared static)
+  string(TOUPPER ${kind} kind_upper)
+  add_library(tacit_client_${kind} ${kind_upper} $<TARGET_OBJECTS:tacit_client_objects>
+                                                 $<TARGET_OBJECTS:tacit_plain_objects>)
+  target_include_directories(
+    tacit_client_${kind} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+                                "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(tacit_client_${kind} PRIVATE $<BUILD_INTERFACE:tacit_flags>
+                                                     ${TACIT_CLIENT_LIBRARIES})
+  set_target_properties(tacit_client_${kind} PROPERTIES OUTPUT_NAME tacit_client LINKER_LANGUAGE C)
+endforeach()
+set(map "${PROJECT_SOURCE_DIR}/src/client/exports.map")
+# Its own calls stay inside, whatever else the program has of the same name.
+target_link_options(tacit_client_shared PRIVATE -Wl,--gc-sections,-Bsymbolic-functions
+                                                "-Wl,--version-script=${map}")
+set_target_properties(tacit_client_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 EXPORT_NAME client
+                                                     LINK_DEPENDS "${map}")
+set_target_properties(tacit_client_static PROPERTIES EXPORT_NAME client_static)
+add_library(tacit::client ALIAS tacit_client_shared)
+add_library(tacit::client_static ALIAS tacit_client_static)
