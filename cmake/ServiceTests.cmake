@@ -15,8 +15,9 @@ foreach(source IN LISTS service_tests)
   target_link_libraries(${target} PRIVATE tacit_test_support PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
   target_compile_definitions(
     ${target} PRIVATE TACIT_COMMAND="$<TARGET_FILE:tacit_command>" TACIT_SOURCE="${PROJECT_SOURCE_DIR}"
-                      TACIT_FAULT_IO="$<TARGET_FILE:tacit_fault_io>")
-  add_dependencies(${target} tacit_command tacit_fault_io)
+                      TACIT_FAULT_IO="$<TARGET_FILE:tacit_fault_io>"
+                      TACIT_DEVICE="$<TARGET_FILE:example_device>")
+  add_dependencies(${target} tacit_command tacit_fault_io example_device)
   if(TACIT_SANITIZE)
     target_compile_definitions(${target} PRIVATE TACIT_SANITIZED)
   endif()

@@ -1,0 +1,153 @@
+/* Devices that have libtacit_client alone (examples/device.c) against a real server: billboards of every family with a local
+ * model, one episode each, and reports that the server takes. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/server.h"
+
+static const char yaml[] =
+    "listen: 127.0.0.1:0\n"
+    "store: service.db\n"
+    "limits: {body: 65536}\n"
+    "learners:\n"
+    "  - {name: counts, space: {states: 4, actions: 3, horizon: 5, stationary: yes}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: gauss, space: {states: 4, actions: 3, horizon: 5}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: one-step, space: {states: 4, actions: 3, horizon: 5}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, report: step, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: random, space: {states: 3, actions: 2, horizon: 4}, users: 100,\n"
+    "     agent: {kind: private-ucb-po, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: obi, space: {states: 3, actions: 2, horizon: 4, stationary: yes}, users: 100,\n"
+    "     agent: {kind: ldp-obi, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: mixture, space: {states: 3, actions: 2, horizon: 3}, users: 100,\n"
+    "     agent: {kind: linopt-vi, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: policy, space: {states: 3, actions: 2, horizon: 3}, users: 100,\n"
+    "     agent: {kind: linopt-po, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: shared, space: {features: 20, actions: 3, bound: 2}, users: 100,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: disjoint, space: {features: 3, actions: 3, shared: no}, users: 100,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: joint, space: {states: 3, actions: 2, horizon: 1}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: weak, space: {states: 3, actions: 2, horizon: 1}, users: 100,\n"
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 50}}}\n";
+
+static char answer[SERVER_ANSWER];
+
+static void write_file(const server *s, const char *name, const char *text)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void read_file(const server *s, const char *name, char *out, size_t size)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    out[fread(out, 1, size - 1, file)] = '\0';
+    (void)fclose(file);
+}
+
+/* The device in the server's directory: from billboard.json to report.json, key and steps; its exit status. */
+static int run_device(const server *s, const char *learner)
+{
+    char path[128], command[1024];
+    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", learner);
+    assert_int_equal(server_ask(s, "", "GET", path, NULL, NULL, answer), 200);
+    const char *body = strchr(answer, '{');
+    assert_non_null(body);
+    write_file(s, "billboard.json", body);
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && timeout 60 '%s' - key <billboard.json >report.json 2>steps",
+                   s->directory, TACIT_DEVICE);
+    return system(command); // NOLINT(cert-env33-c): a program of this build
+}
+
+static int send_report(const server *s)
+{
+    static char report[SERVER_ANSWER];
+    char key[128], header[256];
+    read_file(s, "report.json", report, sizeof report);
+    read_file(s, "key", key, sizeof key);
+    (void)snprintf(header, sizeof header, "Idempotency-Key: %.*s\r\n", (int)strcspn(key, "\n"),
+                   key);
+    return server_ask(s, s->token, "POST", "/v1/reports", header, report, answer);
+}
+
+static double ledger(const server *s, const char *learner, const char *field)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
+    assert_int_equal(server_get(s, path, answer), 200);
+    return json_number(answer, field);
+}
+
+static void devices_of_every_family_report_and_are_counted_once(void **state)
+{
+    (void)state;
+    static const char *const learners[] = {"counts",  "gauss",  "one-step", "random",  "obi",
+                                           "mixture", "policy", "shared",   "disjoint"};
+    enum { USERS = 4 };
+    server s;
+    server_open(&s, TACIT_COMMAND, yaml);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
+        for (unsigned k = 1; k <= USERS; k++) {
+            static char said[4096];
+            if (run_device(&s, learners[i]) != 0) {
+                read_file(&s, "steps", said, sizeof said);
+                fail_msg("%s: %s", learners[i], said);
+            }
+            int status = send_report(&s);
+            if (status != 202 && status != 200)
+                fail_msg("%s: %d %s", learners[i], status, answer);
+            assert_true(send_report(&s) == status); /* the answer was lost; the same again */
+            server_wait_users(&s, learners[i], k);  /* so that the next billboard is another */
+        }
+        assert_true(ledger(&s, learners[i], "accepted") == USERS);
+        assert_true(ledger(&s, learners[i], "refused") == 0);
+    }
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_close(&s);
+}
+
+static void a_device_reports_on_its_owners_terms_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *learner, *said;
+    } cases[] = {{"joint", "UNSUPPORTED"}, {"weak", "BAD_EPSILON"}};
+    server s;
+    char said[1024];
+    server_open(&s, TACIT_COMMAND, yaml);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(run_device(&s, cases[i].learner) != 0);
+        read_file(&s, "steps", said, sizeof said);
+        assert_non_null(strstr(said, cases[i].said));
+        read_file(&s, "report.json", said, sizeof said);
+        assert_string_equal(said, "");
+    }
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_of_every_family_report_and_are_counted_once),
+        cmocka_unit_test(a_device_reports_on_its_owners_terms_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
