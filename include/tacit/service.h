@@ -73,7 +73,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_token_list(const tacit_service_optio
 /* --- The store, also while a service runs on it -------------------------------------------------- */
 
 typedef struct tacit_store_health {
-    uint64_t learners, inputs, open, seen, people, tokens, bytes;
+    uint64_t learners, inputs, open, seen, people, answers, tokens, bytes;
 } tacit_store_health;
 
 /* Everything is readable, adds up, and opens with the key. CORRUPT says what is not. */

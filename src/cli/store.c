@@ -39,8 +39,8 @@ static int check(const tacit_service_options *wish)
         return cli_failed(status, &err);
     (void)printf("sound: %" PRIu64 " learners, %" PRIu64 " users waiting, %" PRIu64
                  " episodes open, %" PRIu64 " taken, %" PRIu64 " people, %" PRIu64
-                 " tokens, %" PRIu64 " bytes\n",
-                 h.learners, h.inputs, h.open, h.seen, h.people, h.tokens, h.bytes);
+                 " answers, %" PRIu64 " tokens, %" PRIu64 " bytes\n",
+                 h.learners, h.inputs, h.open, h.seen, h.people, h.answers, h.tokens, h.bytes);
     return CLI_DONE;
 }
 

@@ -29,6 +29,17 @@ void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t s
         crypto_secretbox_easy(nonce + crypto_secretbox_NONCEBYTES, text, size, nonce, key) == 0);
 }
 
+void tacit__seal_alike(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size,
+                       void *out)
+{
+    uint8_t own[TACIT__KEY_BYTES], *nonce = out;
+    tacit__key_derive(key, "tacit seal: nonce", own);
+    tacit__keyed_hash(own, text, size, nonce, crypto_secretbox_NONCEBYTES);
+    TACIT__REQUIRE(
+        crypto_secretbox_easy(nonce + crypto_secretbox_NONCEBYTES, text, size, nonce, key) == 0);
+    sodium_memzero(own, sizeof own);
+}
+
 bool tacit__unseal(const uint8_t key[TACIT__KEY_BYTES], const void *sealed, size_t size, void *out)
 {
     const uint8_t *nonce = sealed;

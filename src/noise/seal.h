@@ -17,6 +17,10 @@ void tacit__seal_start(void);
 /* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a random nonce: nobody without the key can read
  * it, or make another that `unseal` takes. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out);
+/* The same with a nonce that is a hash of the text under another key made from this one: the same text is sealed to the same
+ * bytes, which is all that they tell. */
+void tacit__seal_alike(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size,
+                       void *out);
 /* out[size - SEAL_BYTES]; false: not made with this key, or changed since. */
 TACIT_MUST_USE bool tacit__unseal(const uint8_t key[TACIT__KEY_BYTES], const void *sealed,
                                   size_t size, void *out);

@@ -15,7 +15,7 @@ static const char *const keys[] = {"listen", "store",   "key",    "tls",
 enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
-                                         "rate", "timeout", "episodes"};
+                                         "rate", "timeout", "episodes",    "keys"};
 static const char *const learner_keys[] = {"name",  "space",      "users",
                                            "agent", "plan_every", "monitor"};
 static const char *const space_keys[] = {"states",   "actions", "horizon", "stationary",
@@ -115,7 +115,8 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                        .per_address = 0,
                        .rate = 0,
                        .timeout = 15,
-                       .episodes = 1000000};
+                       .episodes = 1000000,
+                       .keys = 1000000};
     const tacit__node *node = tacit__node_get(root, keys[LIMITS]);
     tacit_status status = node != NULL
                               ? need_map(c, node, keys[LIMITS], limit_keys, COUNT(limit_keys), err)
@@ -129,7 +130,8 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                    {"per_address", 0, 100000, &l.per_address},
                    {"rate", 0, 10000000, &l.rate},
                    {"timeout", 1, 3600, &l.timeout},
-                   {"episodes", 1, 1000000000, &l.episodes}};
+                   {"episodes", 1, 1000000000, &l.episodes},
+                   {"keys", 1, 1000000000, &l.keys}};
     for (size_t i = 0; i < COUNT(numbers) && status == TACIT_OK; i++)
         status = read_count(c, node, numbers[i].key, numbers[i].low, numbers[i].high,
                             numbers[i].out, err);

@@ -25,6 +25,7 @@ typedef struct tacit__limits {
     uint64_t rate;     /* requests per second and token; 0: any */
     uint64_t timeout;  /* seconds */
     uint64_t episodes; /* open at a time */
+    uint64_t keys;     /* idempotency keys whose answers are kept at a time */
 } tacit__limits;
 
 typedef struct tacit__service_config {

@@ -4,11 +4,12 @@
 
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "serve/again.h"
 #include "serve/describe.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-enum { CACHE_SECONDS = 5, MIN_KEY = 16, MAX_KEY = 128 };
+enum { CACHE_SECONDS = 5 };
 
 bool tacit__handle_billboard(tacit__request *r)
 {
@@ -43,7 +44,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     tacit_status status = tacit__vault_take(vault, tacit__learner_id(r->chosen), r->key, NULL,
-                                            r->data, r->data_size, &answer, err);
+                                            r->content, r->data, r->data_size, &answer, err);
     r->answer_code = (int)answer;
     return status;
 }
@@ -54,6 +55,8 @@ static void done(tacit__job *job, tacit_status status)
     if (status != TACIT_OK) {
         (void)tacit__refuse(r, 503, "store", NULL,
                             "the store could not be written; nothing was kept");
+    } else if (r->answer_code == TACIT__VAULT_CHANGED) {
+        (void)tacit__again_refuse(r);
     } else {
         r->status = 202;
         tacit__text_print(&r->answer, "{\"status\":\"%s\"}",
@@ -103,18 +106,8 @@ bool tacit__handle_report(tacit__request *r)
                              has ? "there is no such learner" : "which learner is meant?");
     if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
         return tacit__refuse(r, 409, "not_local", "learner", "reports belong to local learners");
-    size_t length = r->idempotency != NULL ? strlen(r->idempotency) : 0;
-    if (length < MIN_KEY || length > MAX_KEY)
-        return tacit__refuse(r, 422, "missing", "Idempotency-Key",
-                             "the header Idempotency-Key must have %d to %d characters", MIN_KEY,
-                             MAX_KEY);
-    if (!read_report(r, &b))
+    if (!tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;
-    uint8_t text[MAX_KEY + sizeof(int64_t)];
-    int64_t id = tacit__learner_id(r->chosen);
-    memcpy(text, &id, sizeof id);
-    memcpy(text + sizeof id, r->idempotency, length);
-    tacit__keyed_hash(r->service->key_report, text, sizeof id + length, r->key, sizeof r->key);
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__scribe_post(r->service->scribe, &r->job);
     return false;

@@ -45,7 +45,9 @@ struct tacit__request {
     struct tacit__learner *chosen;
     uint8_t *data; /* of the job; freed with the request */
     size_t data_size;
-    uint8_t key[TACIT__VAULT_KEY];
+    bool keyed; /* there is an idempotency key: its hash, and that of the body */
+    uint8_t key[TACIT__VAULT_KEY], content[TACIT__VAULT_KEY];
+    void (*answer_again)(tacit__request *request);
     int answer_code;
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */

@@ -3,26 +3,38 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What routes with an optional key say about it. */
+#define KEY                                                                                        \
+    "header `Idempotency-Key`, if wanted: 16 to 128 characters chosen at random. The same "        \
+    "request "                                                                                     \
+    "with the same key gets the same answer, also after a crash, until the episode expires or "    \
+    "`limits.keys` others came later; it then waits for the disk once\n"
+#define REUSED "422 `key_reused`: the key was used for another request"
+
 const tacit__route tacit__routes[] = {
     {"POST", "/v1/episodes", TACIT__SCOPE_DECIDE, tacit__handle_open,
-     "Opens an episode for a user. Nothing is kept until the first observation.",
+     "Opens an episode for a user. Nothing is kept until the first observation, but for the answer "
+     "to a request with a key.",
+     KEY
      "`learner`: its name; may be left out if there is one\n"
      "`user`: an opaque id, up to 256 bytes, kept as a keyed hash; a user takes part once in each "
      "learner",
      "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970)\n"
-     "409 `taken_part`: this user has taken part already"},
+     "409 `taken_part`: this user has taken part already\n" REUSED},
     {"POST", "/v1/episodes/{id}/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide,
      "The action for the user's present situation, by the current billboard.",
+     KEY
      "`state`: a whole number, or `context`: [actions x features] numbers, as the learner's space "
      "says\n"
      "`step`: from 0; may be left out: the first step that was not yet observed",
      "200: `action`, `probability` (of this action), `version` (of the policy), `step`, `decision` "
      "(its id)\n"
-     "410 `expired`: the episode is too old"},
+     "410 `expired`: the episode is too old\n" REUSED},
     {"POST", "/v1/episodes/{id}/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "What came of a decision. Rewards may come later than the next decision, and in any order. A "
      "2xx means that it is on disk.",
-     "`decision`: the id that decide gave; it is the idempotency key\n"
+     "`decision`: the id that decide gave; it is the idempotency key, and a header of that name is "
+     "not looked at\n"
      "`reward`: from 0 to 1; may come in a later call\n"
      "`next_state` or `next_context`: where it led; needed for the last of several steps",
      "200: `status` is `open` (more is expected), `finished` (will be learned), or `full` (the "
@@ -32,8 +44,8 @@ const tacit__route tacit__routes[] = {
      "410 `expired`"},
     {"POST", "/v1/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide_once,
      "Opens an episode of one step and decides in it, for learners with horizon 1.",
-     "`learner`, `user`: as for episodes\n`state` or `context`: as for decide",
-     "200: as for decide"},
+     KEY "`learner`, `user`: as for episodes\n`state` or `context`: as for decide",
+     "200: as for decide\n" REUSED},
     {"POST", "/v1/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "The same as observe above: the decision's id tells the episode.",
      "`decision`, `reward`, `next_state`, `next_context`: as above", "as above"},
@@ -52,7 +64,7 @@ const tacit__route tacit__routes[] = {
      "header `Idempotency-Key`: 16 to 128 characters chosen at random; the same key counts once\n"
      "`learner`: as above\n`report`: base64url",
      "202: `status` is `taken`, or `full` (the budget is spent: not learned)\n"
-     "422 `report`: it was made for another learner, or no device can have made it"},
+     "422 `report`: it was made for another learner, or no device can have made it\n" REUSED},
     {"GET", "/v1/learners", TACIT__SCOPE_READ, tacit__handle_learners,
      "All learners and how far they are.", "",
      "200: `learners`: `name`, `kind`, `model`, `limit`, `accepted`, `users`, `refused`, `left`, "

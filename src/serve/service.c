@@ -132,13 +132,16 @@ unsigned tacit__service_admit(tacit_service *s, const char *bearer, unsigned sco
 typedef struct sweeping {
     tacit__job job;
     int64_t before;
-    uint64_t n;
+    uint64_t n, forgotten;
 } sweeping;
 
 static tacit_status apply_sweeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     sweeping *w = (sweeping *)job;
-    return tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->n, err);
+    tacit_status status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->n, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
+    return status;
 }
 
 static void *sweep(void *context)
@@ -149,16 +152,16 @@ static void *sweep(void *context)
         pthread_mutex_unlock(&s->stop_lock);
         sweeping w = {.job = {.apply = apply_sweeping},
                       .before = tacit__service_now() - (int64_t)s->config.expire};
-        if (atomic_load(&s->open_episodes) > 0 &&
-            tacit__scribe_wait(s->scribe, &w.job) == TACIT_OK && w.n > 0) {
+        if ((atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers)) &&
+            tacit__scribe_wait(s->scribe, &w.job) == TACIT_OK) {
             atomic_fetch_sub(&s->open_episodes, w.n);
             atomic_fetch_add(&s->expired, w.n);
         }
         struct timespec until;
         (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += w.n == SWEEP_MOST                  ? 0
-                        : s->config.expire < SWEEP_SECONDS ? 1
-                                                           : SWEEP_SECONDS;
+        until.tv_sec += w.n == SWEEP_MOST || w.forgotten == SWEEP_MOST ? 0
+                        : s->config.expire < SWEEP_SECONDS             ? 1
+                                                                       : SWEEP_SECONDS;
         pthread_mutex_lock(&s->stop_lock);
         if (!s->stop)
             (void)pthread_cond_timedwait(&s->stop_news, &s->stop_lock, &until);
@@ -181,6 +184,10 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
+    bool answers = false;
+    if (status == TACIT_OK)
+        status = tacit__vault_has_answers(s->reader, &answers, err);
+    atomic_store(&s->has_answers, answers);
     bool copy = status == TACIT_OK && tacit__vault_is_copy(s->vault);
     if (copy)
         tacit__service_say(s, "this store is a copy: learners decide, but learn no more");
@@ -193,7 +200,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK) {
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);
-        tacit__key_derive(key, "tacit service: reports", s->key_report);
+        tacit__key_derive(key, "tacit service: requests", s->key_again);
     }
     tacit__wipe(key, sizeof key);
     return status;

@@ -36,8 +36,7 @@ struct tacit_service {
     tacit__service_config config;
     tacit_log_fn *log;
     void *log_context;
-    uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES],
-        key_report[TACIT__KEY_BYTES];
+    uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
     tacit__vault *vault; /* the scribe's, while there is one */
     tacit__scribe *scribe;
     tacit__vault *reader;
@@ -49,6 +48,7 @@ struct tacit_service {
     pthread_mutex_t guarantee_lock;
     tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
     atomic_uint_fast64_t open_episodes, expired;
+    atomic_bool has_answers; /* of requests with keys, kept in the store */
     tacit__route_figures figures[TACIT__MAX_ROUTES];
     time_t started;
     pthread_t sweeper;

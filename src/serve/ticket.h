@@ -1,6 +1,6 @@
 /* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id are the facts themselves, sealed
  * with a key that only the service has: it can be asked about them after a crash, or days later, and an episode of which nothing
- * more is heard has cost nothing. Nobody else can read or make one. */
+ * more is heard has cost nothing. Nobody else can read or make one. The same facts are the same id. */
 #ifndef TACIT_SERVE_TICKET_H
 #define TACIT_SERVE_TICKET_H
 

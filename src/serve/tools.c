@@ -118,6 +118,7 @@ tacit_status tacit_store_check(const tacit_service_options *options, tacit_store
                                        .open = found.open,
                                        .seen = found.seen,
                                        .people = found.people,
+                                       .answers = found.answers,
                                        .tokens = found.tokens,
                                        .bytes = found.bytes};
     tacit__vault_close(vault);

@@ -4,6 +4,7 @@
  *     open      episodes with some of their steps, sealed, until they are finished or too old
  *     input     finished users in the order in which they were acknowledged, sealed, until a learner's state has them
  *     seen      episodes and reports that were taken, so that none counts twice
+ *     answer    what requests with an idempotency key were answered, sealed, until their episode is too old
  *     person    users that took part, as keyed hashes
  *     ledger    releases: how many steps were declared, how many have passed
  *     history   points for curves; public
@@ -107,13 +108,16 @@ typedef enum tacit__vault_answer {
     TACIT__VAULT_TAKEN,
     TACIT__VAULT_SEEN, /* it was taken before; nothing changed */
     TACIT__VAULT_FULL, /* the learner has had all its users, or the vault is a copy; nothing is kept */
-    TACIT__VAULT_PERSON /* this person took part in another episode; nothing changed */
+    TACIT__VAULT_PERSON, /* this person took part in another episode; nothing changed */
+    TACIT__VAULT_CHANGED /* another content was taken under this key; nothing changed */
 } tacit__vault_answer;
 
-/* A finished user: `key` names the episode or report, `person` is a hash or NULL. Removes the open episode of that name. */
+/* A finished user: `key` names the episode or report, `person` is a hash or NULL. Removes the open episode of that name.
+ * `content`, a hash of what came, tells a repetition from something else under the same key; NULL: nobody asks. */
 TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                                               const uint8_t key[TACIT__VAULT_KEY],
-                                              const uint8_t *person, const void *data, size_t size,
+                                              const uint8_t *person, const uint8_t *content,
+                                              const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
 
 /* The open episode: its steps so far. `person` claims the person for this episode. */
@@ -141,6 +145,32 @@ TACIT_MUST_USE tacit_status tacit__vault_next(tacit__vault *vault, int64_t learn
                                               int64_t *number, uint8_t **data, size_t *size,
                                               tacit_error *err);
 
+/* --- Answers to requests that may come again --------------------------------------------------- */
+
+typedef enum tacit__vault_memory {
+    TACIT__VAULT_NEW,  /* nobody knows this key */
+    TACIT__VAULT_SAME, /* the same was asked before: *data is what was answered */
+    TACIT__VAULT_OTHER /* something else was asked with this key */
+} tacit__vault_memory;
+
+/* What was asked as `name` in an episode that was not opened before `opened`; `content` is a hash of what is asked now. */
+TACIT_MUST_USE tacit_status tacit__vault_recall(tacit__vault *vault,
+                                                const uint8_t name[TACIT__VAULT_KEY],
+                                                const uint8_t content[TACIT__VAULT_KEY],
+                                                int64_t opened, tacit__vault_memory *memory,
+                                                void *data, size_t size, tacit_error *err);
+/* Keeps an answer; of more than `most` the oldest are forgotten. */
+TACIT_MUST_USE tacit_status tacit__vault_remember(tacit__vault *vault,
+                                                  const uint8_t name[TACIT__VAULT_KEY],
+                                                  const uint8_t content[TACIT__VAULT_KEY],
+                                                  int64_t opened, const void *data, size_t size,
+                                                  uint64_t most, tacit_error *err);
+/* Ends those of episodes that were opened before `opened`, at most `most`; *n is how many. */
+TACIT_MUST_USE tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most,
+                                                uint64_t *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has,
+                                                     tacit_error *err);
+
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
 enum { TACIT__TOKEN_HASH = 32, TACIT__TOKEN_NAME = 64, TACIT__MAX_TOKENS = 256 };
@@ -166,7 +196,7 @@ TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
 /* --- Care ------------------------------------------------------------------------------------- */
 
 typedef struct tacit__vault_health {
-    uint64_t learners, inputs, open, seen, people, tokens;
+    uint64_t learners, inputs, open, seen, people, answers, tokens;
     uint64_t bytes;
 } tacit__vault_health;
 

@@ -250,6 +250,7 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
         {"SELECT count(*) FROM open", &health->open},
         {"SELECT count(*) FROM seen", &health->seen},
         {"SELECT count(*) FROM person", &health->people},
+        {"SELECT count(*) FROM answer", &health->answers},
         {"SELECT count(*) FROM token", &health->tokens},
         {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", &health->bytes}};
     tacit_status status = check_pages(vault, err);
@@ -272,6 +273,8 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
         status = check_sealed(vault, "SELECT data FROM input", vault->key_input, err);
     if (status == TACIT_OK && vault->keyed)
         status = check_sealed(vault, "SELECT data FROM open", vault->key_input, err);
+    if (status == TACIT_OK && vault->keyed)
+        status = check_sealed(vault, "SELECT data FROM answer", vault->key_input, err);
     return status;
 }
 

@@ -8,7 +8,8 @@
 struct tacit__vault {
     tacit__db db;
     int lock; /* descriptor of the lock file, or -1 */
-    bool keyed, copy;
+    bool keyed, copy, answers_counted;
+    uint64_t answers; /* rows of that table, if they were counted */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
 };
 
@@ -30,6 +31,10 @@ enum {
     SQL_HELD,
     SQL_LET_GO,
     SQL_NEXT,
+    SQL_RECALL,
+    SQL_REMEMBER,
+    SQL_FORGET,
+    SQL_FORGET_OLD,
 };
 
 /* The column as bytes; NULL when it is empty. */

@@ -65,21 +65,34 @@ static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *p
                            (size_t)TACIT__VAULT_KEY);
 }
 
+/* *same, if wanted: what was seen is not known to be something else than `content`. */
 static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t *key, bool *seen,
-                            tacit_error *err)
+                            const uint8_t *content, bool *same, tacit_error *err)
 {
-    return exists(vault, SQL_IS_SEEN, "SELECT 1 FROM seen WHERE learner=? AND key=?", learner, key,
-                  seen, NULL, err);
+    sqlite3_stmt *row;
+    tacit_status status =
+        exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
+               key, seen, &row, err);
+    if (status != TACIT_OK)
+        return status;
+    if (same != NULL) {
+        size_t size = 0;
+        const void *theirs = *seen ? tacit__vault_blob(row, 0, &size) : NULL;
+        *same =
+            content == NULL || size != TACIT__VAULT_KEY || tacit__same_bytes(theirs, content, size);
+    }
+    (void)sqlite3_reset(row);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                                const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                               const void *data, size_t size, tacit__vault_answer *answer,
-                               tacit_error *err)
+                               const uint8_t *content, const void *data, size_t size,
+                               tacit__vault_answer *answer, tacit_error *err)
 {
-    bool seen;
-    tacit_status status = is_seen(vault, learner, key, &seen, err);
-    *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
+    bool seen, same = true;
+    tacit_status status = is_seen(vault, learner, key, &seen, content, &same, err);
+    *answer = !seen ? TACIT__VAULT_TAKEN : same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
     if (status != TACIT_OK || seen)
         return status;
     status = claim(vault, learner, person, key, answer, err);
@@ -101,8 +114,9 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                             err, "ib", learner, key, (size_t)TACIT__VAULT_KEY);
     if (status != TACIT_OK || *answer == TACIT__VAULT_FULL)
         return status;
-    status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?)", err, "ib",
-                             learner, key, (size_t)TACIT__VAULT_KEY);
+    status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
+                             learner, key, (size_t)TACIT__VAULT_KEY, content,
+                             content != NULL ? (size_t)TACIT__VAULT_KEY : 0);
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (status == TACIT_OK && sealed == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -122,7 +136,7 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                tacit__vault_answer *answer, tacit_error *err)
 {
     bool seen;
-    tacit_status status = is_seen(vault, learner, key, &seen, err);
+    tacit_status status = is_seen(vault, learner, key, &seen, NULL, NULL, err);
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (status != TACIT_OK || seen)
         return status;
@@ -162,7 +176,7 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     }
     *seen = false;
     if (status == TACIT_OK && !found)
-        status = is_seen(vault, learner, key, seen, err);
+        status = is_seen(vault, learner, key, seen, NULL, NULL, err);
     return status;
 }
 

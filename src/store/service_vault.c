@@ -17,7 +17,7 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-enum { FORMAT = 1, APPLICATION = 0x74616374, BUSY_MS = 5000 };
+enum { FORMAT = 2, APPLICATION = 0x74616374, BUSY_MS = 5000 };
 
 static const char schema[] =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
@@ -29,7 +29,11 @@ static const char schema[] =
     "CREATE INDEX open_by_age ON open(opened);"
     "CREATE TABLE input(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);"
     "CREATE INDEX input_by_learner ON input(learner, number);"
-    "CREATE TABLE seen(learner INTEGER, key BLOB, PRIMARY KEY(learner, key)) WITHOUT ROWID;"
+    "CREATE TABLE seen(learner INTEGER, key BLOB, content BLOB, PRIMARY KEY(learner, key))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE answer(name BLOB PRIMARY KEY, opened INTEGER, content BLOB, data BLOB)"
+    " WITHOUT ROWID;"
+    "CREATE INDEX answer_by_age ON answer(opened);"
     "CREATE TABLE person(learner INTEGER, hash BLOB, key BLOB, PRIMARY KEY(learner, hash))"
     " WITHOUT ROWID;"
     "CREATE TABLE ledger(learner INTEGER, release TEXT, declared INTEGER, passed INTEGER,"
@@ -120,7 +124,7 @@ static tacit_status create_tables(tacit__vault *vault, const uint8_t *key, tacit
     if (status == TACIT_OK)
         status = tacit__db_run(&vault->db, numbers, "create", err);
     tacit__key_derive(key, "tacit vault: check", check);
-    if (status == TACIT_OK) /* statement 15 is compiled for something else later */
+    if (status == TACIT_OK) /* this statement is compiled for something else later */
         status = tacit__db_write(&vault->db, SQL_NEXT, "INSERT INTO meta VALUES('check', ?)", err,
                                  "b", check, sizeof check);
     (void)sqlite3_finalize(vault->db.statements[SQL_NEXT]);
@@ -264,6 +268,7 @@ void tacit__vault_undo(tacit__vault *vault)
 {
     for (size_t i = 0; i < TACIT__DB_STATEMENTS; i++)
         (void)sqlite3_reset(vault->db.statements[i]);
+    vault->answers_counted = false;
     if (!sqlite3_get_autocommit(vault->db.handle))
         (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -129,7 +129,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 {
     taking *t = (taking *)job;
     uint8_t name[TACIT__VAULT_KEY] = {(uint8_t)(t->user + 1)};
-    return tacit__vault_take(vault, t->learner, name, NULL, t->data, t->s->size, &t->answer, err);
+    return tacit__vault_take(vault, t->learner, name, NULL, NULL, t->data, t->s->size, &t->answer,
+                             err);
 }
 
 static void must(tacit_status status, const tacit_error *err)

@@ -258,18 +258,18 @@ static void a_vault_counts_everybody_once(void **state)
     name[0] = 11;
     assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
     assert_true(has);
-    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_PERSON);
     name[0] = 10;
-    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
-    assert_ok(tacit__vault_take(v, l.id, name, ann, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_SEEN);
     assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == 0 && seen);
     for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
         name[0] = (uint8_t)(20 + i);
-        assert_ok(tacit__vault_take(v, l.id, name, NULL, data, sizeof data, &answer, &err));
+        assert_ok(tacit__vault_take(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
         assert_int_equal(answer, i < 2 ? TACIT__VAULT_TAKEN : TACIT__VAULT_FULL);
     }
     tacit__vault_health health;

@@ -1,0 +1,113 @@
+/* What requests with an idempotency key were answered. See store/service.h.
+ *
+ * A row is found by a hash of the key, and says by another one what was asked. It ends with the episode that it belongs to, or
+ * when there are too many: then the oldest go first. How many there are is counted once and then kept track of, since SQLite
+ * would count them one by one. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                 const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                 tacit__vault_memory *memory, void *data, size_t size,
+                                 tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    tacit_status status =
+        tacit__db_prepare(&vault->db, SQL_RECALL,
+                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_blob(s, 1, name, TACIT__VAULT_KEY, SQLITE_STATIC);
+    (void)sqlite3_bind_int64(s, 2, opened);
+    status = tacit__db_next(&vault->db, s, &found, err);
+    *memory = TACIT__VAULT_NEW;
+    if (status != TACIT_OK || !found)
+        return status;
+    size_t n, opened_size = 0;
+    uint8_t *plain = NULL;
+    const void *theirs = tacit__vault_blob(s, 0, &n);
+    bool same = n == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, n);
+    *memory = same ? TACIT__VAULT_SAME : TACIT__VAULT_OTHER;
+    if (same) {
+        const void *sealed = tacit__vault_blob(s, 1, &n);
+        status =
+            tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &plain, &opened_size, err);
+        if (status == TACIT_OK && opened_size != size)
+            status =
+                tacit__fail(err, TACIT_CORRUPT, "%.200s: an answer is damaged", vault->db.path);
+        if (status == TACIT_OK)
+            memcpy(data, plain, size);
+        tacit__free_secret(plain, opened_size);
+    }
+    (void)sqlite3_reset(s);
+    return status;
+}
+
+/* Room for one more of `most`. */
+static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (!vault->answers_counted) {
+        int64_t n = 0;
+        status = tacit__vault_number(vault, "SELECT count(*) FROM answer", &n, err);
+        vault->answers = (uint64_t)n;
+        vault->answers_counted = status == TACIT_OK;
+    }
+    if (status != TACIT_OK || vault->answers < most)
+        return status;
+    status = tacit__db_write(&vault->db, SQL_FORGET,
+                             "DELETE FROM answer WHERE name IN"
+                             " (SELECT name FROM answer ORDER BY opened LIMIT ?)",
+                             err, "i", (int64_t)(vault->answers - most + 1));
+    if (status == TACIT_OK)
+        vault->answers -= (uint64_t)sqlite3_changes(vault->db.handle);
+    return status;
+}
+
+tacit_status tacit__vault_remember(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                   const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                   const void *data, size_t size, uint64_t most, tacit_error *err)
+{
+    tacit_status status = make_room(vault, most, err);
+    uint8_t *sealed = status == TACIT_OK ? tacit__alloc(size + TACIT__SEAL_BYTES, 1) : NULL;
+    if (status == TACIT_OK && sealed == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status != TACIT_OK)
+        return status;
+    tacit__seal(vault->key_input, data, size, sealed);
+    status =
+        tacit__db_write(&vault->db, SQL_REMEMBER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)",
+                        err, "bibb", name, (size_t)TACIT__VAULT_KEY, opened, content,
+                        (size_t)TACIT__VAULT_KEY, sealed, size + TACIT__SEAL_BYTES);
+    tacit__free(sealed);
+    vault->answers += status == TACIT_OK;
+    return status;
+}
+
+tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
+                                 tacit_error *err)
+{
+    tacit_status status =
+        tacit__db_write(&vault->db, SQL_FORGET_OLD,
+                        "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"
+                        " ORDER BY opened LIMIT ?)",
+                        err, "ii", opened, (int64_t)most);
+    *n = status == TACIT_OK ? (uint64_t)sqlite3_changes(vault->db.handle) : 0;
+    if (vault->answers_counted)
+        vault->answers -= *n;
+    return status;
+}
+
+tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has, tacit_error *err)
+{
+    int64_t n = 0;
+    tacit_status status =
+        tacit__vault_number(vault, "SELECT EXISTS(SELECT 1 FROM answer)", &n, err);
+    *has = n != 0;
+    return status;
+}

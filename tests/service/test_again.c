@@ -1,0 +1,347 @@
+/* Requests that come again, with the same key: the same answer, also after kill -9, and nothing twice. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/client.h>
+
+#include "support/check.h"
+#include "support/server.h"
+
+#define JOINT "{kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
+#define LOCAL "{kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}"
+
+static const char plain[] =
+    "listen: 127.0.0.1:0\n"
+    "store: service.db\n"
+    "learners:\n"
+    "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100000, agent: "
+    "{kind: ucbvi}}\n"
+    "  - {name: walk, space: {states: 5, actions: 2, horizon: 3}, users: 100, agent: " JOINT "}\n"
+    "  - {name: lin, space: {features: 2, actions: 2}, users: 100, agent: {kind: lin-ucb}}\n"
+    "  - {name: ours, space: {states: 3, actions: 2, horizon: 2, stationary: yes}, users: 50, "
+    "agent: " LOCAL "}\n";
+
+static char answer[SERVER_ANSWER];
+
+static void nap(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+static void begin(server *s, const char *yaml)
+{
+    server_open(s, TACIT_COMMAND, yaml);
+    server_token(s, "all", "admin", s->token);
+    assert_true(server_start(s, NULL));
+}
+
+static void end(server *s)
+{
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+    server_close(s);
+}
+
+static void crash(server *s)
+{
+    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
+    assert_true(server_start(s, NULL));
+}
+
+/* The body of the answer, from `{` on; its status must be this one. */
+static const char *post(const server *s, const char *path, const char *key, const char *body,
+                        int wanted)
+{
+    char header[200];
+    (void)snprintf(header, sizeof header, "Idempotency-Key: %s\r\n", key != NULL ? key : "");
+    int status = server_ask(s, s->token, "POST", path, key != NULL ? header : NULL, body, answer);
+    if (status != wanted)
+        fail_msg("status %d, expected %d: %s", status, wanted, answer);
+    return strchr(answer, '{');
+}
+
+static void assert_reused(const server *s, const char *path, const char *key, const char *body)
+{
+    char code[40] = "", field[40] = "";
+    (void)post(s, path, key, body, 422);
+    assert_true(json_field(answer, "code", code, sizeof code) &&
+                json_field(answer, "field", field, sizeof field));
+    assert_string_equal(code, "key_reused");
+    assert_string_equal(field, "Idempotency-Key");
+}
+
+static void keep(const char *text, char out[4096])
+{
+    assert_true(strlen(text) < 4096);
+    (void)snprintf(out, 4096, "%s", text);
+}
+
+static double figure(const server *s, const char *learner, const char *key)
+{
+    static char text[SERVER_ANSWER];
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
+    assert_int_equal(server_get(s, path, text), 200);
+    return json_number(text, key);
+}
+
+static void observe(const server *s, const char *decision, const char *key, const char *rest)
+{
+    char body[2048];
+    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\"%s}", decision, rest);
+    (void)post(s, "/v1/observe", key, body, 200);
+}
+
+static const char k1[] = "key-0123456789-a", k2[] = "key-0123456789-b", k3[] = "key-0123456789-c";
+
+/* --- Opening ------------------------------------------------------------------------------------ */
+
+static void an_episode_is_opened_once(void **state)
+{
+    (void)state;
+    static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}",
+                      bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
+    server s;
+    char first[4096], episode[512], path[700], decision[1024];
+    begin(&s, plain);
+    keep(post(&s, "/v1/episodes", k1, ann, 201), first);
+    assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
+    nap(1100); /* not by the clock */
+    assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
+    crash(&s);
+    assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
+    assert_reused(&s, "/v1/episodes", k1, bob);
+    assert_true(strcmp(post(&s, "/v1/episodes", k2, ann, 201), first) != 0);
+    assert_true(strcmp(post(&s, "/v1/episodes", NULL, ann, 201), first) != 0);
+    /* she takes part in it; the same request is still answered the same, another is not */
+    assert_true(json_field(first, "episode", episode, sizeof episode));
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    for (int h = 0; h < 3; h++) {
+        (void)post(&s, path, NULL, "{\"state\":2}", 200);
+        assert_true(json_field(answer, "decision", decision, sizeof decision));
+        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+    }
+    server_wait_users(&s, "walk", 1);
+    assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
+    (void)post(&s, "/v1/episodes", k2, bob, 422);
+    (void)post(&s, "/v1/episodes", k3, ann, 409);
+    (void)post(&s, "/v1/episodes", NULL, ann, 409);
+    crash(&s);
+    assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
+    /* keys that are none */
+    char code[40], *many = malloc(200);
+    memset(many, 'x', 199);
+    many[129] = '\0';
+    (void)post(&s, "/v1/episodes", "short", ann, 422);
+    assert_true(json_field(answer, "code", code, sizeof code));
+    assert_string_equal(code, "out_of_range");
+    (void)post(&s, "/v1/episodes", many, ann, 422);
+    many[128] = '\0';
+    (void)post(&s, "/v1/episodes", many, bob, 201);
+    free(many);
+    assert_true(figure(&s, "walk", "accepted") == 1);
+    end(&s);
+}
+
+/* --- Deciding ----------------------------------------------------------------------------------- */
+
+static void a_decision_is_made_once(void **state)
+{
+    (void)state;
+    server s;
+    char first[4096], second[4096], decision[1024], other[1024], episode[512], path[700];
+    begin(&s, plain);
+    static const char carl[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"carl\"}";
+    keep(post(&s, "/v1/decide", k1, carl, 200), first);
+    assert_true(json_field(first, "decision", decision, sizeof decision));
+    double action = json_number(first, "action"), version = json_number(first, "version");
+    /* others come until the billboard says something else */
+    for (int i = 0; i < 200 && json_number(answer, "action") == action; i++) {
+        (void)post(&s, "/v1/decide", NULL, "{\"learner\":\"arms\",\"state\":1}", 200);
+        assert_true(json_field(answer, "decision", other, sizeof other));
+        double now = json_number(answer, "action");
+        observe(&s, other, NULL, now == action ? ",\"reward\":0" : ",\"reward\":1");
+        server_wait_users(&s, "arms", (unsigned long)i + 1);
+        (void)post(&s, "/v1/decide", NULL, "{\"learner\":\"arms\",\"state\":1}", 200);
+    }
+    assert_true(json_number(answer, "action") != action);
+    assert_true(json_number(answer, "version") > version);
+    assert_string_equal(post(&s, "/v1/decide", k1, carl, 200), first);
+    crash(&s);
+    assert_string_equal(post(&s, "/v1/decide", k1, carl, 200), first);
+    assert_reused(&s, "/v1/decide", k1, "{\"learner\":\"arms\",\"state\":2,\"user\":\"carl\"}");
+    double before = figure(&s, "arms", "accepted");
+    observe(&s, decision, k1, ",\"reward\":1"); /* a key does no harm here */
+    observe(&s, decision, k1, ",\"reward\":1");
+    observe(&s, decision, k2, ",\"reward\":1");
+    assert_true(figure(&s, "arms", "accepted") == before + 1);
+    assert_string_equal(post(&s, "/v1/decide", k1, carl, 200), first);
+    (void)post(&s, "/v1/decide", k2, carl, 409); /* with another key he comes a second time */
+    /* features are told again, and are in the id */
+    static const char x[] = "{\"learner\":\"lin\",\"context\":[0.5,0,0,0.5]}";
+    keep(post(&s, "/v1/decide", k1, x, 200), second); /* of another learner: another key */
+    crash(&s);
+    assert_string_equal(post(&s, "/v1/decide", k1, x, 200), second);
+    assert_reused(&s, "/v1/decide", k1, "{\"learner\":\"lin\",\"context\":[0.5,0,0,0.25]}");
+    /* in an episode: the step is remembered, too */
+    (void)post(&s, "/v1/episodes", NULL, "{\"learner\":\"walk\"}", 201);
+    assert_true(json_field(answer, "episode", episode, sizeof episode));
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    for (int h = 0; h < 3; h++) {
+        const char *key = h == 0 ? k1 : h == 1 ? k2 : k3;
+        keep(post(&s, path, key, "{\"state\":2}", 200), first);
+        assert_true(json_number(first, "step") == h);
+        assert_true(json_field(first, "decision", decision, sizeof decision));
+        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+        if (h == 1)
+            crash(&s);
+        assert_string_equal(post(&s, path, key, "{\"state\":2}", 200), first);
+        assert_reused(&s, path, key, "{\"state\":2,\"step\":0}");
+    }
+    (void)post(&s, path, NULL, "{\"state\":2}", 409); /* it is over */
+    end(&s);
+}
+
+typedef struct racer {
+    const server *s;
+    char heard[SERVER_ANSWER];
+    int status;
+} racer;
+
+static void *race(void *context)
+{
+    racer *r = context;
+    r->status = server_ask(r->s, r->s->token, "POST", "/v1/decide",
+                           "Idempotency-Key: the-same-for-everybody\r\n",
+                           "{\"learner\":\"arms\",\"state\":0}", r->heard);
+    return NULL;
+}
+
+static void those_who_come_at_once_get_one_answer(void **state)
+{
+    (void)state;
+    enum { RACERS = 8 };
+    server s;
+    pthread_t threads[RACERS];
+    racer *racers = calloc(RACERS, sizeof *racers);
+    begin(&s, plain);
+    for (int i = 0; i < RACERS; i++) {
+        racers[i].s = &s;
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (int i = 0; i < RACERS; i++)
+        (void)pthread_join(threads[i], NULL);
+    for (int i = 0; i < RACERS; i++) {
+        assert_int_equal(racers[i].status, 200);
+        assert_string_equal(strchr(racers[i].heard, '{'), strchr(racers[0].heard, '{'));
+    }
+    free(racers);
+    end(&s);
+}
+
+/* --- Reports ------------------------------------------------------------------------------------ */
+
+static char *make_report(const server *s)
+{
+    uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
+    double rewards[2] = {0.25, 0.75};
+    char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    assert_int_equal(server_get(s, "/v1/billboard?learner=ours", answer), 200);
+    const char *board = strchr(answer, '{');
+    assert_ok(tacit_client_create(board, strlen(board), &client, &err));
+    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    assert_ok(tacit_client_report(client, &t, &body, key, &err));
+    tacit_client_destroy(client);
+    return body;
+}
+
+static void a_report_is_taken_once_and_another_under_its_key_is_refused(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    char *one = make_report(&s), *two = make_report(&s);
+    (void)post(&s, "/v1/reports", k1, one, 202);
+    (void)post(&s, "/v1/reports", k1, one, 202);
+    assert_reused(&s, "/v1/reports", k1, two);
+    crash(&s);
+    (void)post(&s, "/v1/reports", k1, one, 202);
+    assert_reused(&s, "/v1/reports", k1, two);
+    assert_true(figure(&s, "ours", "accepted") == 1);
+    (void)post(&s, "/v1/reports", k2, two, 202);
+    assert_true(figure(&s, "ours", "accepted") == 2);
+    free(one);
+    free(two);
+    end(&s);
+}
+
+/* --- What is kept ------------------------------------------------------------------------------- */
+
+static int kept(server *s)
+{
+    char out[512], *at;
+    assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 0);
+    assert_non_null(at = strstr(out, " people, "));
+    return atoi(at + 9);
+}
+
+static void answers_end_with_their_episodes_and_the_oldest_are_forgotten_first(void **state)
+{
+    (void)state;
+    static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
+    server s;
+    char yaml[2048], first[4096], key[40];
+    (void)snprintf(yaml, sizeof yaml, "limits: {keys: 3}\n%s", plain);
+    begin(&s, yaml);
+    keep(post(&s, "/v1/episodes", k1, ann, 201), first);
+    for (int i = 0; i < 5; i++) {
+        nap(i == 0 ? 1100 : 0); /* the first is the oldest */
+        (void)snprintf(key, sizeof key, "key-0123456789-%d", i);
+        (void)post(&s, "/v1/decide", key, "{\"learner\":\"arms\",\"state\":0}", 200);
+        assert_int_equal(kept(&s), i + 2 < 3 ? i + 2 : 3);
+    }
+    /* forgotten: opened again, later, but it is the same episode, so that she takes part once */
+    assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
+    char episode[2][512], path[1200], decision[1024];
+    assert_true(json_field(first, "episode", episode[0], 512) &&
+                json_field(answer, "episode", episode[1], 512));
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode[i]);
+        (void)post(&s, path, NULL, "{\"state\":2,\"step\":0}", 200);
+        assert_true(json_field(answer, "decision", decision, sizeof decision));
+        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+    }
+    assert_int_equal(server_get(&s, "/metrics", answer), 200);
+    assert_non_null(strstr(answer, "tacit_episodes_open 1\n"));
+    end(&s);
+    (void)snprintf(yaml, sizeof yaml, "expire: 2\n%s", plain);
+    begin(&s, yaml);
+    keep(post(&s, "/v1/episodes", k1, ann, 201), first);
+    (void)post(&s, "/v1/decide", k1, "{\"learner\":\"arms\",\"state\":0}", 200);
+    assert_int_equal(kept(&s), 2);
+    crash(&s);
+    for (int i = 0; i < 200 && kept(&s) > 0; i++)
+        nap(50);
+    assert_int_equal(kept(&s), 0);
+    assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
+    end(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_episode_is_opened_once),
+        cmocka_unit_test(a_decision_is_made_once),
+        cmocka_unit_test(those_who_come_at_once_get_one_answer),
+        cmocka_unit_test(a_report_is_taken_once_and_another_under_its_key_is_refused),
+        cmocka_unit_test(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
