@@ -254,7 +254,8 @@ static char *make_report(const server *s)
     tacit_error err = {0};
     assert_int_equal(server_get(s, "/v1/billboard?learner=ours", answer), 200);
     const char *board = strchr(answer, '{');
-    assert_ok(tacit_client_create(board, strlen(board), &client, &err));
+    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
+    assert_ok(tacit_client_create(board, strlen(board), &terms, &client, &err));
     const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
     assert_ok(tacit_client_report(client, &t, &body, key, &err));
     tacit_client_destroy(client);
