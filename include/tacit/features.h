@@ -1,7 +1,7 @@
 /* Features: what is publicly known about the structure of a world, for learners that do not count states.
  *
- * Callbacks are asked once for each pair when an agent is created, in order, and must always answer the same; what they
- * are given by reference must outlive the agent that was told about it. */
+ * Callbacks are asked for every pair when an agent is created, in order, perhaps more than once, and must always answer the
+ * same; what they are given by reference must outlive the agent that was told about it. */
 #ifndef TACIT_FEATURES_H
 #define TACIT_FEATURES_H
 

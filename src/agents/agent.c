@@ -164,8 +164,10 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
-    tacit__agent_fingerprint(request, agent->fingerprint);
     status = family->create(kind, request, noise, &agent->self, err);
+    if (status == TACIT_OK &&
+        (status = tacit__agent_fingerprint(request, agent->fingerprint)) != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
     if (status != TACIT_OK) {
         tacit_agent_destroy(agent);
         return status;

@@ -20,9 +20,10 @@ struct tacit_agent {
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
 
-/* Hash of all that two agents must agree on to share states and reports, the same on every machine. What callbacks
- * answer is not part of it. */
-void tacit__agent_fingerprint(const tacit_agent_request *request, uint8_t out[TACIT__KEY_BYTES]);
+/* Hash of all that two agents must agree on to share states and reports, public knowledge included; the same on every
+ * machine. NO_MEMORY at worst. The request is one that the kind accepts. */
+TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
+                                                     uint8_t out[TACIT__KEY_BYTES]);
 
 /* Reads a table; `row` is that of the step and state. */
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,

@@ -31,13 +31,6 @@ typedef struct header {
 
 /* --- What two agents must agree on --------------------------------------------------------------- */
 
-static void put_real(tacit__writer *w, double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    tacit__put_le64(w, bits);
-}
-
 static void fold(uint8_t digest[TACIT__KEY_BYTES], const tacit__writer *w, const uint8_t *bytes)
 {
     tacit__digest((tacit__bytes[]){{digest, TACIT__KEY_BYTES}, {bytes, w->size}}, 2, digest);
@@ -56,15 +49,56 @@ static void fold_text(uint8_t digest[TACIT__KEY_BYTES], const char *text)
 
 static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint8_t bytes[8];
+    enum { NUMBERS = 64 };
+    uint8_t bytes[8 * NUMBERS];
+    for (size_t i = 0; i < n; i += NUMBERS) {
         tacit__writer w = {.at = bytes};
-        put_real(&w, x[i]);
+        for (size_t j = i; j < n && j < i + NUMBERS; j++)
+            tacit__put_real(&w, x[j]);
         fold(digest, &w, bytes);
     }
 }
 
-void tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__KEY_BYTES])
+/* What a callback answers for every pair, `size` numbers each. */
+static tacit_status fold_rows(uint8_t digest[TACIT__KEY_BYTES], const tacit_agent_request *r,
+                              void (*row)(void *, uint32_t, uint32_t, double *), void *context,
+                              size_t size)
+{
+    double *x = tacit__alloc(size, sizeof *x);
+    if (x == NULL)
+        return TACIT_NO_MEMORY;
+    for (size_t s = 0; s < r->n_states; s++)
+        for (size_t a = 0; a < r->n_actions; a++) {
+            row(context, (uint32_t)s, (uint32_t)a, x);
+            fold_reals(digest, x, size);
+        }
+    tacit__free(x);
+    return TACIT_OK;
+}
+
+static tacit_status fold_features(uint8_t digest[TACIT__KEY_BYTES], const tacit_agent_request *r)
+{
+    const tacit_mixture *m = r->mixture;
+    const tacit_bandit *b = r->bandit;
+    size_t size = 0;
+    tacit_status status = TACIT_OK;
+    if (m != NULL)
+        status = __builtin_mul_overflow(m->dimension, r->n_states, &size)
+                     ? TACIT_NO_MEMORY
+                     : fold_rows(digest, r, m->row, m->context, size);
+    if (status == TACIT_OK && r->linear != NULL && r->linear->row != NULL)
+        status = fold_rows(digest, r, r->linear->row, r->linear->context, r->linear->dimension);
+    if (status != TACIT_OK || b == NULL || b->points == NULL)
+        return status;
+    fold_reals(digest, b->points, r->n_states * (b->disjoint ? 1 : r->n_actions) * b->dimension);
+    if (b->weights != NULL)
+        fold_reals(digest, b->weights, r->n_states);
+    fold_reals(digest, (double[]){(double)b->context_dimension}, 1);
+    fold_text(digest, b->kernel);
+    return TACIT_OK;
+}
+
+tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__KEY_BYTES])
 {
     uint8_t bytes[256];
     tacit__writer w = {.at = bytes};
@@ -89,16 +123,17 @@ void tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__K
                               r->bandit != NULL && r->bandit->complementary};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         tacit__put_le64(&w, sizes[i]);
-    put_real(&w, r->guarantee.epsilon);
-    put_real(&w, r->guarantee.delta);
-    put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
-    put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
-    put_real(&w, r->linear != NULL ? r->linear->bound : 0);
-    put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
-    put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
+    tacit__put_real(&w, r->guarantee.epsilon);
+    tacit__put_real(&w, r->guarantee.delta);
+    tacit__put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
+    tacit__put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
+    tacit__put_real(&w, r->linear != NULL ? r->linear->bound : 0);
+    tacit__put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
+    tacit__put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);
+    return fold_features(out, r);
 }
 
 /* --- Reports -------------------------------------------------------------------------------------- */

@@ -21,21 +21,6 @@ static size_t n_pairs(const capri_agent *agent)
     return agent->options.pairs.n_contexts * agent->options.pairs.n_actions;
 }
 
-static void put_real(tacit__writer *w, double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    tacit__put_le64(w, bits);
-}
-
-static double take_real(tacit__reader *r)
-{
-    uint64_t bits = tacit__take_le64(r);
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* --- Reports ------------------------------------------------------------------------------------- */
 
 tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void *bytes,
@@ -59,7 +44,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
         status = tacit__epochs_report(agent->curator, p, v, 2 * user->rewards[0] - 1, noisy, err);
         for (size_t i = 0; i < p && status == TACIT_OK; i++)
-            put_real(&w, noisy[i]);
+            tacit__put_real(&w, noisy[i]);
         tacit__free(noisy);
     }
     *size = w.size;
@@ -91,7 +76,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, siz
     if (numbers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < p; i++)
-        numbers[i] = take_real(&r);
+        numbers[i] = tacit__take_real(&r);
     tacit_status status = tacit__epochs_check_report(agent->curator, p, numbers, err);
     if (status == TACIT_OK)
         *noisy = numbers;
@@ -135,10 +120,10 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
     tacit__put_le64(&w, m.last);
     tacit__put_le64(&w, m.p);
     for (size_t i = 0; i < n_pairs(agent); i++)
-        put_real(&w, m.mixed[i]);
+        tacit__put_real(&w, m.mixed[i]);
     for (size_t i = 0; i < n_pairs(agent) && !m.last; i++)
         for (size_t j = 0; j < m.p && m.place[i] != SIZE_MAX; j++)
-            put_real(&w, m.v[m.place[i] * m.p + j]);
+            tacit__put_real(&w, m.v[m.place[i] * m.p + j]);
     *size = w.size;
     return TACIT_OK;
 }
@@ -151,7 +136,7 @@ static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mi
     for (size_t c = 0; c < q->n_contexts; c++) {
         double sum = 0;
         for (size_t w = c * q->n_actions; w < (c + 1) * q->n_actions; w++) {
-            mixed[w] = take_real(r);
+            mixed[w] = tacit__take_real(r);
             if (!(mixed[w] >= 0 && mixed[w] <= 1))
                 return SIZE_MAX;
             sum += mixed[w];
@@ -186,7 +171,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
         fits = rows != SIZE_MAX && numbers - pairs == rows * (size_t)p;
     }
     for (size_t i = 0; fits && i < numbers - pairs; i++) {
-        v[i] = take_real(&r);
+        v[i] = tacit__take_real(&r);
         fits = isfinite(v[i]);
     }
     if (!fits) {

@@ -227,7 +227,7 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
     if (request->bandit == NULL)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "lin-ucb is for bandit worlds: linear-bandit, kernel-bandit, "
-                              "logged-bandit");
+                              "logged-bandit; in a service, space: {features: 20}");
     if (request->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "lin-ucb has the calibrations tight and published");

@@ -127,6 +127,11 @@ static tacit_status read_space(const tacit__reading *r, tacit__linear_space *out
         return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
                                    "there are too many states and actions");
     }
+    if (f == NULL && q->n_states == 0)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s needs numbered states, or features at two steps or more; "
+                                   "lin-ucb learns from features at one",
+                                   r->kind->name);
     if (sp.dimension == 0 || !(sp.bound > 0 && isfinite(sp.bound)))
         return tacit__reading_fail(
             r, err, TACIT_BAD_ARGUMENT,

@@ -153,12 +153,15 @@ static tacit_status check_request(size_t kind, const tacit__reading *r, tacit_er
                                    "at least 2",
                                    r->kind->name);
     if (q->n_states == 0 || (q->linear != NULL && q->linear->row == NULL))
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "%s needs numbered states",
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s needs numbered states; in a service, space: {states: 6}",
                                    r->kind->name);
     if (kind <= UCRL_VTR_PLUS && q->rewards == NULL)
-        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
-                                   "%s needs to know the rewards; linopt-vi learns them",
-                                   r->kind->name);
+        return tacit__reading_fail(
+            r, err, TACIT_UNSUPPORTED,
+            "%s needs to know the rewards; linopt-vi learns them, and a service "
+            "may declare them, space: {rewards: FILE}",
+            r->kind->name);
     if (tacit__mixture_is_printed(r) && q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "%s has no calibration 'figure'; it has tight and published",

@@ -12,7 +12,8 @@ tacit_status tacit__pairs_read(const tacit__reading *r, size_t kernel, tacit__pa
         return tacit__reading_fail(
             r, err, TACIT_UNSUPPORTED,
             "%s needs numbered contexts and features for each of their actions, as in "
-            "kernel-bandit, or linear-bandit with shared arms and contexts > 0",
+            "kernel-bandit, or linear-bandit with shared arms and contexts > 0; in a service, "
+            "space: {states: 20, horizon: 1, features: FILE}",
             r->kind->name);
     const char *text = r->values[kernel].text;
     tacit_error reason = {0};

@@ -311,6 +311,11 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
     tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
     if (status != TACIT_OK)
         return status;
+    if (request->n_states == 0)
+        return tacit__reading_fail(&r, err, TACIT_UNSUPPORTED,
+                                   "%s counts states, so they must be numbered; in a service, "
+                                   "space: {states: 6}",
+                                   kinds[kind].name);
     tacit__tabular_options curator;
     status = read_curator(&r, kind, &curator, err);
     if (status != TACIT_OK)

@@ -78,4 +78,19 @@ static inline uint64_t tacit__take_le64(tacit__reader *r)
     return value;
 }
 
+static inline void tacit__put_real(tacit__writer *w, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    tacit__put_le64(w, bits);
+}
+
+static inline double tacit__take_real(tacit__reader *r)
+{
+    uint64_t bits = tacit__take_le64(r);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "client/tables.h"
 #include "noise/seal.h"
 
 enum { MAX_SETTINGS = 64, MAX_TEXT = 256 };
@@ -17,7 +18,7 @@ enum { MAX_SETTINGS = 64, MAX_TEXT = 256 };
 struct tacit_client {
     tacit_client_facts facts;
     tacit_agent_request request;
-    tacit_bandit bandit;
+    tacit__known known;
     tacit_setting settings[MAX_SETTINGS];
     char *texts; /* of strings; owned */
     size_t texts_used, texts_size;
@@ -42,6 +43,11 @@ static const tacit__json_node *find(source *s, const tacit__json_node *object, c
     const tacit__json_node *node = object != NULL ? tacit__json_get(object, s->nodes, key) : NULL;
     s->good = s->good && node != NULL;
     return node;
+}
+
+static bool has(const source *s, const tacit__json_node *object, const char *key)
+{
+    return s->good && tacit__json_get(object, s->nodes, key) != NULL;
 }
 
 static const char *keep_text(source *s, const tacit__json_node *node)
@@ -112,19 +118,21 @@ static void take_request(source *s, const tacit__json_node *root)
     c->request.n_actions = (size_t)take_count(s, space, "actions", most);
     c->request.horizon = (size_t)take_count(s, space, "horizon", most);
     c->request.stationary = s->good && stationary->kind == TACIT__JSON_TRUE;
-    const tacit__json_node *features =
-        s->good ? tacit__json_get(space, s->nodes, "features") : NULL;
-    if (features != NULL) {
+    if (has(s, space, "features")) {
         const tacit__json_node *shared = find(s, space, "shared");
-        c->bandit.dimension = (size_t)take_count(s, space, "features", most);
-        c->bandit.bound = take_number(s, space, "bound");
-        s->good = s->good && c->bandit.bound > 0 && c->request.n_states == 0;
-        c->bandit.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
-        c->request.bandit = &c->bandit;
-        c->facts.bound = c->bandit.bound;
-        c->facts.per_situation =
-            c->bandit.dimension * (c->bandit.disjoint ? 1 : c->request.n_actions);
+        c->known.features = (size_t)take_count(s, space, "features", most);
+        c->known.bound = take_number(s, space, "bound");
+        s->good = s->good && c->known.bound > 0;
+        c->known.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
+        c->facts.bound = c->known.bound;
     }
+    if (has(s, space, "context"))
+        c->known.context = (size_t)take_count(s, space, "context", c->known.features);
+    if (has(s, space, "kernel"))
+        c->known.kernel = keep_text(s, find(s, space, "kernel"));
+    if (has(s, space, "parts"))
+        c->known.parts = (size_t)take_count(s, space, "parts", most);
+    c->facts.per_situation = tacit__known_per_user(&c->known, &c->request);
     take_agent(s, root);
     if (s->good)
         c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
@@ -245,7 +253,11 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
         return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
     tacit_status status = check_terms(c->request.guarantee, terms, err);
     if (status == TACIT_OK)
-        status = take_model(&s, nodes, err);
+        status = tacit__client_tables(nodes, &c->request, &c->known, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__known_tell(&c->known, &c->request);
+    status = take_model(&s, nodes, err);
     return status == TACIT_OK ? take_table(&s, nodes, err) : status;
 }
 
@@ -313,6 +325,7 @@ void tacit_client_destroy(tacit_client *c)
     tacit__free(c->texts);
     tacit__free(c->table);
     tacit__free(c->model);
+    tacit__known_free(&c->known);
     tacit__free(c);
 }
 

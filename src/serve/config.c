@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "lab/experiment.h"
+#include "serve/fields.h"
+#include "serve/space.h"
 
 static const char *const keys[] = {"listen", "store",   "key",    "tls",
                                    "expire", "threads", "limits", "learners"};
@@ -18,37 +20,9 @@ static const char *const limit_keys[] = {"body", "header",  "connections", "per_
                                          "rate", "timeout", "episodes",    "keys"};
 static const char *const learner_keys[] = {"name",  "space",      "users",
                                            "agent", "plan_every", "monitor"};
-static const char *const space_keys[] = {"states",   "actions", "horizon", "stationary",
-                                         "features", "bound",   "shared"};
 static const char *const monitor_keys[] = {"epsilon", "delta"};
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 typedef tacit__service_config config;
-
-static tacit_status fail_missing(const config *c, const tacit__node *node, const char *key,
-                                 const char *example, tacit_error *err)
-{
-    return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                            "'%s' is missing, expected for example %s", key, example);
-}
-
-static tacit_status need_map(const config *c, const tacit__node *node, const char *what,
-                             const char *const *names, size_t n, tacit_error *err)
-{
-    char shown[TACIT__NODE_SHOWN];
-    if (node->kind != TACIT__MAP)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX, "%s is %s, expected a map",
-                                what, tacit__node_show(node, shown));
-    return tacit__node_check_keys(c->yaml, node, what, names, n, err);
-}
-
-static tacit_status read_count(const config *c, const tacit__node *map, const char *key,
-                               uint64_t low, uint64_t high, uint64_t *out, tacit_error *err)
-{
-    const tacit__node *node = map != NULL ? tacit__node_get(map, key) : NULL;
-    return node != NULL ? tacit__take_count(c->yaml, node, key, low, high, out, err) : TACIT_OK;
-}
 
 /* A path, relative to the file's directory; to be freed. */
 static tacit_status read_path(const config *c, const tacit__node *map, const char *key, char **out,
@@ -118,9 +92,9 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                        .episodes = 1000000,
                        .keys = 1000000};
     const tacit__node *node = tacit__node_get(root, keys[LIMITS]);
-    tacit_status status = node != NULL
-                              ? need_map(c, node, keys[LIMITS], limit_keys, COUNT(limit_keys), err)
-                              : TACIT_OK;
+    tacit_status status = node != NULL ? tacit__field_map(c->yaml, node, keys[LIMITS], limit_keys,
+                                                          TACIT__COUNT(limit_keys), err)
+                                       : TACIT_OK;
     const struct {
         const char *key;
         uint64_t low, high, *out;
@@ -132,9 +106,9 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                    {"timeout", 1, 3600, &l.timeout},
                    {"episodes", 1, 1000000000, &l.episodes},
                    {"keys", 1, 1000000000, &l.keys}};
-    for (size_t i = 0; i < COUNT(numbers) && status == TACIT_OK; i++)
-        status = read_count(c, node, numbers[i].key, numbers[i].low, numbers[i].high,
-                            numbers[i].out, err);
+    for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++)
+        status = tacit__field_count(c->yaml, node, numbers[i].key, numbers[i].low, numbers[i].high,
+                                    numbers[i].out, err);
     c->limits = l;
     return status;
 }
@@ -144,14 +118,15 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
     const tacit__node *node = tacit__node_get(root, keys[TLS]);
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = need_map(c, node, keys[TLS], tls_keys, COUNT(tls_keys), err);
+    tacit_status status =
+        tacit__field_map(c->yaml, node, keys[TLS], tls_keys, TACIT__COUNT(tls_keys), err);
     if (status == TACIT_OK)
         status = read_path(c, node, "certificate", &c->certificate, err);
     if (status == TACIT_OK)
         status = read_path(c, node, "key", &c->private_key, err);
     if (status == TACIT_OK && (c->certificate == NULL || c->private_key == NULL))
-        status = fail_missing(c, node, c->certificate == NULL ? "certificate" : "key",
-                              "{certificate: cert.pem, key: key.pem}", err);
+        status = tacit__field_missing(c->yaml, node, c->certificate == NULL ? "certificate" : "key",
+                                      "{certificate: cert.pem, key: key.pem}", err);
     return status;
 }
 
@@ -162,7 +137,7 @@ static tacit_status read_name(const config *c, const tacit__node *node, tacit__l
 {
     const tacit__node *name = tacit__node_get(node, "name");
     if (name == NULL)
-        return fail_missing(c, node, "name", "name: river", err);
+        return tacit__field_missing(c->yaml, node, "name", "name: river", err);
     tacit_status status = tacit__take_text(c->yaml, name, "name", TACIT__MAX_NAME, &l->name, err);
     for (const char *t = l->name; status == TACIT_OK && *t != '\0'; t++)
         if (!((*t >= 'a' && *t <= 'z') || (*t >= '0' && *t <= '9') || *t == '-' || *t == '_'))
@@ -176,74 +151,14 @@ static tacit_status read_name(const config *c, const tacit__node *node, tacit__l
     return status;
 }
 
-static tacit_status read_space(const config *c, const tacit__node *learner,
-                               tacit__learner_config *l, tacit_error *err)
-{
-    static const char *const yes_no[] = {"no", "yes", NULL};
-    static const tacit__range bounds = {.high = 1e6, .open = true, .expected = "a number > 0"};
-    const tacit__node *node = tacit__node_get(learner, "space"), *flag;
-    if (node == NULL)
-        return fail_missing(c, learner, "space", "space: {states: 6, actions: 2, horizon: 20}",
-                            err);
-    tacit_status status = need_map(c, node, "space", space_keys, COUNT(space_keys), err);
-    if (status != TACIT_OK)
-        return status;
-    bool numbered = tacit__node_get(node, "features") == NULL;
-    uint64_t states = 0, actions = 0, horizon = numbered ? 0 : 1, features = 0;
-    size_t stationary = 0, shared = 1;
-    if (numbered && tacit__node_get(node, "states") == NULL)
-        return fail_missing(c, node, "states", "states: 6, or features: 20", err);
-    if (tacit__node_get(node, "actions") == NULL)
-        return fail_missing(c, node, "actions", "actions: 2", err);
-    if (numbered && tacit__node_get(node, "horizon") == NULL)
-        return fail_missing(c, node, "horizon", "horizon: 20", err);
-    if (!numbered && tacit__node_get(node, "states") != NULL)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                "a space has states or features, not both");
-    status = read_count(c, node, "states", 1, 1000000, &states, err);
-    if (status == TACIT_OK)
-        status = read_count(c, node, "actions", 1, 100000, &actions, err);
-    if (status == TACIT_OK)
-        status = read_count(c, node, "horizon", 1, 10000, &horizon, err);
-    if (status == TACIT_OK)
-        status = read_count(c, node, "features", 1, 4096, &features, err);
-    if (status == TACIT_OK && (flag = tacit__node_get(node, "stationary")) != NULL)
-        status = tacit__take_word(c->yaml, flag, "stationary", yes_no, &stationary, err);
-    if (status == TACIT_OK && (flag = tacit__node_get(node, "shared")) != NULL)
-        status = tacit__take_word(c->yaml, flag, "shared", yes_no, &shared, err);
-    bool disjoint =
-        shared == 0; /* the features are the user's alone; every action learns its own */
-    if (status == TACIT_OK && disjoint && (numbered || horizon != 1))
-        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                  "shared: no is for features and horizon 1");
-    double bound = 1;
-    if (status == TACIT_OK && (flag = tacit__node_get(node, "bound")) != NULL)
-        status = tacit__take_real(c->yaml, flag, "bound", &bounds, &bound, err);
-    if (status != TACIT_OK)
-        return status;
-    l->request.n_states = states;
-    l->request.n_actions = actions;
-    l->request.horizon = horizon;
-    l->request.stationary = stationary == 1 || horizon == 1;
-    if (!numbered) {
-        l->linear = (tacit_linear){.dimension = features, .bound = bound};
-        l->bandit = (tacit_bandit){.dimension = features, .bound = bound, .disjoint = disjoint};
-        if (horizon == 1)
-            l->request.bandit = &l->bandit;
-        else
-            l->request.linear = &l->linear;
-        l->per_user = (disjoint ? 1 : actions) * features;
-    }
-    return TACIT_OK;
-}
-
 static tacit_status read_agent(const config *c, const tacit__node *learner,
                                tacit__learner_config *l, tacit_error *err)
 {
     const tacit__node *node = tacit__node_get(learner, "agent");
     if (node == NULL)
-        return fail_missing(c, learner, "agent",
-                            "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}", err);
+        return tacit__field_missing(c->yaml, learner, "agent",
+                                    "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}",
+                                    err);
     tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
     tacit__grid grid;
     tacit_entry entry;
@@ -282,14 +197,15 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     const tacit__node *node = tacit__node_get(learner, "monitor"), *value;
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = need_map(c, node, "monitor", monitor_keys, COUNT(monitor_keys), err);
+    tacit_status status =
+        tacit__field_map(c->yaml, node, "monitor", monitor_keys, TACIT__COUNT(monitor_keys), err);
     if (status != TACIT_OK)
         return status;
     if (l->request.guarantee.model == TACIT_MODEL_LOCAL)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
                                 "under local privacy the server never sees a reward to monitor");
     if ((value = tacit__node_get(node, "epsilon")) == NULL)
-        return fail_missing(c, node, "epsilon", "monitor: {epsilon: 0.1}", err);
+        return tacit__field_missing(c->yaml, node, "epsilon", "monitor: {epsilon: 0.1}", err);
     l->monitor = (tacit_guarantee){.model = TACIT_MODEL_JOINT,
                                    .delta = 1 / (10 * (double)l->request.episodes)};
     status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
@@ -301,18 +217,20 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
 static tacit_status read_learner(config *c, const tacit__node *node, tacit__learner_config *l,
                                  tacit_error *err)
 {
-    tacit_status status = need_map(c, node, "a learner", learner_keys, COUNT(learner_keys), err);
+    tacit_status status =
+        tacit__field_map(c->yaml, node, "a learner", learner_keys, TACIT__COUNT(learner_keys), err);
     if (status == TACIT_OK)
         status = read_name(c, node, l, err);
     if (status == TACIT_OK)
-        status = read_space(c, node, l, err);
+        status = tacit__space_read(c->yaml, node, l, err);
     if (status == TACIT_OK && tacit__node_get(node, "users") == NULL)
-        status = fail_missing(c, node, "users", "users: 100000", err);
+        status = tacit__field_missing(c->yaml, node, "users", "users: 100000", err);
     if (status == TACIT_OK)
-        status = read_count(c, node, "users", 1, TACIT_MAX_EPISODES, &l->request.episodes, err);
+        status = tacit__field_count(c->yaml, node, "users", 1, TACIT_MAX_EPISODES,
+                                    &l->request.episodes, err);
     l->plan_every = 1;
     if (status == TACIT_OK)
-        status = read_count(c, node, "plan_every", 1, 1000000, &l->plan_every, err);
+        status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
     if (status == TACIT_OK)
         status = read_agent(c, node, l, err);
     if (status == TACIT_OK)
@@ -325,7 +243,8 @@ static tacit_status read_learners(config *c, const tacit__node *root, tacit_erro
     char shown[TACIT__NODE_SHOWN];
     const tacit__node *list = tacit__node_get(root, keys[LEARNERS]);
     if (list == NULL)
-        return fail_missing(c, root, keys[LEARNERS], "learners: [{name: river, ...}]", err);
+        return tacit__field_missing(c->yaml, root, keys[LEARNERS], "learners: [{name: river, ...}]",
+                                    err);
     if (list->kind != TACIT__LIST || list->n_children == 0 ||
         list->n_children > TACIT__MAX_LEARNERS)
         return tacit__yaml_fail(c->yaml, list->line, err, TACIT_SYNTAX,
@@ -359,7 +278,7 @@ static tacit_status set_directory(config *c, tacit_error *err)
 static tacit_status fill(config *c, tacit_error *err)
 {
     const tacit__node *root = tacit__yaml_root(c->yaml);
-    tacit_status status = need_map(c, root, "a service", keys, N_KEYS, err);
+    tacit_status status = tacit__field_map(c->yaml, root, "a service", keys, N_KEYS, err);
     if (status == TACIT_OK)
         status = set_directory(c, err);
     if (status == TACIT_OK)
@@ -367,7 +286,7 @@ static tacit_status fill(config *c, tacit_error *err)
     if (status == TACIT_OK)
         status = read_path(c, root, keys[STORE], &c->store, err);
     if (status == TACIT_OK && c->store == NULL)
-        status = fail_missing(c, root, keys[STORE], "store: service.db", err);
+        status = tacit__field_missing(c->yaml, root, keys[STORE], "store: service.db", err);
     if (status == TACIT_OK)
         status = read_path(c, root, keys[KEY], &c->key, err);
     if (status == TACIT_OK)
@@ -375,9 +294,9 @@ static tacit_status fill(config *c, tacit_error *err)
     c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
     c->threads = 2;
     if (status == TACIT_OK)
-        status = read_count(c, root, keys[EXPIRE], 1, 100000000, &c->expire, err);
+        status = tacit__field_count(c->yaml, root, keys[EXPIRE], 1, 100000000, &c->expire, err);
     if (status == TACIT_OK)
-        status = read_count(c, root, keys[THREADS], 1, 64, &c->threads, err);
+        status = tacit__field_count(c->yaml, root, keys[THREADS], 1, 64, &c->threads, err);
     if (status == TACIT_OK)
         status = read_limits(c, root, err);
     if (status == TACIT_OK)
@@ -408,8 +327,18 @@ tacit_status tacit__service_config_parse(const char *text, size_t size, const ch
     return finish(tacit__yaml_parse(text, size, name, &out->yaml, err), out, err);
 }
 
+tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
+        status = tacit__space_open(&c->learners[i], err);
+    return status;
+}
+
 void tacit__service_config_free(tacit__service_config *c)
 {
+    for (size_t i = 0; i < c->n_learners; i++)
+        tacit__known_free(&c->learners[i].known);
     tacit__yaml_destroy(c->yaml);
     tacit__free(c->directory);
     tacit__free(c->owned_host);

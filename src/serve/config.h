@@ -4,16 +4,19 @@
 
 #include <tacit/agent.h>
 
+#include "agents/known.h"
 #include "lab/yaml.h"
 
 enum { TACIT__MAX_LEARNERS = 64, TACIT__MAX_NAME = 64 };
 
 typedef struct tacit__learner_config {
     const char *name;
-    tacit_agent_request request;
-    /* Contexts are features: request.linear or, for one step, request.bandit points here. */
-    tacit_linear linear;
-    tacit_bandit bandit;
+    tacit_agent_request request; /* points to what is known; tacit__service_config_open */
+    tacit__known known;
+    struct {
+        const char *name; /* NULL: none */
+        int line;         /* of the service file */
+    } files[TACIT__N_TABLES];
     size_t per_user;         /* features of one situation; 0: states are numbered */
     uint64_t plan_every;     /* users */
     tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
@@ -49,6 +52,9 @@ TACIT_MUST_USE tacit_status tacit__service_config_parse(const char *text, size_t
                                                         const char *name,
                                                         tacit__service_config *out,
                                                         tacit_error *err);
+/* Reads the tables that learners name: what an agent needs beside the text. */
+TACIT_MUST_USE tacit_status tacit__service_config_open(tacit__service_config *config,
+                                                       tacit_error *err);
 void tacit__service_config_free(tacit__service_config *config);
 
 #endif

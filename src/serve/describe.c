@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 
@@ -48,31 +49,62 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     tacit__text_print(
         out, "]},\"space\":{\"states\":%zu,\"actions\":%zu,\"horizon\":%zu,\"stationary\":%s",
         q->n_states, q->n_actions, q->horizon, q->stationary ? "true" : "false");
-    if (c->per_user > 0) {
-        tacit__text_print(out, ",\"features\":%zu,\"shared\":%s,\"bound\":", c->linear.dimension,
-                          c->bandit.disjoint ? "false" : "true");
-        tacit__text_number(out, c->linear.bound);
+    const tacit__known *k = &c->known;
+    if (k->features > 0) {
+        tacit__text_print(out, ",\"features\":%zu,\"shared\":%s,\"bound\":", k->features,
+                          k->disjoint ? "false" : "true");
+        tacit__text_number(out, k->bound);
     }
+    if (k->context > 0)
+        tacit__text_print(out, ",\"context\":%zu", k->context);
+    if (k->kernel != NULL) {
+        tacit__text_put(out, ",\"kernel\":");
+        put_string(out, k->kernel);
+    }
+    if (k->parts > 0)
+        tacit__text_print(out, ",\"parts\":%zu", k->parts);
     tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
 }
 
-/* The model as base64url. */
-static void put_model(const tacit__board *board, tacit__text *out)
+/* Bytes as base64url under a key, after what is there already. */
+static void put_bytes(tacit__text *out, const char *key, const void *bytes, size_t size)
 {
-    size_t size;
-    const void *model = tacit__board_model(board, &size);
-    char *text = model != NULL ? tacit__alloc(TACIT__BASE64_SIZE(size), 1) : NULL;
-    if (model == NULL)
-        return;
+    char *text = tacit__alloc(TACIT__BASE64_SIZE(size), 1);
     if (text == NULL) {
         out->failed = true;
         return;
     }
-    tacit__base64_write(model, size, text);
-    tacit__text_put(out, ",\"model_bytes\":\"");
+    tacit__base64_write(bytes, size, text);
+    tacit__text_print(out, "\"%s\":\"", key);
     tacit__text_put(out, text);
     tacit__text_put(out, "\"");
     tacit__free(text);
+}
+
+/* What devices must know to be agents of the same request: 64 bits a number, low byte first. */
+static void put_tables(const tacit__learner_config *c, tacit__text *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < TACIT__N_TABLES; i++) {
+        const double *table = c->known.table[i];
+        size_t n = table != NULL ? tacit__known_size(&c->known, &c->request, i) : 0;
+        uint8_t *bytes = n > 0 ? tacit__alloc(n, 8) : NULL;
+        if (n == 0)
+            continue;
+        if (bytes == NULL) {
+            out->failed = true;
+            return;
+        }
+        tacit__writer w = {.at = bytes};
+        for (size_t j = 0; j < n; j++)
+            tacit__put_real(&w, table[j]);
+        tacit__text_put(out, first ? ",\"tables\":{" : ",");
+        put_bytes(out, tacit__table_names[i], bytes, w.size);
+        tacit__free(bytes);
+        first = false;
+    }
+    if (!first)
+        tacit__text_put(out, "}");
 }
 
 void tacit__describe_board(const tacit__learner_config *c, const tacit__board *board,
@@ -80,7 +112,14 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 {
     const tacit_billboard *look = tacit__board_look(board);
     const size_t states = c->request.n_states, actions = c->request.n_actions;
-    put_model(board, out);
+    size_t size;
+    const void *model = tacit__board_model(board, &size);
+    if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
+        put_tables(c, out);
+    if (model != NULL) {
+        tacit__text_put(out, ",");
+        put_bytes(out, "model_bytes", model, size);
+    }
     if (look->policy == NULL && look->mixed == NULL)
         return;
     tacit__text_put(out, look->policy != NULL ? ",\"policy\":[" : ",\"mixed\":[");

@@ -136,10 +136,10 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
     if (has != NULL)
         given = *has;
     if (good && given &&
-        !is_within(x, c->per_user / c->linear.dimension, c->linear.dimension, c->linear.bound))
+        !is_within(x, c->per_user / c->known.features, c->known.features, c->known.bound))
         good = !tacit__refuse(r, 422, "out_of_range", context_key,
                               "%s must have features of norm at most %g for each action",
-                              context_key, c->linear.bound);
+                              context_key, c->known.bound);
     if (!good || !given) {
         tacit__free_secret(x, c->per_user * sizeof *x);
         return good;

@@ -363,8 +363,7 @@ static tacit_status restore(tacit__learner *l, tacit__vault *vault, tacit_error 
     uint8_t fingerprint[TACIT__KEY_BYTES], *state = NULL;
     size_t size = 0;
     bool found = false;
-    tacit__agent_fingerprint(&c->request, fingerprint);
-    tacit__digest((tacit__bytes[]){{fingerprint, sizeof fingerprint},
+    tacit__digest((tacit__bytes[]){{l->agent->fingerprint, sizeof l->agent->fingerprint},
                                    {&c->plan_every, sizeof c->plan_every},
                                    {&c->monitor.epsilon, sizeof c->monitor.epsilon},
                                    {&c->monitor.delta, sizeof c->monitor.delta}},

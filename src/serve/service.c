@@ -236,6 +236,8 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     (void)pthread_cond_init(&s->stop_news, NULL);
     tacit_status status = tacit__service_config_read(options->file, &s->config, err);
     if (status == TACIT_OK)
+        status = tacit__service_config_open(&s->config, err);
+    if (status == TACIT_OK)
         status = open_store(s, options->credentials, err);
     if (status == TACIT_OK)
         status = read_tokens(s, err);

@@ -1,0 +1,54 @@
+/* What is publicly known about a world, as tables: for those who have it from files (a service) or from a billboard (a device),
+ * and not from a world of the library. An agent is told of it through the pointers of its request. */
+#ifndef TACIT_AGENTS_KNOWN_H
+#define TACIT_AGENTS_KNOWN_H
+
+#include <tacit/agent.h>
+
+/* S states, A actions, H steps:
+ *   rewards   [H, or 1 if steps are alike][S][A], expected, in [0, 1]
+ *   mixture   [S][A][parts][S], each row a distribution: transitions are an unknown mixture of them
+ *   features  [S][A][features], or [S][features] if they are the context's alone */
+typedef enum tacit__table_name {
+    TACIT__TABLE_REWARDS,
+    TACIT__TABLE_MIXTURE,
+    TACIT__TABLE_FEATURES,
+    TACIT__N_TABLES
+} tacit__table_name;
+extern const char *const tacit__table_names[TACIT__N_TABLES];
+
+/* It must stay where it is as long as agents that were told of it live. */
+typedef struct tacit__known {
+    double *table[TACIT__N_TABLES]; /* owned; NULL: not known */
+    size_t parts;                   /* of the mixture */
+    size_t features;    /* of an action; 0: none. Without a table they come with users */
+    size_t context;     /* the first so many features are the context's; 0: not told apart */
+    double bound;       /* no vector of features is longer; 0: that of the table's longest */
+    bool disjoint;      /* features are the context's alone; horizon 1 */
+    const char *kernel; /* NULL: none. By reference */
+    /* what requests point to */
+    size_t n_states, n_actions;
+    tacit_mixture mixture;
+    tacit_linear linear;
+    tacit_bandit bandit;
+} tacit__known;
+
+void tacit__known_free(tacit__known *known);
+
+/* Numbers in a table of such a space; 0: more than can be kept (2^27, a stated choice: 1 GB). */
+size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *space,
+                         tacit__table_name table);
+
+/* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector longer than the bound. */
+bool tacit__known_holds(const tacit__known *known, const tacit_agent_request *space);
+
+/* Lets a request with a space point to it. */
+void tacit__known_tell(tacit__known *known, tacit_agent_request *request);
+
+/* Features of one situation that users bring; 0: states are numbered. */
+size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *space);
+
+/* How far probabilities of a row may be from 1 together, and a vector beyond its bound, by rounding. */
+#define TACIT__KNOWN_TOL 1e-9
+
+#endif

@@ -1,0 +1,160 @@
+/* See serve/space.h. */
+#include "serve/space.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "serve/fields.h"
+#include "serve/tables.h"
+
+static const char *const space_keys[] = {"states",   "actions", "horizon", "stationary",
+                                         "features", "bound",   "shared",  "rewards",
+                                         "mixture",  "kernel",  "context"};
+
+enum { MAX_FEATURES = 4096 }; /* of an action; a stated choice */
+
+/* The name of a file, if the key is there. */
+static tacit_status read_file_name(const tacit__yaml *yaml, const tacit__node *map,
+                                   tacit__table_name table, tacit__learner_config *l,
+                                   tacit_error *err)
+{
+    const char *key = tacit__table_names[table];
+    const tacit__node *node = tacit__node_get(map, key);
+    if (node == NULL)
+        return TACIT_OK;
+    l->files[table].line = node->line;
+    return tacit__take_text(yaml, node, key, 1024, &l->files[table].name, err);
+}
+
+/* `features: 20`, which users bring, or `features: FILE`, of numbered states. */
+static tacit_status read_features(const tacit__yaml *yaml, const tacit__node *map,
+                                  tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(map, "features");
+    uint64_t n = 0;
+    int64_t number;
+    if (node == NULL)
+        return TACIT_OK;
+    bool counted =
+        node->kind != TACIT__SCALAR || tacit__read_integer(node->text, strlen(node->text), &number);
+    if (!counted)
+        return read_file_name(yaml, map, TACIT__TABLE_FEATURES, l, err);
+    tacit_status status = tacit__take_count(yaml, node, "features", 1, MAX_FEATURES, &n, err);
+    l->known.features = n;
+    return status;
+}
+
+/* Keys that must be there, and keys that exclude each other. */
+static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
+                               const tacit__learner_config *l, tacit_error *err)
+{
+    const bool brought = l->known.features > 0, table = l->files[TACIT__TABLE_FEATURES].name;
+    if (!brought && tacit__node_get(map, "states") == NULL)
+        return tacit__field_missing(yaml, map, "states", "states: 6, or features: 20", err);
+    if (tacit__node_get(map, "actions") == NULL)
+        return tacit__field_missing(yaml, map, "actions", "actions: 2", err);
+    if (!brought && tacit__node_get(map, "horizon") == NULL)
+        return tacit__field_missing(yaml, map, "horizon", "horizon: 20", err);
+    if (brought && tacit__node_get(map, "states") != NULL)
+        return tacit__yaml_fail(yaml, map->line, err, TACIT_SYNTAX,
+                                "a number of features is for users who bring them; features of "
+                                "numbered states are in a file, features: FILE");
+    for (size_t i = 0; i < TACIT__TABLE_FEATURES; i++)
+        if (brought && l->files[i].name != NULL)
+            return tacit__yaml_fail(yaml, l->files[i].line, err, TACIT_SYNTAX,
+                                    "%s is for numbered states", tacit__table_names[i]);
+    static const char *const of_tables[] = {"kernel", "context"};
+    for (size_t i = 0; i < TACIT__COUNT(of_tables); i++) {
+        const tacit__node *node = tacit__node_get(map, of_tables[i]);
+        if (node != NULL && !(table && l->request.horizon == 1))
+            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                    "%s is for horizon 1 and features in a file", of_tables[i]);
+    }
+    if (l->known.disjoint && !((brought || table) && l->request.horizon == 1))
+        return tacit__yaml_fail(yaml, map->line, err, TACIT_SYNTAX,
+                                "shared: no is for features and horizon 1");
+    return TACIT_OK;
+}
+
+static tacit_status read_sizes(const tacit__yaml *yaml, const tacit__node *map,
+                               tacit__learner_config *l, tacit_error *err)
+{
+    uint64_t states = 0, actions = 0, horizon = l->known.features > 0, context = 0;
+    bool stationary = false, shared = true;
+    tacit_status status = tacit__field_count(yaml, map, "states", 1, 1000000, &states, err);
+    if (status == TACIT_OK)
+        status = tacit__field_count(yaml, map, "actions", 1, 100000, &actions, err);
+    if (status == TACIT_OK)
+        status = tacit__field_count(yaml, map, "horizon", 1, 10000, &horizon, err);
+    if (status == TACIT_OK)
+        status = tacit__field_count(yaml, map, "context", 1, MAX_FEATURES, &context, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, map, "stationary", &stationary, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, map, "shared", &shared, err);
+    l->request.n_states = states;
+    l->request.n_actions = actions;
+    l->request.horizon = horizon;
+    l->request.stationary = stationary || horizon == 1;
+    l->known.context = context;
+    l->known.disjoint =
+        !shared; /* the features are the user's alone; every action learns its own */
+    return status;
+}
+
+static tacit_status read_bound(const tacit__yaml *yaml, const tacit__node *map,
+                               tacit__learner_config *l, tacit_error *err)
+{
+    static const tacit__range bounds = {.high = 1e6, .open = true, .expected = "a number > 0"};
+    const tacit__node *node = tacit__node_get(map, "bound");
+    if (l->known.features > 0)
+        l->known.bound = 1;
+    return node != NULL ? tacit__take_real(yaml, node, "bound", &bounds, &l->known.bound, err)
+                        : TACIT_OK;
+}
+
+tacit_status tacit__space_read(const tacit__yaml *yaml, const tacit__node *learner,
+                               tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *map = tacit__node_get(learner, "space"), *node;
+    if (map == NULL)
+        return tacit__field_missing(yaml, learner, "space",
+                                    "space: {states: 6, actions: 2, horizon: 20}", err);
+    tacit_status status =
+        tacit__field_map(yaml, map, "space", space_keys, TACIT__COUNT(space_keys), err);
+    if (status == TACIT_OK)
+        status = read_features(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = read_file_name(yaml, map, TACIT__TABLE_REWARDS, l, err);
+    if (status == TACIT_OK)
+        status = read_file_name(yaml, map, TACIT__TABLE_MIXTURE, l, err);
+    if (status == TACIT_OK && (node = tacit__node_get(map, "kernel")) != NULL)
+        status = tacit__take_text(yaml, node, "kernel", 128, &l->known.kernel, err);
+    if (status == TACIT_OK)
+        status = read_sizes(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = read_bound(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = check_keys(yaml, map, l, err);
+    l->request.file = tacit__yaml_name(yaml);
+    l->per_user = tacit__known_per_user(&l->known, &l->request);
+    return status;
+}
+
+tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
+{
+    for (size_t i = 0; i < TACIT__N_TABLES; i++) {
+        if (l->files[i].name == NULL)
+            continue;
+        tacit_status status = tacit__table_load(l, (tacit__table_name)i, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    if (l->known.context > l->known.features)
+        return tacit__fail_at(
+            err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
+            "context is %zu, but there are %zu features", l->known.context, l->known.features);
+    tacit__known_tell(&l->known, &l->request);
+    return TACIT_OK;
+}

@@ -1,0 +1,466 @@
+/* Every agent of the library is served in every model that it has: the list is the library's own, so a kind that cannot be served
+ * fails here. Each gets a space that it accepts, of those below in turn, and all of them one server; users come one after the
+ * other to each, the server is killed in the middle, and goes on where it was. */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/client.h>
+
+#include "serve/config.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/server.h"
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { USERS = 24, BEFORE = 11, MOST = 64, CLIENTS = 4, STEPS = 3 };
+
+/* --- Spaces --------------------------------------------------------------------------------------- */
+
+typedef struct space {
+    const char *text;
+    size_t states, actions, horizon, per_user; /* features of one situation, or 0 */
+} space;
+
+/* The richest first: devices, which need all of it, get them. */
+static const space spaces[] = {
+    {"{states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: mixture.csv, features: "
+     "features.csv}",
+     4, 2, 3, 0},
+    {"{states: 4, actions: 3, horizon: 1, features: points.csv, context: 1, kernel: se(0.4) * "
+     "matern-1.5(0.5)}",
+     4, 3, 1, 0},
+    {"{features: 3, actions: 2, bound: 2}", 0, 2, 1, 6},
+    {"{features: 3, actions: 2, horizon: 2}", 0, 2, 2, 6},
+    {"{states: 4, actions: 3, horizon: 1, features: people.csv, shared: no}", 4, 3, 1, 0},
+    {"{states: 4, actions: 2, horizon: 3, stationary: yes, rewards: alike.csv}", 4, 2, 3, 0},
+    {"{states: 4, actions: 2, horizon: 3}", 4, 2, 3, 0},
+};
+
+static FILE *open_file(const char *directory, const char *name)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    return file;
+}
+
+/* The tables that the spaces name. */
+static void write_tables(const char *directory, double first_reward)
+{
+    FILE *rewards = open_file(directory, "rewards.csv"), *alike = open_file(directory, "alike.csv"),
+         *mixture = open_file(directory, "mixture.csv"),
+         *features = open_file(directory, "features.csv"),
+         *points = open_file(directory, "points.csv"), *people = open_file(directory, "people.csv");
+    (void)fputs("step,state,action,reward\n", rewards);
+    (void)fputs("state,action,reward\n", alike);
+    (void)fputs("state,action,part,next_state,probability\n", mixture);
+    (void)fputs("state,action,feature,value\n", features);
+    (void)fputs("state,action,feature,value\n", points);
+    (void)fputs("state,feature,value\n", people);
+    for (int s = 0; s < 4; s++) {
+        (void)fprintf(people, "%d,0,0.6\n%d,1,%g\n", s, s, 0.2 * s);
+        for (int a = 0; a < 3; a++)
+            (void)fprintf(points, "%d,%d,0,%g\n%d,%d,1,%g\n", s, a, s / 3.0, s, a, a / 2.0);
+        for (int a = 0; a < 2; a++) {
+            for (int h = 0; h < 3; h++)
+                (void)fprintf(rewards, "%d,%d,%d,%g\n", h, s, a,
+                              h + s + a == 0 ? first_reward : 0.1 * s + 0.2 * a + 0.05 * h);
+            (void)fprintf(alike, "%d,%d,%g\n", s, a, 0.2 * s + 0.1 * a);
+            /* one part stays, the other moves on */
+            (void)fprintf(mixture, "%d,%d,0,%d,1\n%d,%d,1,%d,0.75\n%d,%d,1,%d,0.25\n", s, a, s, s,
+                          a, (s + 1 + a) % 4, s, a, s);
+            (void)fprintf(features, "%d,%d,%d,0.7\n%d,%d,2,0.3\n", s, a, a, s, a);
+        }
+    }
+    FILE *const files[] = {rewards, alike, mixture, features, points, people};
+    for (size_t i = 0; i < N_OF(files); i++)
+        assert_int_equal(fclose(files[i]), 0);
+}
+
+/* --- Learners ------------------------------------------------------------------------------------- */
+
+typedef struct learner {
+    char name[64], entry[600]; /* of the service file */
+    const space *space;
+    bool local;
+    char board[SERVER_ANSWER];
+    uint64_t version;
+    char trouble[1200]; /* what went wrong; "": nothing */
+} learner;
+
+static learner learners[MOST];
+
+static const char *privacy_of(unsigned model)
+{
+    switch (model) {
+    case TACIT_AGENT_NONE:
+        return "";
+    case TACIT_AGENT_JOINT_PURE:
+        return ", privacy: {model: joint, epsilon: 2, delta: 0}";
+    case TACIT_AGENT_JOINT:
+        return ", privacy: {model: joint, epsilon: 2}";
+    case TACIT_AGENT_LOCAL_PURE:
+        return ", privacy: {model: local, epsilon: 2, delta: 0}";
+    default:
+        return ", privacy: {model: local, epsilon: 2}";
+    }
+}
+
+/* A kind may have settings without which a model makes no sense. */
+static const char *settings_of(const tacit_agent_kind *kind, unsigned model)
+{
+    return strcmp(kind->name, "lsvi-ucb") == 0 && model == TACIT_AGENT_JOINT_PURE
+               ? ", schedule: batched"
+               : "";
+}
+
+static void write_entry(learner *l, const tacit_agent_kind *kind, unsigned model, const space *s)
+{
+    l->space = s;
+    l->local = model >= TACIT_AGENT_LOCAL_PURE;
+    (void)snprintf(l->name, sizeof l->name, "%s-%u", kind->name, model);
+    (void)snprintf(l->entry, sizeof l->entry,
+                   "  - {name: %s, users: 40, space: %s,\n     agent: {kind: %s%s%s}}\n", l->name,
+                   s->text, kind->name, settings_of(kind, model), privacy_of(model));
+}
+
+static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n";
+
+/* Whether the library has an agent of this kind for the space; `why` if not. */
+static bool accepts(const server *s, const learner *l, tacit_error *why)
+{
+    char path[300];
+    tacit__service_config config;
+    (void)snprintf(path, sizeof path, "%s/try.yaml", s->directory);
+    FILE *file = open_file(s->directory, "try.yaml");
+    (void)fprintf(file, "%s%s", head, l->entry);
+    assert_int_equal(fclose(file), 0);
+    tacit_status status = tacit__service_config_read(path, &config, why);
+    if (status == TACIT_OK)
+        status = tacit__service_config_open(&config, why);
+    if (status != TACIT_OK)
+        fail_msg("%s: %s", l->entry, why->message); /* the file is right whatever the kind */
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    status = tacit_agent_create(&config.learners[0].request, noise, &agent, why);
+    tacit_agent_destroy(agent);
+    tacit_noise_destroy(noise);
+    tacit__service_config_free(&config);
+    return status == TACIT_OK;
+}
+
+/* One learner for each kind and model; the spaces that fit take turns. */
+static size_t choose_learners(const server *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < tacit_agent_kind_count(); i++) {
+        const tacit_agent_kind *kind = tacit_agent_kind_at(i);
+        size_t turn = 0;
+        for (unsigned model = TACIT_AGENT_LOCAL; model >= TACIT_AGENT_NONE; model /= 2) {
+            const space *fit[N_OF(spaces)];
+            size_t n_fit = 0;
+            tacit_error why = {0};
+            if ((kind->models & model) == 0)
+                continue;
+            assert_true(n < MOST);
+            for (size_t j = 0; j < N_OF(spaces); j++) {
+                write_entry(&learners[n], kind, model, &spaces[j]);
+                if (accepts(s, &learners[n], &why))
+                    fit[n_fit++] = &spaces[j];
+            }
+            if (n_fit == 0)
+                fail_msg("no space for %s: %s", learners[n].name, why.message);
+            write_entry(&learners[n++], kind, model, fit[turn++ % n_fit]);
+        }
+    }
+    return n;
+}
+
+/* --- Users ---------------------------------------------------------------------------------------- */
+
+/* One user at a time; the answer, and what chance has in store. */
+typedef struct visit {
+    const server *server;
+    learner *learner;
+    uint64_t seed;
+    uint32_t states[STEPS + 1], actions[STEPS];
+    double rewards[STEPS], features[(STEPS + 1) * 6];
+    char answer[SERVER_ANSWER], body[SERVER_ANSWER];
+} visit;
+
+/* cmocka ends tests in the main thread only: trouble is kept until then. */
+static bool trouble(const visit *v, const char *what)
+{
+    (void)snprintf(v->learner->trouble, sizeof v->learner->trouble, "%s: %.300s; %.600s",
+                   v->learner->name, what, v->answer);
+    return false;
+}
+
+static double number_of(const visit *v, const char *key)
+{
+    char text[64];
+    return json_field(v->answer, key, text, sizeof text) ? strtod(text, NULL) : (double)NAN;
+}
+
+static bool post(visit *v, const char *path, const char *extra, int wanted)
+{
+    int status = server_ask(v->server, v->server->token, "POST", path, extra, v->body, v->answer);
+    return status == wanted || trouble(v, path);
+}
+
+/* Everybody is somewhere at every step. */
+static void meet(visit *v)
+{
+    const space *s = v->learner->space;
+    for (size_t h = 0; h <= s->horizon; h++) {
+        v->states[h] = s->states > 0 ? (uint32_t)random_below(&v->seed, s->states) : 0;
+        for (size_t i = 0; i < s->per_user; i++)
+            v->features[h * s->per_user + i] = random_unit(&v->seed) - 0.5;
+        if (h < s->horizon)
+            v->rewards[h] = (double)random_below(&v->seed, 2);
+    }
+}
+
+/* "state":2 or "context":[...], of a step. */
+static void put_place(const visit *v, size_t h, const char *prefix, char *out, size_t size)
+{
+    const space *s = v->learner->space;
+    if (s->per_user == 0) {
+        (void)snprintf(out, size, "\"%sstate\":%u", prefix, v->states[h]);
+        return;
+    }
+    size_t used = (size_t)snprintf(out, size, "\"%scontext\":[", prefix);
+    for (size_t i = 0; i < s->per_user; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%.17g", i > 0 ? "," : "",
+                                 v->features[h * s->per_user + i]);
+    (void)snprintf(out + used, size - used, "]");
+}
+
+static bool check_decision(const visit *v, uint32_t *action)
+{
+    double a = number_of(v, "action"), p = number_of(v, "probability"),
+           version = number_of(v, "version");
+    if (!(a >= 0 && a < (double)v->learner->space->actions && p > 0 && p <= 1 &&
+          version >= (double)v->learner->version))
+        return trouble(v, "this is no decision");
+    *action = (uint32_t)a;
+    v->learner->version = (uint64_t)version;
+    return true;
+}
+
+static bool visit_joint(visit *v)
+{
+    const space *s = v->learner->space;
+    char episode[512] = "", path[600], place[600], decision[2048];
+    bool once = s->horizon == 1;
+    (void)snprintf(v->body, sizeof v->body, "{\"learner\":\"%s\"}", v->learner->name);
+    if (!once && (!post(v, "/v1/episodes", NULL, 201) ||
+                  !json_field(v->answer, "episode", episode, sizeof episode)))
+        return trouble(v, "no episode");
+    for (size_t h = 0; h < s->horizon; h++) {
+        put_place(v, h, "", place, sizeof place);
+        (void)snprintf(v->body, sizeof v->body, "{%s%s%s%s}", once ? "\"learner\":\"" : "",
+                       once ? v->learner->name : "", once ? "\"," : "", place);
+        (void)snprintf(path, sizeof path, once ? "/v1/decide" : "/v1/episodes/%s/decide", episode);
+        if (!post(v, path, NULL, 200) || !check_decision(v, &v->actions[h]) ||
+            !json_field(v->answer, "decision", decision, sizeof decision))
+            return trouble(v, "no decision");
+        put_place(v, h + 1, "next_", place, sizeof place);
+        (void)snprintf(v->body, sizeof v->body, "{\"decision\":\"%s\",\"reward\":%g%s%s}", decision,
+                       v->rewards[h], once ? "" : ",", once ? "" : place);
+        (void)snprintf(path, sizeof path, once ? "/v1/observe" : "/v1/episodes/%s/observe",
+                       episode);
+        if (!post(v, path, NULL, 200))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_local(visit *v)
+{
+    const space *s = v->learner->space;
+    char path[128], extra[128], key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    const tacit_client_terms terms = {.epsilon = 2, .delta = 0.01};
+    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", v->learner->name);
+    int status = server_ask(v->server, v->server->token, "GET", path, NULL, NULL, v->answer);
+    const char *board = strstr(v->answer, "\r\n\r\n");
+    if (status != 200 || board == NULL)
+        return trouble(v, "no billboard");
+    bool good =
+        tacit_client_create(board + 4, strlen(board + 4), &terms, &client, &err) == TACIT_OK;
+    for (size_t h = 0; h < s->horizon && good; h++) {
+        double p = 0;
+        const tacit_situation here = {.step = h,
+                                      .state = v->states[h],
+                                      .features =
+                                          s->per_user > 0 ? v->features + h * s->per_user : NULL};
+        good = tacit_client_act(client, &here, &v->actions[h], &p, &err) == TACIT_OK &&
+               v->actions[h] < s->actions && p > 0 && p <= 1;
+    }
+    const tacit_trajectory t = {.states = v->states,
+                                .actions = v->actions,
+                                .rewards = v->rewards,
+                                .features = s->per_user > 0 ? v->features : NULL};
+    good = good && tacit_client_report(client, &t, &report, key, &err) == TACIT_OK;
+    if (good) {
+        (void)snprintf(extra, sizeof extra, "Idempotency-Key: %s\r\n", key);
+        (void)snprintf(v->body, sizeof v->body, "%s", report);
+        good = post(v, "/v1/reports", extra, 202);
+    } else {
+        (void)snprintf(v->answer, sizeof v->answer, "%s", err.message);
+        (void)trouble(v, "a device cannot take part");
+    }
+    free(report);
+    tacit_client_destroy(client);
+    return good;
+}
+
+/* Waits until so many were learned from. */
+static bool wait_users(visit *v, unsigned long users)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", v->learner->name);
+    for (int i = 0; i < 20000; i++) {
+        int status = server_ask(v->server, v->server->token, "GET", path, NULL, NULL, v->answer);
+        if (status != 200 || number_of(v, "refused") != 0)
+            return trouble(v, "a user was refused");
+        if (number_of(v, "users") == (double)users)
+            return true;
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return trouble(v, "it does not learn");
+}
+
+typedef struct crowd {
+    const server *server;
+    size_t n_learners;
+    uint64_t from, to;
+    atomic_size_t next;
+} crowd;
+
+static void *play(void *context)
+{
+    crowd *c = context;
+    visit *v = malloc(sizeof *v);
+    for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n_learners;) {
+        *v = (visit){.server = c->server, .learner = &learners[i]};
+        bool good = learners[i].trouble[0] == '\0';
+        for (uint64_t k = c->from; k < c->to && good; k++) {
+            v->seed = 1000 * i + k;
+            meet(v);
+            good = (learners[i].local ? visit_local(v) : visit_joint(v)) && wait_users(v, k + 1);
+        }
+    }
+    free(v);
+    return NULL;
+}
+
+/* Users `from` .. `to` - 1 of every learner. */
+static void let_them_come(const server *s, size_t n, uint64_t from, uint64_t to)
+{
+    crowd c = {.server = s, .n_learners = n, .from = from, .to = to};
+    pthread_t threads[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, play, &c), 0);
+    for (int i = 0; i < CLIENTS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    size_t troubled = 0;
+    for (size_t i = 0; i < n; i++)
+        if (learners[i].trouble[0] != '\0') {
+            print_error("%s\n", learners[i].trouble);
+            troubled++;
+        }
+    assert_int_equal(troubled, 0);
+}
+
+/* What everybody can see of it, without the time of day. */
+static void look(const server *s, const learner *l, char board[SERVER_ANSWER])
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/billboard?learner=%s", l->name);
+    assert_int_equal(server_get(s, path, board), 200);
+    const char *body = strstr(board, "\r\n\r\n");
+    assert_non_null(body);
+    memmove(board, body, strlen(body) + 1);
+}
+
+static void every_kind_is_served_in_every_model_that_it_has(void **state)
+{
+    (void)state;
+    static char yaml[MOST * 600], board[SERVER_ANSWER];
+    server s;
+    server_open(&s, TACIT_COMMAND, head);
+    write_tables(s.directory, 0.5);
+    size_t n = choose_learners(&s), used = (size_t)snprintf(yaml, sizeof yaml, "%s", head);
+    for (size_t i = 0; i < n; i++)
+        used += (size_t)snprintf(yaml + used, sizeof yaml - used, "%s", learners[i].entry);
+    server_rewrite(&s, yaml);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    let_them_come(&s, n, 0, BEFORE);
+    for (size_t i = 0; i < n; i++)
+        look(&s, &learners[i], learners[i].board);
+    assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
+    assert_true(server_start(&s, NULL));
+    for (size_t i = 0; i < n; i++) {
+        look(&s, &learners[i], board);
+        assert_string_equal(board, learners[i].board);
+    }
+    let_them_come(&s, n, BEFORE, USERS);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_close(&s);
+}
+
+/* --- What is publicly known belongs to the promise ------------------------------------------------ */
+
+static void a_changed_table_needs_another_name(void **state)
+{
+    (void)state;
+    static const char agent[] =
+        "users: 40, space: {states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: "
+        "mixture.csv}, agent: {kind: ucrl-vtr, privacy: {model: joint, epsilon: 1}}}\n";
+    char yaml[600], text[2000], path[300];
+    server s;
+    int code = 0;
+    (void)snprintf(yaml, sizeof yaml, "%s  - {name: a, %s", head, agent);
+    server_open(&s, TACIT_COMMAND, yaml);
+    write_tables(s.directory, 0.5);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    write_tables(s.directory, 0.25);
+    assert_false(server_start(&s, &code));
+    assert_int_equal(code, 2);
+    (void)snprintf(path, sizeof path, "%s/err", s.directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    assert_non_null(strstr(text, "the store has a learner 'a' with other settings"));
+    (void)snprintf(yaml, sizeof yaml, "%s  - {name: b, %s", head, agent);
+    server_rewrite(&s, yaml);
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_close(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_is_served_in_every_model_that_it_has),
+        cmocka_unit_test(a_changed_table_needs_another_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
