@@ -34,7 +34,7 @@ enum { TACIT_CLIENT_KEY_SIZE = 33 };
 /* What the device's owner agrees to. Who only acts and never reports, or plays a user that does not exist, may say
  * {INFINITY, 1, 0}. */
 typedef struct tacit_client_terms {
-    double epsilon, delta; /* the largest ones that a report may cost */
+    double epsilon, delta; /* the largest ones that a report may cost, its mean reward included */
     size_t memory;         /* bytes that reading a billboard may take; 0: TACIT_CLIENT_MEMORY */
 } tacit_client_terms;
 
@@ -51,6 +51,8 @@ TACIT_API void tacit_client_destroy(tacit_client *client);
 typedef struct tacit_client_facts {
     const char *learner;
     tacit_guarantee guarantee;
+    tacit_guarantee
+        monitor; /* what the mean reward in a report costs on top; model none: there is none */
     size_t n_states, n_actions, horizon; /* n_states is 0 where situations are features */
     size_t per_situation; /* numbers in a situation's features; 0: states are numbered */
     double bound;         /* on the length of each action's features, or of the context's */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "client/tables.h"
+#include "curate/monitor.h"
 #include "noise/seal.h"
 
 enum { MAX_SETTINGS = 64, MAX_TEXT = 256 };
@@ -25,6 +26,7 @@ struct tacit_client {
     uint8_t *model; /* to make reports by; NULL: none */
     size_t model_size;
     tacit_agent *agent;
+    tacit__monitor *monitor; /* or NULL */
     tacit_billboard board;
     void *table;
     bool reported;
@@ -138,6 +140,14 @@ static void take_request(source *s, const tacit__json_node *root)
         c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
                                                  .epsilon = take_number(s, g, "epsilon"),
                                                  .delta = take_number(s, g, "delta")};
+    const tacit__json_node *m = s->good ? tacit__json_get(root, s->nodes, "monitor") : NULL;
+    if (m != NULL && m->kind != TACIT__JSON_NULL)
+        c->facts.monitor = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
+                                             .epsilon = take_number(s, m, "epsilon"),
+                                             .delta = take_number(s, m, "delta")};
+    /* neither may make up for the other */
+    s->good = s->good && c->facts.monitor.epsilon >= 0 && c->facts.monitor.delta >= 0 &&
+              c->request.guarantee.epsilon >= 0 && c->request.guarantee.delta >= 0;
     c->facts.guarantee = c->request.guarantee;
     c->facts.n_states = c->request.n_states;
     c->facts.n_actions = c->request.n_actions;
@@ -251,7 +261,10 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
         c->request.n_actions == 0 || c->request.horizon == 0)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
-    tacit_status status = check_terms(c->request.guarantee, terms, err);
+    tacit_guarantee all = c->facts.guarantee; /* a report has both numbers: their costs add up */
+    all.epsilon += c->facts.monitor.epsilon;
+    all.delta += c->facts.monitor.delta;
+    tacit_status status = check_terms(all, terms, err);
     if (status == TACIT_OK)
         status = tacit__client_tables(nodes, &c->request, &c->known, err);
     if (status != TACIT_OK)
@@ -270,6 +283,9 @@ static tacit_status create_agent(tacit_client *c, tacit_error *err)
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = tacit_agent_create(&c->request, noise, &c->agent, err);
+    if (status == TACIT_OK && c->facts.monitor.model == TACIT_MODEL_LOCAL)
+        status =
+            tacit__monitor_create(c->facts.monitor, c->request.episodes, noise, &c->monitor, err);
     tacit_noise_destroy(noise);
     if (status == TACIT_OK && c->model != NULL)
         status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
@@ -322,6 +338,7 @@ void tacit_client_destroy(tacit_client *c)
     if (c == NULL)
         return;
     tacit_agent_destroy(c->agent);
+    tacit__monitor_destroy(c->monitor);
     tacit__free(c->texts);
     tacit__free(c->table);
     tacit__free(c->model);
@@ -350,6 +367,14 @@ tacit_status tacit_client_act(tacit_client *c, const tacit_situation *situation,
     return TACIT_OK;
 }
 
+static double mean_of(const tacit_trajectory *episode, size_t horizon)
+{
+    double sum = 0;
+    for (size_t h = 0; h < horizon; h++)
+        sum += episode->rewards[h];
+    return sum / (double)horizon;
+}
+
 static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode, char **body,
                                 char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
@@ -357,15 +382,19 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
     tacit_status status = tacit_agent_report(c->agent, NULL, NULL, &size, err);
     if (status != TACIT_OK)
         return status;
-    uint8_t *bytes = tacit__alloc(size, 1), name[24];
-    char *text = tacit__alloc(TACIT__BASE64_SIZE(size), 1);
+    const size_t tail = c->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
+    uint8_t *bytes = tacit__alloc(size + tail, 1), name[24];
+    char *text = tacit__alloc(TACIT__BASE64_SIZE(size + tail), 1);
     tacit__text out = {0};
     if (bytes == NULL || text == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     else
         status = tacit_agent_report(c->agent, episode, bytes, &size, err);
+    if (status == TACIT_OK && tail > 0)
+        status = tacit__monitor_report(c->monitor, mean_of(episode, c->facts.horizon), bytes + size,
+                                       err);
     if (status == TACIT_OK) {
-        tacit__base64_write(bytes, size, text);
+        tacit__base64_write(bytes, size + tail, text);
         tacit__text_put(&out, "{\"learner\":");
         tacit__text_json_string(&out, c->facts.learner, strlen(c->facts.learner));
         tacit__text_put(&out, ",\"report\":\"");

@@ -201,12 +201,10 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
         tacit__field_map(c->yaml, node, "monitor", monitor_keys, TACIT__COUNT(monitor_keys), err);
     if (status != TACIT_OK)
         return status;
-    if (l->request.guarantee.model == TACIT_MODEL_LOCAL)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                "under local privacy the server never sees a reward to monitor");
     if ((value = tacit__node_get(node, "epsilon")) == NULL)
         return tacit__field_missing(c->yaml, node, "epsilon", "monitor: {epsilon: 0.1}", err);
-    l->monitor = (tacit_guarantee){.model = TACIT_MODEL_JOINT,
+    bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
+    l->monitor = (tacit_guarantee){.model = local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
                                    .delta = 1 / (10 * (double)l->request.episodes)};
     status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
     if (status == TACIT_OK && (value = tacit__node_get(node, "delta")) != NULL)

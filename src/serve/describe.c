@@ -17,20 +17,26 @@ static void put_string(tacit__text *out, const char *text)
     tacit__text_json_string(out, text, strlen(text));
 }
 
+/* {epsilon, delta}, or null. */
+static void put_guarantee(tacit__text *out, const tacit_guarantee *g)
+{
+    if (g->model == TACIT_MODEL_NONE) {
+        tacit__text_put(out, "null");
+        return;
+    }
+    tacit__text_put(out, "{\"epsilon\":");
+    tacit__text_number(out, g->epsilon);
+    tacit__text_put(out, ",\"delta\":");
+    tacit__text_number(out, g->delta);
+    tacit__text_put(out, "}");
+}
+
 void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
 {
     const tacit_agent_request *q = &c->request;
     tacit__text_print(out,
                       "\"model\":\"%s\",\"guarantee\":", tacit__model_name(q->guarantee.model));
-    if (q->guarantee.model == TACIT_MODEL_NONE) {
-        tacit__text_put(out, "null");
-    } else {
-        tacit__text_put(out, "{\"epsilon\":");
-        tacit__text_number(out, q->guarantee.epsilon);
-        tacit__text_put(out, ",\"delta\":");
-        tacit__text_number(out, q->guarantee.delta);
-        tacit__text_put(out, "}");
-    }
+    put_guarantee(out, &q->guarantee);
     tacit__text_put(out, ",\"agent\":{\"kind\":");
     put_string(out, q->kind);
     tacit__text_put(out, ",\"sums\":");
@@ -64,6 +70,25 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     if (k->parts > 0)
         tacit__text_print(out, ",\"parts\":%zu", k->parts);
     tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
+}
+
+tacit_guarantee tacit__describe_together(const tacit__learner_config *c)
+{
+    tacit_guarantee sum = c->request.guarantee;
+    if (sum.model == TACIT_MODEL_NONE || c->monitor.model == TACIT_MODEL_NONE)
+        return sum; /* a private mean beside exact data promises nothing */
+    sum.epsilon += c->monitor.epsilon;
+    sum.delta += c->monitor.delta;
+    return sum;
+}
+
+void tacit__describe_monitor(const tacit__learner_config *c, tacit__text *out)
+{
+    const tacit_guarantee together = tacit__describe_together(c);
+    tacit__text_put(out, ",\"monitor\":");
+    put_guarantee(out, &c->monitor);
+    tacit__text_put(out, ",\"together\":");
+    put_guarantee(out, &together);
 }
 
 /* Bytes as base64url under a key, after what is there already. */

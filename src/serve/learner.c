@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "curate/monitor.h"
 #include "serve/episode.h"
-#include "serve/monitor.h"
 
 enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500, MAX_LINES = 64 };
 
@@ -225,13 +225,25 @@ static tacit_status keep(tacit__learner *l, tacit_error *err)
 
 /* --- Learning ----------------------------------------------------------------------------------- */
 
+/* A report is the agent's and, with a monitor, the monitor's after it. */
+static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, tacit_error *err)
+{
+    size_t tail = l->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
+    if (size < tail)
+        return tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
+    tacit_status status = tacit_agent_absorb(l->agent, data, size - tail, err);
+    if (status == TACIT_OK && tail > 0)
+        status = tacit__monitor_absorb(l->monitor, data + size - tail, err);
+    return status;
+}
+
 static tacit_status take_user(tacit__learner *l, uint8_t *data, size_t size, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;
     tacit_status status;
     pthread_mutex_lock(&l->agent_lock);
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL) {
-        status = tacit_agent_absorb(l->agent, data, size, err);
+        status = absorb(l, data, size, err);
     } else if (size != tacit__episode_size(c)) {
         status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
     } else {
@@ -502,8 +514,13 @@ const tacit__learner_config *tacit__learner_config_of(const tacit__learner *l)
 tacit_status tacit__learner_check_report(tacit__learner *l, const void *bytes, size_t size,
                                          tacit_error *err)
 {
+    size_t tail = l->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
+    if (size < tail)
+        return tacit__fail(err, TACIT_CORRUPT, "a report is cut short");
     pthread_mutex_lock(&l->agent_lock);
-    tacit_status status = tacit_agent_check_report(l->agent, bytes, size, err);
+    tacit_status status = tacit_agent_check_report(l->agent, bytes, size - tail, err);
+    if (status == TACIT_OK && tail > 0)
+        status = tacit__monitor_check(l->monitor, (const uint8_t *)bytes + size - tail, err);
     pthread_mutex_unlock(&l->agent_lock);
     return status;
 }

@@ -32,6 +32,7 @@ bool tacit__handle_billboard(tacit__request *r)
                           c->name, (unsigned long long)version,
                           (unsigned long long)tacit__board_users(board));
         tacit__describe_learner(c, &r->answer);
+        tacit__describe_monitor(c, &r->answer);
         tacit__describe_board(c, board, &r->answer);
         tacit__text_put(&r->answer, "}");
     }

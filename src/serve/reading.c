@@ -88,6 +88,7 @@ bool tacit__handle_ledger(tacit__request *r)
     r->status = 200;
     tacit__text_print(&r->answer, "{\"learner\":\"%s\",", c->name);
     tacit__describe_learner(c, &r->answer);
+    tacit__describe_monitor(c, &r->answer);
     tacit__text_put(&r->answer, ",");
     tacit__describe_figures(&f, &r->answer);
     tacit__text_put(&r->answer, ",\"releases\":[");
@@ -138,11 +139,14 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
     tacit__text_put(out, "}");
 }
 
+/* What all of it promises; then, with a monitor, who spends what. */
 static void put_sentences(tacit__text *out, const tacit__learner_config *c)
 {
-    const tacit_guarantee *g = &c->request.guarantee;
+    const tacit_guarantee *g = &c->request.guarantee, *m = &c->monitor,
+                          all = tacit__describe_together(c);
+    const bool exact = g->model == TACIT_MODEL_NONE, monitored = m->model != TACIT_MODEL_NONE;
     tacit__text_put(out, ",\"sentences\":[");
-    if (g->model == TACIT_MODEL_NONE)
+    if (exact)
         tacit__text_put(out, "\"Nothing is promised: this learner works on exact data.\"");
     else if (g->model == TACIT_MODEL_JOINT)
         tacit__text_print(
@@ -152,19 +156,21 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
             "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
             "nobody comes twice.\","
             "\"The service sees raw data; it keeps them sealed, and only until they are learned.\"",
-            g->epsilon, g->delta);
+            all.epsilon, all.delta);
     else
         tacit__text_print(out,
                           "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
                           "of their possible episodes.\","
                           "\"The service never sees raw data.\"",
-                          g->epsilon, g->delta);
-    if (c->monitor.model != TACIT_MODEL_NONE)
-        tacit__text_print(
-            out, ",\"The released mean reward costs (%g, %g) more; together at most (%g, %g).\"",
-            c->monitor.epsilon, c->monitor.delta,
-            c->monitor.epsilon + (g->model == TACIT_MODEL_NONE ? 0 : g->epsilon),
-            c->monitor.delta + (g->model == TACIT_MODEL_NONE ? 0 : g->delta));
+                          all.epsilon, all.delta);
+    if (monitored && exact)
+        tacit__text_print(out, ",\"The released mean reward alone is (%g, %g)-indistinguishable.\"",
+                          m->epsilon, m->delta);
+    else if (monitored)
+        tacit__text_print(out,
+                          ",\"The learner costs (%g, %g), the released mean reward (%g, %g) more; "
+                          "together at most (%g, %g).\"",
+                          g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
     tacit__text_put(out, "]");
 }
 
@@ -184,6 +190,15 @@ static void put_guarantee(tacit__text *out, tacit__learner *l)
         put_plan(out, monitor, c->monitor.delta);
     else
         tacit__text_put(out, "null");
+    const tacit_guarantee all = tacit__describe_together(c);
+    if (all.model == TACIT_MODEL_NONE) {
+        tacit__text_put(out, ",\"together\":null");
+    } else {
+        tacit__text_put(out, ",\"together\":{\"epsilon\":");
+        tacit__text_number(out, all.epsilon);
+        put_number(out, "delta", all.delta);
+        tacit__text_put(out, "}");
+    }
     put_sentences(out, c);
     tacit__text_put(out, ",\"remark\":");
     put_string(out, tacit__learner_remark(l));

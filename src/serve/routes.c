@@ -54,7 +54,8 @@ const tacit__route tacit__routes[] = {
      "make its report. With an `ETag`; "
      "`If-None-Match` gives 304.",
      "`?learner=`: its name; may be left out if there is one",
-     "200: `learner`, `version`, `users`, `episodes`, `model`, `guarantee`, `agent`, `space`, and "
+     "200: `learner`, `version`, `users`, `episodes`, `model`, `guarantee`, `agent`, `space`, "
+     "`monitor` (what the mean reward in a report costs, or null), `together`, and "
      "`policy` [horizon][states] or "
      "`mixed` [horizon][states][actions] where the billboard is a table; `model_bytes`, base64url, "
      "where devices make their reports by a model"},
@@ -72,14 +73,15 @@ const tacit__route tacit__routes[] = {
      "`reward`, `reward_error`"},
     {"GET", "/v1/ledger", TACIT__SCOPE_READ, tacit__handle_ledger,
      "What was released, what it cost, what is left; as it is on disk.", "`?learner=`",
-     "200: `learner`, `guarantee`, `users`, `left`, `releases`: `name`, `dimension`, `declared`, "
+     "200: `learner`, `guarantee`, `monitor`, `together`, `users`, `left`, `releases`: `name`, "
+     "`dimension`, `declared`, "
      "`passed`, `left`, `scale`"},
     {"GET", "/v1/guarantee", TACIT__SCOPE_READ, tacit__handle_guarantee,
      "What is promised and why: the release plan with sensitivities, reasons, noise scales, and "
      "what the accountant makes of them.",
      "`?learner=`",
      "200: `learner`, `model`, `epsilon`, `delta`, `law`, `releases`, `accounted`, `monitor`, "
-     "`sentences`"},
+     "`together` (learner and monitor), `sentences`"},
     {"GET", "/v1/history", TACIT__SCOPE_READ, tacit__handle_history,
      "Curves: version and released mean reward over users.", "`?learner=`",
      "200: `learner`, `points`: `users`, `at`, `version`, `reward` (null without a monitor)"},

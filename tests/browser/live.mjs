@@ -33,8 +33,21 @@ try {
   assert.equal(await page.ask(figure('river', 'learning')), 'yes');
   assert.match(await page.ask(figure('river', 'reward')), /^-?\d+\.\d{3} ± \d+\.\d{3}$/);
   assert.equal(await page.ask(figure('quiet', 'reward')), 'not released');
-  assert.equal(await page.ask("document.querySelectorAll('[data-learner]').length"), 2);
-  assert.ok(await page.ask("document.querySelector('[data-learner=river] [data-curve=reward] path.line').getAttribute('d').length > 40"));
+  assert.equal(await page.ask("document.querySelectorAll('[data-learner]').length"), 3);
+  await until(page, `${figure('river-local', 'users')} === '200'`, 'two hundred devices');
+  assert.match(await page.ask(figure('river-local', 'reward')), /^-?\d+\.\d{3} ± 0\.0\d{2}$/);
+  // reward over time in both models: a line of several points that is seen, and none where nothing is released
+  const line = (learner) => `document.querySelector('[data-learner=${learner}] [data-curve=reward] path.line')`;
+  for (const learner of ['river', 'river-local']) {
+    assert.ok(await page.ask(`${line(learner)}.getAttribute('d').split('L').length > 5`), learner);
+    assert.ok(await page.ask(`(() => { const b = ${line(learner)}.getBoundingClientRect(); return b.width > 300 && b.height > 5; })()`), learner);
+    assert.ok(await page.ask(`!/NaN|Infinity/.test(${line(learner)}.getAttribute('d'))`), learner);
+  }
+  assert.equal(await page.ask(line('quiet')), null);
+  assert.ok(await page.ask("document.querySelector('[data-learner=quiet] [data-curve=reward]').textContent.includes('no curve yet')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('guarantee ε 3, δ 0 (of this the mean reward ε 2, δ 0)')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('together at most (3, 0)')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('own: visits, moves, rewards, reward')"));
   assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('visits 30 of 59')"));
   assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('together at most')"));
   const version = Number(await page.ask(figure('river', 'version')));

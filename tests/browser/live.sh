@@ -23,12 +23,14 @@ store: service.db
 learners:
   - {name: river, space: {states: 6, actions: 2, horizon: 4, stationary: yes}, users: 60,
      agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}
+  - {name: river-local, space: {states: 6, actions: 2, horizon: 4, stationary: yes}, users: 500,
+     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0}}, monitor: {epsilon: 2, delta: 0}}
   - {name: quiet, space: {states: 3, actions: 2, horizon: 1}, users: 1000,
      agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 2}}}
 YAML
 cd "$box"
 "$build/tacit" token create service.yaml --name reader --scopes read >reader
-"$build/tacit" token create service.yaml --name user --scopes decide,observe >user
+"$build/tacit" token create service.yaml --name user --scopes decide,observe,report >user
 "$build/tacit" serve service.yaml >out 2>err &
 server=$!
 for _ in $(seq 500); do
@@ -37,12 +39,13 @@ for _ in $(seq 500); do
 done
 url=$(sed -n 's/^serving on //p' out)
 play() {
-    "$build/tacit" simulate-users "$url" --token-file user --learner river --set states=6 --set horizon=4 \
-        --users "$1" --seed "$2" >said
+    "$build/tacit" simulate-users "$url" --token-file user --learner "$1" --set states=6 --set horizon=4 \
+        --users "$2" --seed "$3" >said
 }
-play 30 1
+play river 30 1
+play river-local 200 1
 mkfifo more
-(read -r _ <more && play 40 2 && echo done >finished) & # the page is watched while these come
+(read -r _ <more && play river 40 2 && echo done >finished) & # the page is watched while these come
 TACIT_MORE="$box/more" node "$here/live.mjs" "$browser" "$url" "$(cat reader)" "$(cat user)"
 kill -TERM "$server"
 wait "$server"

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "curate/monitor.h"
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/episode.h"
-#include "serve/monitor.h"
 #include "serve/routes.h"
 #include "serve/ticket.h"
 #include "store/service.h"
@@ -59,8 +59,8 @@ static void files_are_read_or_refused_with_the_line(void **state)
          "dir/s.yaml:2: 'key' is missing, expected for example {certificate: cert.pem, key: "
          "key.pem}"},
         {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: local, epsilon: 1}}, monitor: {epsilon: 1}}\n",
-         "dir/s.yaml:3: under local privacy the server never sees a reward to monitor"},
+         "{model: local, epsilon: 1}}, monitor: {delta: 0}}\n",
+         "dir/s.yaml:3: 'epsilon' is missing, expected for example monitor: {epsilon: 0.1}"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__service_config c;
@@ -222,6 +222,42 @@ static void the_monitor_goes_on_where_it_was_saved(void **state)
     tacit__monitor_destroy(b);
 }
 
+static void devices_report_to_the_monitor(void **state)
+{
+    (void)state;
+    enum { USERS = 4000 };
+    const tacit_guarantee both[] = {{TACIT_MODEL_LOCAL, 1, 0}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    for (int i = 0; i < 2; i++) {
+        tacit_noise *noise, *other;
+        tacit__monitor *device, *server;
+        double mean, error;
+        uint8_t report[TACIT__MONITOR_REPORT];
+        assert_ok(tacit_noise_create_simulated(5, &noise));
+        assert_ok(tacit_noise_create_simulated(6, &other));
+        assert_ok(tacit__monitor_create(both[i], USERS, noise, &device, NULL));
+        assert_ok(tacit__monitor_create(both[i], USERS, other, &server, NULL));
+        tacit_noise_destroy(noise);
+        tacit_noise_destroy(other);
+        assert_status(tacit__monitor_report(device, 1.25, report, NULL), TACIT_OUT_OF_BOUND);
+        assert_status(tacit__monitor_report(device, (double)NAN, report, NULL), TACIT_NOT_FINITE);
+        memset(report, 0x7f, sizeof report); /* no honest device is that far off */
+        assert_status(tacit__monitor_check(server, report, NULL), TACIT_OUT_OF_BOUND);
+        assert_status(tacit__monitor_absorb(server, report, NULL), TACIT_OUT_OF_BOUND);
+        for (int k = 0; k < USERS; k++) {
+            assert_ok(tacit__monitor_report(device, k % 4 == 0 ? 1 : 0.2, report, NULL));
+            assert_ok(tacit__monitor_check(server, report, NULL));
+            assert_ok(tacit__monitor_absorb(server, report, NULL));
+        }
+        tacit__monitor_read(server, &mean, &error);
+        /* sqrt(2) / epsilon, or the Gaussian's scale, over sqrt(users) */
+        assert_within(error, i == 0 ? 0.0223 : 0.06, i == 0 ? 0.0225 : 0.08);
+        assert_within(mean, 0.4 - 6 * error, 0.4 + 6 * error); /* fails once in 10^8 */
+        assert_status(tacit__monitor_report(device, 0.5, report, NULL), TACIT_EXHAUSTED);
+        tacit__monitor_destroy(device);
+        tacit__monitor_destroy(server);
+    }
+}
+
 /* --- The vault ---------------------------------------------------------------------------------- */
 
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's";
@@ -366,6 +402,7 @@ int main(void)
         cmocka_unit_test(tickets_come_back_as_they_went_and_cannot_be_made),
         cmocka_unit_test(episodes_grow_in_any_order),
         cmocka_unit_test(the_monitor_goes_on_where_it_was_saved),
+        cmocka_unit_test(devices_report_to_the_monitor),
         cmocka_unit_test(a_vault_counts_everybody_once),
         cmocka_unit_test(routes_are_found_by_method_and_path),
         cmocka_unit_test(the_reference_page_is_current),

@@ -121,7 +121,10 @@ static void users_bring_features_in_the_local_model(void **state)
         "  - {name: kernel, space: {states: 6, actions: 5, horizon: 1}, users: 400,\n"
         "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n"
         "  - {name: mixed, space: {states: 5, actions: 3, horizon: 2}, users: 400,\n"
-        "     agent: {kind: linopt-vi, privacy: {model: local, epsilon: 1}}}\n";
+        "     agent: {kind: linopt-vi, privacy: {model: local, epsilon: 1}}}\n"
+        "  - {name: watched, space: {states: 5, actions: 3, horizon: 2}, users: 400,\n"
+        "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}},\n"
+        "     monitor: {epsilon: 100, delta: 0}}\n";
     server s;
     begin(&s, yaml);
     (void)play(&s, "few", 0, 60,
@@ -136,6 +139,20 @@ static void users_bring_features_in_the_local_model(void **state)
     assert_true(json_number(said, "best_return") > json_number(said, "mean_return") - 0.5);
     (void)play(&s, "mixed", 0, 40,
                "--world random-mixture --set states=5 --set actions=3 --set horizon=2 --users 40");
+    /* with a monitor, what devices earn is seen, privatised on each: sqrt(2) / 100 / sqrt(40) = 0.0022 off */
+    assert_null(strstr(answer, "\"name\":\"reward\""));
+    (void)play(&s, "watched", 0, 40,
+               "--world random-tabular --set states=5 --set actions=3 --set horizon=2 --users 40");
+    double mean = json_number(said, "mean_return") / 2;
+    assert_within(json_number(answer, "reward_error"), 0.0022, 0.0023);
+    assert_within(json_number(answer, "reward"), mean - 0.0135, mean + 0.0135); /* 6 deviations */
+    assert_non_null(strstr(answer, "\"name\":\"reward\""));
+    assert_non_null(strstr(answer, "\"together\":{\"epsilon\":101,"));
+    assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
+    assert_true(server_start(&s, NULL));
+    double before = json_number(answer, "reward");
+    assert_int_equal(server_get(&s, "/v1/ledger?learner=watched", answer), 200);
+    assert_true(json_number(answer, "reward") == before);
     end(&s);
 }
 

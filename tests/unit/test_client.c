@@ -215,6 +215,57 @@ static void a_guarantee_weaker_than_the_terms_is_refused(void **state)
                   TACIT_BAD_ARGUMENT);
 }
 
+/* With a monitor a report has one number more, and costs the sum of both. */
+static void a_monitor_is_part_of_the_report_and_of_its_price(void **state)
+{
+    (void)state;
+    static const char *const monitors[] = {"{\"epsilon\":0.5,\"delta\":0}",
+                                           "{\"epsilon\":0.5,\"delta\":1e-7}"};
+    const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
+    const double rewards[] = {0.5, 1};
+    const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
+    for (int i = 0; i < 2; i++) {
+        const double delta = i == 0 ? 0 : 1e-7;
+        char text[1024], *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
+        tacit_client *client = NULL;
+        (void)snprintf(text, sizeof text, HEAD ",\"policy\":[[0,2],[1,1]],\"monitor\":%s}",
+                       monitors[i]);
+        const tacit_client_terms enough = {1.5, delta, 0}, few = {1.4, 1, 0}, none = {2, -1, 0};
+        assert_status(tacit_client_create(text, strlen(text), &few, &client, NULL),
+                      TACIT_BAD_EPSILON);
+        assert_status(tacit_client_create(text, strlen(text), &none, &client, NULL),
+                      TACIT_BAD_DELTA);
+        assert_ok(tacit_client_create(text, strlen(text), &enough, &client, NULL));
+        const tacit_client_facts *facts = tacit_client_describe(client);
+        assert_true(facts->guarantee.epsilon == 1 && facts->monitor.epsilon == 0.5 &&
+                    facts->monitor.delta == delta && facts->monitor.model == TACIT_MODEL_LOCAL);
+        assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
+        tacit_client *plain = open_client(board);
+        char *less = NULL;
+        assert_ok(tacit_client_report(plain, &episode, &less, key, NULL));
+        size_t longer = strlen(body) - strlen(less);
+        assert_true(longer == 10 || longer == 11); /* eight bytes in base64 */
+        free(body);
+        free(less);
+        tacit_client_destroy(plain);
+        tacit_client_destroy(client);
+    }
+    /* one of them cannot pay for the other */
+    static const char *const bad[] = {"{\"epsilon\":-0.5,\"delta\":0}",
+                                      "{\"epsilon\":1}",
+                                      "{\"epsilon\":1,\"delta\":-1}",
+                                      "[]",
+                                      "1",
+                                      "{\"epsilon\":0,\"delta\":0}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[1024];
+        tacit_client *client = NULL;
+        (void)snprintf(text, sizeof text, HEAD ",\"policy\":[[0,2],[1,1]],\"monitor\":%s}", bad[i]);
+        assert_true(tacit_client_create(text, strlen(text), &any, &client, NULL) != TACIT_OK);
+        assert_null(client);
+    }
+}
+
 /* What a server claims about sizes costs the device no more than it agreed to. */
 static void a_billboard_takes_no_more_memory_than_agreed(void **state)
 {
@@ -291,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_client_follows_a_model_where_there_is_no_table),
         cmocka_unit_test(an_episode_out_of_range_gives_no_report),
         cmocka_unit_test(a_guarantee_weaker_than_the_terms_is_refused),
+        cmocka_unit_test(a_monitor_is_part_of_the_report_and_of_its_price),
         cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),
         cmocka_unit_test(what_is_no_billboard_is_refused),
     };

@@ -1,7 +1,12 @@
 /* The monitor: the users' mean reward, released with a budget of its own, for the people who run the service. Without it nobody
- * outside the curator sees a reward. */
-#ifndef TACIT_SERVE_MONITOR_H
-#define TACIT_SERVE_MONITOR_H
+ * outside the curator, or the device, sees a reward.
+ *
+ * Under joint privacy the service adds what it knows (tacit__monitor_add). Under local privacy a device makes a report of its
+ * own mean, which is private before it leaves, and the service adds that. */
+#ifndef TACIT_CURATE_MONITOR_H
+#define TACIT_CURATE_MONITOR_H
+
+#include <stdint.h>
 
 #include <tacit/ledger.h>
 
@@ -16,6 +21,20 @@ void tacit__monitor_destroy(tacit__monitor *monitor);
 /* One user's mean reward, in [0, 1]. */
 TACIT_MUST_USE tacit_status tacit__monitor_add(tacit__monitor *monitor, double mean,
                                                tacit_error *err);
+
+/* Local only, the two halves of `add`: 8 bytes, the low one first. The device draws its noise; the service adds what it is sent.
+ * What no honest device can have made is OUT_OF_BOUND and changes nothing; `check` says so beforehand. */
+enum { TACIT__MONITOR_REPORT = 8 };
+TACIT_MUST_USE tacit_status tacit__monitor_report(tacit__monitor *monitor, double mean,
+                                                  uint8_t report[TACIT__MONITOR_REPORT],
+                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__monitor_check(const tacit__monitor *monitor,
+                                                 const uint8_t report[TACIT__MONITOR_REPORT],
+                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__monitor_absorb(tacit__monitor *monitor,
+                                                  const uint8_t report[TACIT__MONITOR_REPORT],
+                                                  tacit_error *err);
+
 /* The released mean of all users so far and its standard deviation; NaN before the first. */
 void tacit__monitor_read(const tacit__monitor *monitor, double *mean, double *stddev);
 

@@ -1,12 +1,14 @@
 /* One private running sum of one number: the user's mean reward minus 1/2, which is at most 1/2 away from 0, so that a replaced
- * user moves it by at most 1. */
-#include "serve/monitor.h"
+ * user moves it by at most 1. Under local privacy the sum is `local`: every user's number has noise of its own, and the same
+ * reason tells how far two episodes of one user are apart. */
+#include "curate/monitor.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <tacit/sum.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -25,7 +27,9 @@ static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t user
                                  .law = g.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                                  .dimension = 1,
                                  .users = users,
-                                 .bound = {.l1 = 0.5, .l2 = 0.5}};
+                                 .bound = {.l1 = 0.5, .l2 = 0.5},
+                                 .reason = "a mean reward is in [0, 1]: any other is at most 1 "
+                                           "away"};
     tacit_plan *plan = NULL;
     tacit_release line;
     tacit_status status = tacit_sum_declare(&spec, name, &line, err);
@@ -71,6 +75,38 @@ tacit_status tacit__monitor_add(tacit__monitor *m, double mean, tacit_error *err
 {
     double x = mean - 0.5;
     tacit_status status = tacit_sum_add(m->sum, &x, err);
+    return status == TACIT_OK ? tacit_sum_release(m->sum, &m->total, err) : status;
+}
+
+tacit_status tacit__monitor_report(tacit__monitor *m, double mean,
+                                   uint8_t report[TACIT__MONITOR_REPORT], tacit_error *err)
+{
+    double x = mean - 0.5;
+    int64_t noisy;
+    tacit_status status = tacit_sum_report(m->sum, &x, &noisy, err);
+    if (status == TACIT_OK)
+        tacit__put_le64(&(tacit__writer){.at = report}, (uint64_t)noisy);
+    return status;
+}
+
+static int64_t read_report(const uint8_t report[TACIT__MONITOR_REPORT])
+{
+    tacit__reader r = {.at = report, .left = TACIT__MONITOR_REPORT};
+    return (int64_t)tacit__take_le64(&r);
+}
+
+tacit_status tacit__monitor_check(const tacit__monitor *m,
+                                  const uint8_t report[TACIT__MONITOR_REPORT], tacit_error *err)
+{
+    int64_t noisy = read_report(report);
+    return tacit_sum_check_report(m->sum, &noisy, err);
+}
+
+tacit_status tacit__monitor_absorb(tacit__monitor *m, const uint8_t report[TACIT__MONITOR_REPORT],
+                                   tacit_error *err)
+{
+    int64_t noisy = read_report(report);
+    tacit_status status = tacit_sum_absorb(m->sum, &noisy, err);
     return status == TACIT_OK ? tacit_sum_release(m->sum, &m->total, err) : status;
 }
 
