@@ -57,6 +57,26 @@ if(CMOCKA_FOUND)
   endforeach()
 endif()
 
+# The same tests once more with libtacit_client: its plain linear algebra under what is built on it, and that it is whole.
+if(CMOCKA_FOUND)
+  foreach(source IN ITEMS unit/test_client unit/test_symmetric unit/test_kernels unit/test_optimism unit/test_ridge
+                          unit/test_gdp fault/test_alloc_client)
+    get_filename_component(file "${source}" NAME)
+    string(REGEX REPLACE "^test_" "" name "${file}")
+    set(target device_${file})
+    add_executable(${target} "${PROJECT_SOURCE_DIR}/tests/${source}.c"
+                             "${PROJECT_SOURCE_DIR}/tests/support/check.c")
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+    target_compile_definitions(${target} PRIVATE TACIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(${target} PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES}
+                                            PkgConfig::CMOCKA)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file} RUNTIME_OUTPUT_DIRECTORY
+                                                                  "${PROJECT_BINARY_DIR}/tests/device")
+    add_test(NAME device.${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(device.${name} PROPERTIES LABELS "quick;device" TIMEOUT 300)
+  endforeach()
+endif()
+
 if(CMOCKA_FOUND AND TACIT_HAS_SERVER)
   include(ServiceTests)
 endif()
