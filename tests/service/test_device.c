@@ -27,6 +27,15 @@ static const char yaml[] =
     "     agent: {kind: linopt-vi, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
     "  - {name: policy, space: {states: 3, actions: 2, horizon: 3}, users: 100,\n"
     "     agent: {kind: linopt-po, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: vtr, space: {states: 3, actions: 2, horizon: 3, rewards: rewards.csv}, users: "
+    "100,\n"
+    "     agent: {kind: ucrl-vtr, privacy: {model: local, epsilon: 1, delta: 0}}}\n"
+    "  - {name: vtr-plus, space: {states: 3, actions: 2, horizon: 3, rewards: rewards.csv}, users: "
+    "100,\n"
+    "     agent: {kind: ucrl-vtr-plus, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
+    "  - {name: kernel, space: {states: 4, actions: 3, horizon: 1, features: points.csv, kernel: "
+    "se(0.4)},\n"
+    "     users: 100, agent: {kind: capri, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
     "  - {name: shared, space: {features: 20, actions: 3, bound: 2}, users: 100,\n"
     "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 1, delta: 0.000001}}}\n"
     "  - {name: disjoint, space: {features: 3, actions: 3, shared: no}, users: 100,\n"
@@ -55,6 +64,32 @@ static void read_file(const server *s, const char *name, char *out, size_t size)
     assert_non_null(file);
     out[fread(out, 1, size - 1, file)] = '\0';
     (void)fclose(file);
+}
+
+/* The server with all learners, and the tables that they name. */
+static void begin(server *s)
+{
+    char rewards[1024] = "step,state,action,reward\n",
+         points[1024] = "state,action,feature,value\n";
+    size_t n = strlen(rewards), m = strlen(points);
+    for (int h = 0; h < 3; h++)
+        for (int i = 0; i < 3 * 2; i++)
+            n += (size_t)snprintf(rewards + n, sizeof rewards - n, "%d,%d,%d,%g\n", h, i / 2, i % 2,
+                                  0.1 * (i + h));
+    for (int i = 0; i < 4 * 3; i++)
+        m += (size_t)snprintf(points + m, sizeof points - m, "%d,%d,0,%g\n%d,%d,1,%g\n", i / 3,
+                              i % 3, i / 3 * 0.2, i / 3, i % 3, i % 3 * 0.3);
+    server_open(s, TACIT_COMMAND, yaml);
+    write_file(s, "rewards.csv", rewards);
+    write_file(s, "points.csv", points);
+    server_token(s, "all", "admin", s->token);
+    assert_true(server_start(s, NULL));
+}
+
+static void end(server *s)
+{
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+    server_close(s);
 }
 
 /* The device in the server's directory: from billboard.json to report.json, key and steps; its exit status. */
@@ -94,13 +129,12 @@ static double ledger(const server *s, const char *learner, const char *field)
 static void devices_of_every_family_report_and_are_counted_once(void **state)
 {
     (void)state;
-    static const char *const learners[] = {"counts",  "gauss",  "one-step", "random",  "obi",
-                                           "mixture", "policy", "shared",   "disjoint"};
+    static const char *const learners[] = {"counts",   "gauss",   "one-step", "random",
+                                           "obi",      "mixture", "policy",   "vtr",
+                                           "vtr-plus", "kernel",  "shared",   "disjoint"};
     enum { USERS = 4 };
     server s;
-    server_open(&s, TACIT_COMMAND, yaml);
-    server_token(&s, "all", "admin", s.token);
-    assert_true(server_start(&s, NULL));
+    begin(&s);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
         for (unsigned k = 1; k <= USERS; k++) {
             static char said[4096];
@@ -117,8 +151,7 @@ static void devices_of_every_family_report_and_are_counted_once(void **state)
         assert_true(ledger(&s, learners[i], "accepted") == USERS);
         assert_true(ledger(&s, learners[i], "refused") == 0);
     }
-    assert_int_equal(server_stop(&s, SIGTERM), 0);
-    server_close(&s);
+    end(&s);
 }
 
 static void a_device_reports_on_its_owners_terms_only(void **state)
@@ -129,9 +162,7 @@ static void a_device_reports_on_its_owners_terms_only(void **state)
     } cases[] = {{"joint", "UNSUPPORTED"}, {"weak", "BAD_EPSILON"}};
     server s;
     char said[1024];
-    server_open(&s, TACIT_COMMAND, yaml);
-    server_token(&s, "all", "admin", s.token);
-    assert_true(server_start(&s, NULL));
+    begin(&s);
     for (size_t i = 0; i < 2; i++) {
         assert_true(run_device(&s, cases[i].learner) != 0);
         read_file(&s, "steps", said, sizeof said);
@@ -139,8 +170,7 @@ static void a_device_reports_on_its_owners_terms_only(void **state)
         read_file(&s, "report.json", said, sizeof said);
         assert_string_equal(said, "");
     }
-    assert_int_equal(server_stop(&s, SIGTERM), 0);
-    server_close(&s);
+    end(&s);
 }
 
 int main(void)
