@@ -292,11 +292,20 @@ static tacit_status create_agent(tacit_client *c, tacit_error *err)
     return status;
 }
 
+/* At least as many nodes as the text has: each but the first comes after one of these. A model is one node, however long. */
+static size_t count_nodes(const char *text, size_t size)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < size; i++)
+        n += text[i] == ',' || text[i] == ':' || text[i] == '[' || text[i] == '{';
+    return n;
+}
+
 static tacit_status build(tacit_client *c, const char *billboard, size_t size,
                           const tacit_client_terms *terms, tacit_error *err)
 {
     const char *why;
-    const size_t room = size / 2 + 2; /* every part but the last needs a character and a comma */
+    const size_t room = count_nodes(billboard, size);
     tacit__json_node *nodes = tacit__alloc(room, sizeof *nodes);
     tacit_status status;
     c->texts_size = size + MAX_TEXT;

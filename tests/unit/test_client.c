@@ -300,6 +300,28 @@ static void a_billboard_takes_no_more_memory_than_agreed(void **state)
     tacit_client_destroy(client);
 }
 
+/* A device has nobody's sums, so that it does not matter how many users there are. */
+static void a_device_of_a_billion_users_needs_little_memory(void **state)
+{
+    (void)state;
+    static const char format[] =
+        "{\"learner\":\"ours\",\"version\":3,\"users\":7,\"model\":\"local\",\"guarantee\":{"
+        "\"epsilon\":1,\"delta\":%g},\"agent\":{\"kind\":\"dp-ucbvi\",\"sums\":null,\"settings\":[]"
+        "},"
+        "\"space\":{\"states\":2,\"actions\":3,\"horizon\":2,\"stationary\":true},"
+        "\"episodes\":1000000000,\"policy\":[[0,2],[1,1]]}";
+    const tacit_client_terms small = {.epsilon = 1, .delta = 1e-9, .memory = 32 << 10};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        char text[1024];
+        tacit_client *client = NULL;
+        tacit_error err = {0};
+        (void)snprintf(text, sizeof text, format, gaussian ? 1e-9 : 0);
+        if (tacit_client_create(text, strlen(text), &small, &client, &err) != TACIT_OK)
+            fail_msg("%s", err.message);
+        tacit_client_destroy(client);
+    }
+}
+
 static void what_is_no_billboard_is_refused(void **state)
 {
     (void)state;
@@ -344,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_guarantee_weaker_than_the_terms_is_refused),
         cmocka_unit_test(a_monitor_is_part_of_the_report_and_of_its_price),
         cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),
+        cmocka_unit_test(a_device_of_a_billion_users_needs_little_memory),
         cmocka_unit_test(what_is_no_billboard_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
