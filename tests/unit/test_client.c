@@ -6,6 +6,7 @@
 
 #include <tacit/client.h>
 
+#include "base/bytes.h"
 #include "noise/seal.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -356,6 +357,59 @@ static void what_is_no_billboard_is_refused(void **state)
     }
 }
 
+/* Public tables are checked like anything that a server says. */
+static void tables_that_are_not_what_was_declared_are_refused(void **state)
+{
+    (void)state;
+    enum { S = 2, A = 3, PARTS = 2, D = 2, MOST = S * A * PARTS * S };
+    static const struct {
+        const char *name, *space;
+        size_t n;
+        double numbers[MOST]; /* the last one is repeated */
+        bool good;
+    } cases[] = {
+        {"rewards", "", 6, {0, 1, 0.5, 0.25}, true},
+        {"rewards", "", 5, {0.5}, false},
+        {"rewards", "", 7, {0.5}, false},
+        {"rewards", "", 6, {0.5, 1.5, 0.5}, false},
+        {"rewards", "", 6, {0.5, -0.5, 0.5}, false},
+        {"mixture", ",\"parts\":2", 24, {0.5}, true},
+        {"mixture", ",\"parts\":2", 24, {0.4}, false},
+        {"mixture", ",\"parts\":2", 24, {2, -1, 0.5}, false},
+        {"mixture", ",\"parts\":1", 24, {0.5}, false},
+        {"mixture", "", 24, {0.5}, false},
+        {"rewards", ",\"parts\":2", 6, {0.5}, false}, /* parts, but no mixture */
+        {"features", ",\"features\":2,\"shared\":true,\"bound\":1", 12, {0.7}, true},
+        {"features", ",\"features\":2,\"shared\":true,\"bound\":1", 12, {0.8}, false},
+        {"features", ",\"features\":2,\"shared\":true,\"bound\":0", 12, {0.7}, false},
+        {"features", ",\"features\":4294967295,\"shared\":true,\"bound\":1", 12, {0.7}, false},
+        {"rewards", ",\"features\":2,\"shared\":true,\"bound\":1", 6, {0.5}, false},
+        {"features", "", 12, {0.5}, false},
+        {"rewards", ",\"context\":1", 6, {0.5}, false},
+    };
+    tacit__seal_start();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bytes[8 * MOST];
+        char text[2000], table[TACIT__BASE64_SIZE(sizeof bytes)];
+        tacit__writer w = {.at = bytes};
+        size_t told = MOST;
+        while (told > 1 && cases[i].numbers[told - 1] == 0)
+            told--;
+        for (size_t j = 0; j < cases[i].n; j++)
+            tacit__put_real(&w, cases[i].numbers[j < told ? j : told - 1]);
+        tacit__base64_write(bytes, w.size, table);
+        const char *end = strstr(board, ",\"horizon\"");
+        (void)snprintf(text, sizeof text, "{\"tables\":{\"%s\":\"%s\"},%.*s%s%s", cases[i].name,
+                       table, (int)(end - board - 1), board + 1, cases[i].space, end);
+        tacit_client *client = NULL;
+        tacit_error err = {0};
+        tacit_status status = tacit_client_create(text, strlen(text), &any, &client, &err);
+        if (status != (cases[i].good ? TACIT_OK : TACIT_SYNTAX))
+            fail_msg("case %zu: %s", i, err.message);
+        tacit_client_destroy(client);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),
         cmocka_unit_test(a_device_of_a_billion_users_needs_little_memory),
         cmocka_unit_test(what_is_no_billboard_is_refused),
+        cmocka_unit_test(tables_that_are_not_what_was_declared_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
