@@ -417,7 +417,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
         (status = tacit_agent_report(l->agent, NULL, NULL, &size, err)) != TACIT_OK)
         status =
             tacit__fail_at(err, status, l->config->request.file, (size_t)l->config->request.line,
-                           "%s cannot be served with model local yet: its devices would have no "
+                           "%s cannot be served with model local: its devices would have no "
                            "reports to send",
                            l->config->request.kind);
     if (status == TACIT_OK)

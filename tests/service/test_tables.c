@@ -102,6 +102,25 @@ static void tables_are_read_in_any_order(void **state)
     tacit__service_config_free(&c);
 }
 
+static void the_example_has_agents_for_all_its_learners(void **state)
+{
+    (void)state;
+    tacit__service_config c;
+    tacit_error err = {0};
+    assert_ok(tacit__service_config_read(TACIT_SOURCE "/examples/service/service.yaml", &c, &err));
+    assert_ok(tacit__service_config_open(&c, &err));
+    for (size_t i = 0; i < c.n_learners; i++) {
+        tacit_noise *noise;
+        tacit_agent *agent = NULL;
+        assert_ok(tacit_noise_create_simulated(1, &noise));
+        if (tacit_agent_create(&c.learners[i].request, noise, &agent, &err) != TACIT_OK)
+            fail_msg("%s", err.message);
+        tacit_agent_destroy(agent);
+        tacit_noise_destroy(noise);
+    }
+    tacit__service_config_free(&c);
+}
+
 /* --- What is refused ------------------------------------------------------------------------------ */
 
 static void what_is_wrong_is_told_with_file_and_line(void **state)
@@ -274,6 +293,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_read_in_any_order),
+        cmocka_unit_test(the_example_has_agents_for_all_its_learners),
         cmocka_unit_test(what_is_wrong_is_told_with_file_and_line),
         cmocka_unit_test(tables_survive_every_failing_allocation),
         cmocka_unit_test(a_kind_says_which_key_it_needs),
