@@ -911,43 +911,6 @@ static void *come(void *context)
     return NULL;
 }
 
-/* Resident memory of the server, in kB. */
-static long memory_of(const server *s)
-{
-    char path[64];
-    long pages = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)s->pid);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
-    (void)fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-static void memory_does_not_grow_with_requests(void **state)
-{
-    (void)state;
-    if (!may_preload)
-        skip(); /* a sanitizer keeps what was freed */
-    server s;
-    char decision[1024], body[64], episode[512];
-    long before = 0;
-    begin(&s, plain);
-    for (int i = 0; i < 3000; i++) {
-        if (i == 1000)
-            before = memory_of(&s);
-        (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":%d}", i % 3);
-        decide(&s, "/v1/decide", body, decision);
-        if (i % 2 == 0)
-            assert_observed(&s, decision, ",\"reward\":1", "finished");
-        (void)server_post(&s, "/v1/decide", "{\"learner\":", answer);
-        open_episode(&s, "{\"learner\":\"walk\"}", episode); /* and never heard of again */
-    }
-    server_wait_users(&s, "arms", 1500);
-    assert_in_range(memory_of(&s), 0, before + 2048);
-    end(&s);
-}
-
 static void sigterm_under_load_loses_nothing(void **state)
 {
     (void)state;
@@ -1002,7 +965,6 @@ int main(void)
         cmocka_unit_test(a_clock_that_goes_backwards_harms_nobody),
         cmocka_unit_test(a_copy_decides_but_does_not_learn),
         cmocka_unit_test(tls_speaks_with_its_certificate_and_takes_a_new_one),
-        cmocka_unit_test(memory_does_not_grow_with_requests),
         cmocka_unit_test(sigterm_under_load_loses_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,6 +221,49 @@ int server_ask(const server *s, const char *token, const char *method, const cha
     return status;
 }
 
+/* What comes until the body of the stated length is there; 0: the other side has closed before that. */
+static size_t hear_answer(int fd, char *out, size_t size)
+{
+    size_t got = 0, whole = 0;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    while (whole == 0 || got < whole) {
+        ssize_t n =
+            got + 1 < size && poll(&p, 1, 20000) > 0 ? recv(fd, out + got, size - got - 1, 0) : 0;
+        if (n <= 0)
+            return 0;
+        got += (size_t)n;
+        out[got] = '\0';
+        const char *end = strstr(out, "\r\n\r\n"), *length = strstr(out, "Content-Length: ");
+        if (whole == 0 && end != NULL && length != NULL && length < end)
+            whole = (size_t)(end - out) + 4 + strtoul(length + 16, NULL, 10);
+    }
+    return got;
+}
+
+int server_talk(const server *s, int *fd, const char *method, const char *path, const char *extra,
+                const char *body, char answer[SERVER_ANSWER])
+{
+    size_t length = body != NULL ? strlen(body) : 0, room = length + 4096;
+    char *text = malloc(room);
+    answer[0] = '\0';
+    int n = snprintf(text, room,
+                     "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s"
+                     "Content-Length: %zu\r\n\r\n%s",
+                     method, path, s->token, extra != NULL ? extra : "", length,
+                     body != NULL ? body : "");
+    if (*fd < 0)
+        *fd = server_connect(s);
+    if (*fd >= 0) {
+        server_say(*fd, text, (size_t)n);
+        if (hear_answer(*fd, answer, SERVER_ANSWER) == 0) {
+            (void)close(*fd);
+            *fd = -1;
+        }
+    }
+    free(text);
+    return *fd >= 0 && strncmp(answer, "HTTP/1.1 ", 9) == 0 ? atoi(answer + 9) : 0;
+}
+
 int server_post(const server *s, const char *path, const char *body, char answer[SERVER_ANSWER])
 {
     return server_ask(s, s->token, "POST", path, NULL, body, answer);

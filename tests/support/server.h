@@ -45,6 +45,11 @@ int server_ask(const server *s, const char *token, const char *method, const cha
 int server_post(const server *s, const char *path, const char *body, char answer[SERVER_ANSWER]);
 int server_get(const server *s, const char *path, char answer[SERVER_ANSWER]);
 
+/* One request on a connection that is kept: *fd, or -1 for a new one, which it then is. The status (0: no answer, and *fd is
+ * closed), and the whole answer as text. */
+int server_talk(const server *s, int *fd, const char *method, const char *path, const char *extra,
+                const char *body, char answer[SERVER_ANSWER]);
+
 /* A connection to speak on; bytes to send; what comes until the other side closes, or for `ms`. */
 int server_connect(const server *s);
 void server_say(int fd, const char *data, size_t size);
