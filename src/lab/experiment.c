@@ -38,7 +38,8 @@ tacit_status tacit_experiment_read(const char *path, const tacit_experiment_chan
     tacit__yaml *yaml;
     if (path == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__yaml_read(path, &yaml, err);
+    tacit_status status =
+        tacit__yaml_read(path, "an experiment file, such as examples/riverswim.yaml", &yaml, err);
     return status == TACIT_OK ? create(yaml, changes, false, out, err) : status;
 }
 

@@ -330,7 +330,7 @@ static tacit_status parse(tacit__yaml *yaml, const char *text, size_t size, taci
 {
     if (size > TACIT__YAML_MAX_BYTES)
         return tacit__yaml_fail(yaml, 0, err, TACIT_SYNTAX,
-                                "the file is larger than %d bytes; is it an experiment?",
+                                "the file is larger than %d bytes; is it the right one?",
                                 TACIT__YAML_MAX_BYTES);
     reader r = {.yaml = yaml, .err = err};
     if (!yaml_parser_initialize(&r.parser))
@@ -367,7 +367,8 @@ tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name, 
     return status;
 }
 
-tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *err)
+tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **out,
+                              tacit_error *err)
 {
     if (path == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
@@ -376,9 +377,7 @@ tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *
         bool wrong_name = errno == ENOENT || errno == EACCES || errno == ENOTDIR ||
                           errno == ENAMETOOLONG || errno == ELOOP;
         return tacit__fail(err, wrong_name ? TACIT_BAD_ARGUMENT : TACIT_SYSTEM,
-                           "%.300s: cannot open: %s; expected an experiment file, such as "
-                           "examples/riverswim.yaml",
-                           path, strerror(errno));
+                           "%.300s: cannot open: %s; expected %s", path, strerror(errno), what);
     }
     const size_t room = (size_t)TACIT__YAML_MAX_BYTES + 1; /* one more shows that it is too large */
     char *text = tacit__alloc(room, 1);
@@ -387,11 +386,10 @@ tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *
     if (text == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     else if (ferror(f))
-        status =
-            errno == EISDIR
-                ? tacit__fail(err, TACIT_BAD_ARGUMENT,
-                              "%.300s: is a directory, expected an experiment file in it", path)
-                : tacit__fail(err, TACIT_SYSTEM, "%.300s: cannot read: %s", path, strerror(errno));
+        status = errno == EISDIR ? tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                               "%.300s: is a directory, expected %s", path, what)
+                                 : tacit__fail(err, TACIT_SYSTEM, "%.300s: cannot read: %s", path,
+                                               strerror(errno));
     else
         status = tacit__yaml_parse(text, size, path, out, err);
     (void)fclose(f);

@@ -36,8 +36,10 @@ typedef struct tacit__yaml tacit__yaml;
 /* Reads a text; `name` is the file's name in messages and is copied. */
 TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name,
                                               tacit__yaml **out, tacit_error *err);
-/* Reads a file. That it is not there, or may not be read, is BAD_ARGUMENT; that reading fails, SYSTEM. */
-TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, tacit__yaml **out, tacit_error *err);
+/* Reads a file. That it is not there, or may not be read, is BAD_ARGUMENT; that reading fails, SYSTEM. `what` says in messages
+ * what kind of file is expected: "an experiment file, such as ...". */
+TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **out,
+                                             tacit_error *err);
 /* The text that was read. */
 const char *tacit__yaml_text(const tacit__yaml *yaml, size_t *size);
 void tacit__yaml_destroy(tacit__yaml *yaml);

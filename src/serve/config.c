@@ -315,7 +315,9 @@ tacit_status tacit__service_config_read(const char *path, tacit__service_config 
                                         tacit_error *err)
 {
     *out = (config){0};
-    return finish(tacit__yaml_read(path, &out->yaml, err), out, err);
+    tacit_status status = tacit__yaml_read(
+        path, "a service file, such as examples/service/service.yaml", &out->yaml, err);
+    return finish(status, out, err);
 }
 
 tacit_status tacit__service_config_parse(const char *text, size_t size, const char *name,
