@@ -212,6 +212,8 @@ static bool read_members(parser *p, int depth, bool object)
             if (object) {
                 if (p->at == p->end || *p->at != '"')
                     return refuse(p, "a key is missing");
+                if (p->nodes[self].size == TACIT__JSON_KEYS)
+                    return refuse(p, "an object has too many keys");
                 size_t key = p->n;
                 if (!read_string(p))
                     return false;

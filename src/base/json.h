@@ -1,8 +1,9 @@
 /* JSON as it comes over a network: checked as a whole before anything of it is used [RFC 8259].
  *
  * The text becomes a flat array of nodes in the order of the text; nothing is copied or allocated. Refused, beside what the
- * grammar refuses: a key given twice, nesting deeper than TACIT__JSON_DEPTH, more nodes than there is room for, bytes
- * that are not UTF-8, numbers that no double can hold, and anything after the value. */
+ * grammar refuses: a key given twice, more than TACIT__JSON_KEYS keys in one object (each is compared with all before it),
+ * nesting deeper than TACIT__JSON_DEPTH, more nodes than there is room for, bytes that are not UTF-8, numbers that no double can
+ * hold, and anything after the value. */
 #ifndef TACIT_BASE_JSON_H
 #define TACIT_BASE_JSON_H
 
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TACIT__JSON_DEPTH = 8 };
+enum { TACIT__JSON_DEPTH = 8, TACIT__JSON_KEYS = 64 };
 
 typedef enum tacit__json_kind {
     TACIT__JSON_NULL,

@@ -116,6 +116,27 @@ static void everything_else_is_refused(void **state)
 }
 
 /* Whatever is cut off anywhere is refused, never read past. */
+/* Keys are compared with each other: many of them would take long. */
+static void an_object_has_so_many_keys_and_no_more(void **state)
+{
+    (void)state;
+    static tacit__json_node many[4 * TACIT__JSON_KEYS];
+    for (int n = TACIT__JSON_KEYS; n <= TACIT__JSON_KEYS + 1; n++) {
+        char text[16 * (TACIT__JSON_KEYS + 2)] = "{";
+        const char *why = NULL;
+        for (int i = 0; i < n; i++)
+            (void)sprintf(text + strlen(text), "%s\"%d\":[]", i > 0 ? "," : "", i);
+        (void)strcat(text, "}");
+        size_t got = tacit__json_parse(text, strlen(text), many, sizeof many / sizeof *many, &why);
+        if (n > TACIT__JSON_KEYS) {
+            assert_true(got == 0);
+            assert_string_equal(why, "an object has too many keys");
+        } else {
+            assert_true(got == 2 * (size_t)n + 1);
+        }
+    }
+}
+
 static void a_text_that_is_cut_short_is_refused(void **state)
 {
     (void)state;
@@ -219,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_grammar_allows_is_taken),
         cmocka_unit_test(everything_else_is_refused),
+        cmocka_unit_test(an_object_has_so_many_keys_and_no_more),
         cmocka_unit_test(a_text_that_is_cut_short_is_refused),
         cmocka_unit_test(values_are_found_by_their_keys),
         cmocka_unit_test(numbers_are_read_to_the_last_bit),
