@@ -227,11 +227,16 @@ static tacit_status check_sealed(tacit__vault *vault, const char *sql, const uin
 {
     sqlite3_stmt *s;
     tacit_status status = prepare(vault, sql, &s, err);
-    while (status == TACIT_OK && sqlite3_step(s) == SQLITE_ROW) {
+    if (status != TACIT_OK)
+        return status;
+    int code;
+    while (status == TACIT_OK && (code = sqlite3_step(s)) != SQLITE_DONE) {
         size_t size, n = 0;
         const void *sealed = tacit__vault_blob(s, 0, &size);
         uint8_t *data = NULL;
-        status = tacit__vault_open_sealed(vault, key, sealed, size, &data, &n, err);
+        status = code == SQLITE_ROW
+                     ? tacit__vault_open_sealed(vault, key, sealed, size, &data, &n, err)
+                     : tacit__db_fail(&vault->db, code, "read", err);
         tacit__free_secret(data, n);
     }
     (void)sqlite3_finalize(s);
@@ -318,8 +323,9 @@ static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__t
     if (status != TACIT_OK)
         return status;
     (void)sqlite3_bind_int64(s, 1, learner);
+    int code;
     tacit__text_put(out, "[");
-    while (sqlite3_step(s) == SQLITE_ROW) {
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *release = (const char *)sqlite3_column_text(s, 0);
         tacit__text_put(out, first ? "{\"release\":" : ",{\"release\":");
         tacit__text_json_string(out, release, release != NULL ? strlen(release) : 0);
@@ -330,7 +336,7 @@ static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__t
     }
     tacit__text_put(out, "]");
     (void)sqlite3_finalize(s);
-    return TACIT_OK;
+    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
 tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_error *err)
@@ -343,8 +349,9 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
                                   &s, err);
     if (status != TACIT_OK)
         return status;
+    int code = SQLITE_DONE;
     tacit__text_put(out, "{\"learners\":[");
-    while (status == TACIT_OK && sqlite3_step(s) == SQLITE_ROW) {
+    while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 1);
         tacit__text_put(out, first ? "{\"name\":" : ",{\"name\":");
         tacit__text_json_string(out, name, name != NULL ? strlen(name) : 0);
@@ -364,6 +371,8 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
     }
     (void)sqlite3_finalize(s);
     tacit__text_put(out, "]}");
+    if (status == TACIT_OK && code != SQLITE_DONE)
+        status = tacit__db_fail(&vault->db, code, "read", err);
     if (status == TACIT_OK && out->failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     return status;

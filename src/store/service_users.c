@@ -17,6 +17,7 @@ static tacit_status exists(tacit__vault *vault, size_t number, const char *sql, 
                            const uint8_t *key, bool *found, sqlite3_stmt **row, tacit_error *err)
 {
     sqlite3_stmt *s;
+    *found = false;
     tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
     if (status != TACIT_OK)
         return status;
