@@ -3,6 +3,7 @@
  * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte first. A state is the
  * position, then each stream's last release and sum; levels follow from the position. It is looked through as a whole before
  * anything is changed. Integrity is the business of the agent's checksum. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -117,10 +118,23 @@ tacit_status tacit__gram_save(const tacit__gram *c, tacit__writer *w, tacit_erro
     return status;
 }
 
+/* Released sums are below 2^63 steps of a lattice that is finer than 1; what plans are made of is finite. */
+static bool are_sums(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x;
+        memcpy(&x, bytes + i * sizeof x, sizeof x);
+        if (!(fabs(x) <= 0x1p63))
+            return false;
+    }
+    return true;
+}
+
 tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err)
 {
     const void *sums[TACIT__MAX_GRAM_STREAMS], *state[TACIT__MAX_GRAM_STREAMS];
     size_t size[TACIT__MAX_GRAM_STREAMS];
+    bool consistent = true;
     if (c->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
     uint64_t users = tacit__take_le64(r), fresh = tacit__take_le64(r);
@@ -133,8 +147,9 @@ tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err
                       : tacit__sum_check_saved(c->streams[i].sum, state[i], size[i], err);
         if (status != TACIT_OK)
             return status;
+        consistent = consistent && !r->failed && are_sums(sums[i], c->streams[i].size);
     }
-    if (r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
+    if (!consistent || r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
         return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
     for (size_t i = 0; i < c->o.n_streams; i++) { /* nothing fails from here on */
         stream *s = &c->streams[i];

@@ -24,6 +24,7 @@
 #include "linalg/symmetric.h"
 #include "sums/lattice.h"
 #include "sums/once.h"
+#include "sums/saved.h"
 
 enum {
     EXACT_BITS = 53,
@@ -720,7 +721,9 @@ tacit_status tacit__lsvi_data_load(tacit__lsvi_data *c, const void *bytes, size_
         return status;
     const uint8_t *leaf = (const uint8_t *)bytes + sizeof h, *sums = leaf + 2 * grams,
                   *responses = sums + h.sum_size, *memory = responses + once;
-    if (c->fresh != NULL)
+    if (c->sum != NULL)
+        status = tacit__sum_check_saved(c->sum, sums, (size_t)h.sum_size, err);
+    else if (c->fresh != NULL)
         status = tacit__once_check(c->fresh, sums, err);
     if (status == TACIT_OK && c->responses != NULL)
         status = tacit__once_check(c->responses, responses, err);
