@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "account/single.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/sampler.h"
@@ -51,7 +52,6 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
                                   .dimension = c->o.dimension,
                                   .users = c->o.users,
                                   .bound = {.l2 = 1, .clip = true}};
-    tacit_plan *plan = NULL;
     tacit_release line;
     tacit_status status = tacit__lattice_choose(&bound, c->o.dimension, &c->lattice, err);
     const tacit__once_spec spec = {
@@ -65,22 +65,10 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
                   "epoch only, so epochs compose in parallel"};
     if (status == TACIT_OK)
         status = tacit__once_declare(&spec, name, &line, err);
-    if (status == TACIT_OK && (status = tacit_plan_create(&plan)) != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK)
-        status = tacit_plan_declare(plan, &line, err);
-    if (status == TACIT_OK)
-        status = c->o.published_scale > 0 ? tacit_plan_set_scale(plan, name, TACIT_LAW_GAUSSIAN,
-                                                                 c->o.published_scale, err)
-                                          : tacit_plan_calibrate(plan, c->o.guarantee, err);
-    if (status == TACIT_OK)
-        status = tacit_ledger_create(plan, noise, &c->ledger, err);
-    if (status == TACIT_OK) {
-        c->scale = tacit_plan_scale(plan, 0);
-        status = tacit__once_create(&spec, c->ledger, name, &c->once, err);
-    }
-    tacit_plan_destroy(plan);
-    return status;
+        status = tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise,
+                                           &c->ledger, &c->scale, err);
+    return status == TACIT_OK ? tacit__once_create(&spec, c->ledger, name, &c->once, err) : status;
 }
 
 tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_noise *noise,

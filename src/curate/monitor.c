@@ -8,6 +8,7 @@
 
 #include <tacit/sum.h>
 
+#include "account/single.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -30,21 +31,11 @@ static tacit_status open_sum(tacit__monitor *m, tacit_guarantee g, uint64_t user
                                  .bound = {.l1 = 0.5, .l2 = 0.5},
                                  .reason = "a mean reward is in [0, 1]: any other is at most 1 "
                                            "away"};
-    tacit_plan *plan = NULL;
     tacit_release line;
     tacit_status status = tacit_sum_declare(&spec, name, &line, err);
     if (status == TACIT_OK)
-        status = tacit_plan_create(&plan);
-    if (status == TACIT_OK)
-        status = tacit_plan_declare(plan, &line, err);
-    if (status == TACIT_OK)
-        status = tacit_plan_calibrate(plan, g, err);
-    if (status == TACIT_OK)
-        status = tacit_ledger_create(plan, noise, &m->ledger, err);
-    if (status == TACIT_OK)
-        status = tacit_sum_create(&spec, m->ledger, name, &m->sum, err);
-    tacit_plan_destroy(plan);
-    return status;
+        status = tacit__ledger_open_single(&line, g, 0, noise, &m->ledger, NULL, err);
+    return status == TACIT_OK ? tacit_sum_create(&spec, m->ledger, name, &m->sum, err) : status;
 }
 
 tacit_status tacit__monitor_create(tacit_guarantee guarantee, uint64_t users, tacit_noise *noise,

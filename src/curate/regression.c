@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "account/single.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -127,28 +128,15 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
 
 static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_error *err)
 {
-    tacit_plan *plan = NULL;
     tacit_sum_spec spec;
     tacit_release line;
     tacit_status status = describe(c, &spec, err);
     if (status == TACIT_OK)
         status = tacit_sum_declare(&spec, name, &line, err);
-    if (status == TACIT_OK && (status = tacit_plan_create(&plan)) != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK)
-        status = tacit_plan_declare(plan, &line, err);
-    if (status == TACIT_OK)
-        status = c->o.published_scale > 0 ? tacit_plan_set_scale(plan, name, TACIT_LAW_GAUSSIAN,
-                                                                 c->o.published_scale, err)
-                                          : tacit_plan_calibrate(plan, c->o.guarantee, err);
-    if (status == TACIT_OK)
-        status = tacit_ledger_create(plan, noise, &c->ledger, err);
-    if (status == TACIT_OK) {
-        c->scale = tacit_plan_scale(plan, 0);
-        status = tacit_sum_create(&spec, c->ledger, name, &c->sum, err);
-    }
-    tacit_plan_destroy(plan);
-    return status;
+        status = tacit__ledger_open_single(&line, c->o.guarantee, c->o.published_scale, noise,
+                                           &c->ledger, &c->scale, err);
+    return status == TACIT_OK ? tacit_sum_create(&spec, c->ledger, name, &c->sum, err) : status;
 }
 
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
