@@ -25,7 +25,11 @@ foreach(source IN LISTS benches)
   add_executable(${name} "${source}")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/bench"
                                              "${TACIT_GENERATED_DIR}")
-  target_link_libraries(${name} PRIVATE tacit_flags tacit_static ${TACIT_LIBRARIES})
+  if(name STREQUAL "client_bench") # as on a device
+    target_link_libraries(${name} PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES})
+  else()
+    target_link_libraries(${name} PRIVATE tacit_flags tacit_static ${TACIT_LIBRARIES})
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   add_dependencies(bench_programs ${name})
   if(name STREQUAL "serve_bench") # speaks to the command, as a client
