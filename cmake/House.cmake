@@ -15,6 +15,8 @@ tacit_house_test(layering_catches "${house}/layering.sh" --self-test)
 tacit_house_test(headers "${house}/headers.sh" "${PROJECT_SOURCE_DIR}/include")
 tacit_house_test(dependencies "${house}/dependencies.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(systemd "${house}/systemd.sh" "${PROJECT_SOURCE_DIR}/packaging/tacit.service")
+set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
 tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
 
 # These link against the libraries as a stranger would, which instrumented ones do not allow.

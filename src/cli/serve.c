@@ -11,6 +11,7 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
+#include "cli/notify.h"
 
 static const char help[] =
     "usage: tacit serve FILE.yaml\n"
@@ -23,7 +24,8 @@ static const char help[] =
     "\n"
     "SIGTERM and SIGINT finish what was begun and exit with 0; SIGHUP reads tokens and\n"
     "certificate again. A key for the store is taken from the file that `key` names, from the\n"
-    "systemd credential tacit-key, or from STORE.key, which is made with a new store.\n"
+    "systemd credential tacit-key, or from STORE.key, which is made with a new store. A service\n"
+    "manager that sets NOTIFY_SOCKET is told when it serves, reloads and stops.\n"
     "\n"
     "example:\n"
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
@@ -73,13 +75,17 @@ static int serve(const char *file)
         return cli_failed(status, &err);
     (void)printf("serving on %s\n", tacit_service_url(service));
     (void)fflush(stdout);
+    cli_notify("READY=1");
     for (int caught = 0; sigwait(&set, &caught) == 0;) {
         if (caught != SIGHUP) {
             say(NULL, "stopping");
+            cli_notify("STOPPING=1");
             break;
         }
+        cli_notify_reloading();
         status = tacit_service_reload(service, &err);
         say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
+        cli_notify("READY=1");
     }
     tacit_service_close(service);
     return CLI_DONE;

@@ -28,15 +28,16 @@ static bool read_hex(const char *text, uint8_t key[TACIT__KEY_BYTES])
     return true;
 }
 
-static tacit_status read_file(const char *path, int fd, uint8_t key[TACIT__KEY_BYTES],
-                              tacit_error *err)
+/* `others` are the bits of the mode that must not be set. */
+static tacit_status read_file(const char *path, int fd, mode_t others,
+                              uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
     char text[HEX + 2];
     struct stat entry;
     size_t n = 0;
     for (ssize_t got = 1; got > 0 && n<sizeof text; n += got> 0 ? (size_t)got : 0)
         got = read(fd, text + n, sizeof text - n);
-    bool shared = fstat(fd, &entry) == 0 && S_ISREG(entry.st_mode) && (entry.st_mode & 077) != 0;
+    bool shared = fstat(fd, &entry) == 0 && S_ISREG(entry.st_mode) && (entry.st_mode & others) != 0;
     tacit_status status = TACIT_OK;
     if (shared)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
@@ -89,7 +90,9 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
     for (size_t i = 0; i < n; i++) {
         int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
         if (fd >= 0) {
-            tacit_status status = read_file(paths[i], fd, key, err);
+            /* systemd may let the service read its credential by an access list, which looks like a group's right */
+            mode_t others = paths[i] == credential ? 07 : 077;
+            tacit_status status = read_file(paths[i], fd, others, key, err);
             (void)close(fd);
             return status;
         }
