@@ -18,12 +18,12 @@ void tacit__wide_init(tacit__wide *x, size_t bits)
     TACIT__REQUIRE(bits > 0 && n <= TACIT__WIDE_LIMBS);
     x->sign = 0;
     x->exponent = 0;
-    x->n = (unsigned)n;
+    x->n = n;
 }
 
 size_t tacit__wide_bits(const tacit__wide *x)
 {
-    return LIMB * ((size_t)x->n - 1);
+    return LIMB * (x->n - 1);
 }
 
 /* x = sign 0.m 2^exponent for m of `size` limbs, any of which may be 0. m is spoilt. */
@@ -39,7 +39,7 @@ static void normalize(tacit__wide *x, int sign, int64_t exponent, uint64_t *m, s
         return;
     unsigned shift = (unsigned)__builtin_clzll(m[size - 1]);
     x->exponent -= shift;
-    for (unsigned i = 0; i < x->n; i++) { /* from the top down */
+    for (size_t i = 0; i < x->n; i++) { /* from the top down */
         uint64_t here = i < size ? m[size - 1 - i] : 0, below = i + 1 < size ? m[size - 2 - i] : 0;
         x->limb[x->n - 1 - i] = shift > 0 ? here << shift | below >> (LIMB - shift) : here;
     }
@@ -49,7 +49,7 @@ void tacit__wide_set(tacit__wide *x, const tacit__wide *y)
 {
     if (x == y)
         return;
-    unsigned n = x->n < y->n ? x->n : y->n;
+    size_t n = x->n < y->n ? x->n : y->n;
     x->sign = y->sign;
     x->exponent = y->exponent;
     if (x->sign == 0)
@@ -83,7 +83,7 @@ static double magnitude(const tacit__wide *x, int away)
     uint64_t top = x->limb[x->n - 1];
     uint64_t kept = keep > 0 ? top >> (LIMB - keep) : 0;
     uint64_t cut = keep > 0 ? top << keep : top;
-    for (unsigned i = 0; i + 1 < x->n; i++)
+    for (size_t i = 0; i + 1 < x->n; i++)
         cut |= x->limb[i];
     double value = keep > 0 ? ldexp((double)kept, (int)(x->exponent - keep)) : 0;
     return away && cut != 0 ? nextafter(value, HUGE_VAL) : value;
@@ -107,8 +107,8 @@ static int compare_magnitudes(const tacit__wide *a, const tacit__wide *b)
         return (a->sign != 0) - (b->sign != 0);
     if (a->exponent != b->exponent)
         return a->exponent > b->exponent ? 1 : -1;
-    unsigned n = a->n > b->n ? a->n : b->n;
-    for (unsigned i = 0; i < n; i++) {
+    size_t n = a->n > b->n ? a->n : b->n;
+    for (size_t i = 0; i < n; i++) {
         uint64_t x = i < a->n ? a->limb[a->n - 1 - i] : 0, y = i < b->n ? b->limb[b->n - 1 - i] : 0;
         if (x != y)
             return x > y ? 1 : -1;
@@ -129,7 +129,7 @@ static void place(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size
     size_t skip = shift / LIMB < size ? (size_t)(shift / LIMB) : size;
     unsigned bits = (unsigned)(shift % LIMB);
     memset(m, 0, size * sizeof *m);
-    for (unsigned i = 0; i < x->n && skip + i < size; i++) {
+    for (size_t i = 0; i < x->n && skip + i < size; i++) {
         uint64_t limb = x->limb[x->n - 1 - i];
         m[size - 1 - skip - i] |= limb >> bits;
         if (bits > 0 && skip + i + 1 < size)
@@ -201,10 +201,10 @@ void tacit__wide_mul(tacit__wide *out, const tacit__wide *a, const tacit__wide *
         out->sign = 0;
         return;
     }
-    memset(product, 0, ((size_t)a->n + b->n) * sizeof *product);
-    for (unsigned i = 0; i < a->n; i++) {
+    memset(product, 0, (a->n + b->n) * sizeof *product);
+    for (size_t i = 0; i < a->n; i++) {
         twice carry = 0, factor = a->limb[i];
-        for (unsigned j = 0; j < b->n; j++) {
+        for (size_t j = 0; j < b->n; j++) {
             carry += product[i + j] + factor * b->limb[j];
             product[i + j] = (uint64_t)carry;
             carry >>= LIMB;
@@ -222,7 +222,7 @@ void tacit__wide_mul_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
         out->sign = 0;
         return;
     }
-    for (unsigned i = 0; i < a->n; i++) {
+    for (size_t i = 0; i < a->n; i++) {
         carry += (twice)a->limb[i] * b;
         product[i] = (uint64_t)carry;
         carry >>= LIMB;
@@ -250,10 +250,10 @@ void tacit__wide_div_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
 
 /* Subtracts `digit` times the divisor from the n + 1 limbs at u, whose last is the highest; adds it back, and lowers the
  * digit, while that was too much: at most twice, since the divisor's top bit is set. */
-static uint64_t subtract_multiple(uint64_t *u, const uint64_t *divisor, unsigned n, twice digit)
+static uint64_t subtract_multiple(uint64_t *u, const uint64_t *divisor, size_t n, twice digit)
 {
     twice borrow = 0, carry = 0;
-    for (unsigned j = 0; j <= n; j++) {
+    for (size_t j = 0; j <= n; j++) {
         carry += j < n ? digit * divisor[j] : 0;
         twice difference = (twice)u[j] - (uint64_t)carry - borrow;
         u[j] = (uint64_t)difference;
@@ -263,7 +263,7 @@ static uint64_t subtract_multiple(uint64_t *u, const uint64_t *divisor, unsigned
     while (borrow != 0) {
         twice sum = 0;
         digit--;
-        for (unsigned j = 0; j <= n; j++) {
+        for (size_t j = 0; j <= n; j++) {
             sum += (twice)u[j] + (j < n ? divisor[j] : 0);
             u[j] = (uint64_t)sum;
             sum >>= LIMB;
@@ -282,11 +282,11 @@ void tacit__wide_div(tacit__wide *out, const tacit__wide *a, const tacit__wide *
         out->sign = 0;
         return;
     }
-    unsigned n = b->n, digits = out->n + 2, size = n + digits;
-    for (unsigned i = 0; i < size; i++) /* u[size - 1] = 0, then a, from the top */
+    size_t n = b->n, digits = out->n + 2, size = n + digits;
+    for (size_t i = 0; i < size; i++) /* u[size - 1] = 0, then a, from the top */
         u[size - 1 - i] = i > 0 && i <= a->n ? a->limb[a->n - i] : 0;
     twice top = b->limb[n - 1];
-    for (unsigned i = digits; i-- > 0;) {
+    for (size_t i = digits; i-- > 0;) {
         twice head = (twice)u[i + n] << LIMB | u[i + n - 1], digit = head / top;
         if (digit > UINT64_MAX)
             digit = UINT64_MAX;

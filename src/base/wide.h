@@ -19,7 +19,7 @@ enum {
 
 typedef struct tacit__wide {
     int sign; /* -1, 0, 1 */
-    unsigned n;
+    size_t n;
     int64_t exponent;
     uint64_t
         limb[TACIT__WIDE_LIMBS]; /* n of them, the lowest first; if not 0, the top bit is set */

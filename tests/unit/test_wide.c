@@ -18,7 +18,7 @@ enum { MANY = 20000 }; /* bits of MPFR: more than any result here has */
 static void to_mpfr(mpfr_t out, const tacit__wide *x)
 {
     mpfr_set_ui(out, 0, MPFR_RNDN);
-    for (unsigned i = x->n; x->sign != 0 && i-- > 0;) {
+    for (size_t i = x->n; x->sign != 0 && i-- > 0;) {
         mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
         mpfr_add_ui(out, out, (unsigned long)x->limb[i], MPFR_RNDN);
     }
@@ -54,7 +54,7 @@ static void random_wide(uint64_t *r, tacit__wide *x, int spread)
     tacit__wide_init(x, 1 + random_below(r, 500));
     x->sign = random_below(r, 2) ? 1 : -1;
     x->exponent = (int64_t)random_below(r, 2 * (uint64_t)spread + 1) - spread;
-    for (unsigned i = 0; i < x->n; i++) {
+    for (size_t i = 0; i < x->n; i++) {
         const uint64_t some[] = {0,
                                  1,
                                  UINT64_MAX,
