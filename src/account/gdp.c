@@ -14,7 +14,7 @@
  *
  * Tails are phi(x) R(x) with Mills' ratio R (noise/normal.h); and exp(eps) Phi(b) = phi(a) R(-b), so that neither
  * exp(eps) nor Phi(b) has to exist as a number.
- * Cost: about 0.1 ms for delta, 1 to 2 ms for a solve; more for mu below 1e-100. */
+ * Cost: about 0.1 ms for delta, 1 ms for a solve; more for mu below 1e-100. */
 #include <tacit/account.h>
 
 #include <float.h>

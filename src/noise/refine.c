@@ -7,7 +7,7 @@
  * are read and the precision grows. The search gallops from a guess, so a poor guess costs time, never truth.
  *
  * Eight extension words are at hand. Needing a ninth has probability below 2^-500; the program stops.
- * Cost: two to four evaluations of S, some 50 microseconds each, once in 2^20 draws or less often
+ * Cost: two to four evaluations of S, 100 microseconds in all, once in 2^20 draws or less often
  * (the tail), or in proportion to scale (the boundaries: once in 2^28 draws at scale 2^20). */
 #include "noise/refine.h"
 
