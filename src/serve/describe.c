@@ -112,7 +112,8 @@ static void put_tables(const tacit__learner_config *c, tacit__text *out)
     bool first = true;
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         const double *table = c->known.table[i];
-        size_t n = table != NULL ? tacit__known_size(&c->known, &c->request, i) : 0;
+        size_t n =
+            table != NULL ? tacit__known_size(&c->known, &c->request, (tacit__table_name)i) : 0;
         uint8_t *bytes = n > 0 ? tacit__alloc(n, 8) : NULL;
         if (n == 0)
             continue;

@@ -130,7 +130,7 @@ static tacit_status count(sheet *s, tacit_error *err)
 /* "state 2, action 1" for the first n columns of a place. */
 static const char *show_place(const sheet *s, size_t place, size_t n, char out[120])
 {
-    size_t at[PLACES], used = 0;
+    size_t at[PLACES] = {0}, used = 0;
     for (size_t i = n; i-- > 0; place /= s->size[i])
         at[i] = place % s->size[i];
     for (size_t i = 0; i < n && used < 120; i++)
