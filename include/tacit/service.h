@@ -37,7 +37,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_service_open(const tacit_service_opt
                                                          tacit_service **out, tacit_error *err);
 /* Where it listens: "http://127.0.0.1:8470". */
 TACIT_API const char *tacit_service_url(const tacit_service *service);
-/* Tokens and certificate are read again; connections go on. */
+/* Tokens and certificate are read again. Connections go on, with the certificate that they began with; one that does not work is
+ * not taken. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_reload(tacit_service *service,
                                                            tacit_error *err);
 /* Takes no more requests, answers those that it has, lets the learners finish their users, and closes the store. Accepts

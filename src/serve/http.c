@@ -3,19 +3,17 @@
  * A few threads with epoll: a slow client costs a connection, not a thread. A request that waits for the disk is suspended and
  * resumed by the scribe. Who may not ask is answered before the body is read.
  *
- * The certificate cannot be changed in a running daemon, so a reload hands the listening socket over to a second one and ends the
- * first when its requests are answered. */
+ * A connection shows the certificate that was there when it began, and keeps it: a reload is about those that come later, and
+ * closes none. */
 #include "serve/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,16 +22,18 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/stream.h"
+#include "serve/certificate.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-enum { MAX_PEM = 1 << 18, OVERFLOW_TIMES = 4 };
+enum { OVERFLOW_TIMES = 4 };
 
 struct tacit__http {
     struct MHD_Daemon *daemon;
     tacit_service *service;
-    atomic_uint requests; /* begun and not answered */
-    char *certificate, *private_key;
+    atomic_uint requests;            /* begun and not answered */
+    pthread_mutex_t lock;            /* of the certificate, which a reload changes */
+    tacit__certificate *certificate; /* NULL: no TLS */
 };
 
 /* A request on its way. */
@@ -267,27 +267,24 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
 
 /* --- Daemons ------------------------------------------------------------------------------------ */
 
-/* A small file as text; to be freed. */
-static tacit_status read_pem(const char *path, char **out, tacit_error *err)
+/* A connection begins or ends: it holds the certificate of its time. */
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat entry;
-    if (fd < 0 || fstat(fd, &entry) != 0 || entry.st_size > MAX_PEM) {
-        tacit_status status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: cannot be read: %s",
-                                          path, fd < 0 ? strerror(errno) : "too large");
-        if (fd >= 0)
-            (void)close(fd);
-        return status;
+    struct tacit__http *http = cls;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        tacit__certificate_give(*context);
+        *context = NULL;
+        return;
     }
-    char *text = tacit__alloc((size_t)entry.st_size + 1, 1);
-    ssize_t n = text != NULL ? read(fd, text, (size_t)entry.st_size) : -1;
-    (void)close(fd);
-    if (n != entry.st_size) {
-        tacit__free(text);
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be read", path);
-    }
-    *out = text;
-    return TACIT_OK;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    pthread_mutex_lock(&http->lock);
+    tacit__certificate *certificate = tacit__certificate_take(http->certificate);
+    pthread_mutex_unlock(&http->lock);
+    *context = certificate;
+    if (info != NULL && info->tls_session != NULL)
+        tacit__certificate_attach(certificate, info->tls_session);
 }
 
 /* The socket that is listened on; -1: not yet there. */
@@ -324,95 +321,74 @@ static int listen_on(tacit_service *s, tacit_error *err)
 
 static void free_http(struct tacit__http *http)
 {
-    tacit__free(http->certificate);
-    tacit__free_secret(http->private_key,
-                       http->private_key != NULL ? strlen(http->private_key) : 0);
+    tacit__certificate_give(http->certificate);
+    (void)pthread_mutex_destroy(&http->lock);
     tacit__free(http);
 }
 
-static char *copy(const char *text)
-{
-    char *again = tacit__alloc(strlen(text) + 1, 1);
-    if (again != NULL)
-        memcpy(again, text, strlen(text) + 1);
-    return again;
-}
-
-/* A daemon on a socket, which it owns if it could be started. `certificate` and `private_key` are copied; NULL: no TLS. */
-static tacit_status start(tacit_service *s, int fd, const char *certificate,
-                          const char *private_key, struct tacit__http **out, tacit_error *err)
+/* A daemon on a socket, which it owns if it could be started. The certificate is its own from now on; NULL: no TLS. */
+static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate,
+                          tacit_error *err)
 {
     const tacit__service_config *c = &s->config;
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
-    if (http == NULL)
+    if (http == NULL) {
+        tacit__certificate_give(certificate);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    http->service = s;
-    bool tls = certificate != NULL;
-    if (tls) {
-        http->certificate = copy(certificate);
-        http->private_key = copy(private_key);
-        if (http->certificate == NULL || http->private_key == NULL) {
-            free_http(http);
-            return tacit__fail_plain(err, TACIT_NO_MEMORY);
-        }
     }
-    struct MHD_OptionItem secrets[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate},
-                                       {MHD_OPTION_HTTPS_MEM_KEY, 0, http->private_key},
-                                       {MHD_OPTION_END, 0, NULL}};
+    http->service = s;
+    http->certificate = certificate;
+    (void)pthread_mutex_init(&http->lock, NULL);
+    bool tls = certificate != NULL;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tacit__certificate_callback()},
+        {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
                      (tls ? MHD_USE_TLS : 0);
-    http->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET, fd,
-                         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
-                         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
-                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header,
-                         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-                         NULL, MHD_OPTION_ARRAY, tls ? secrets : none, MHD_OPTION_END);
+    http->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, http, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header, MHD_OPTION_STRICT_FOR_CLIENT,
+        1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        tls ? on_connection : NULL, http, MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
     if (http->daemon == NULL) {
         free_http(http);
-        return tacit__fail(err, TACIT_SYSTEM,
-                           tls ? "the server could not be started; do certificate and key belong "
-                                 "together?"
-                               : "the server could not be started");
+        return tacit__fail(
+            err, TACIT_SYSTEM,
+            tls ? "the server could not be started; can this libmicrohttpd speak TLS?"
+                : "the server could not be started");
     }
-    *out = http;
+    s->http = http;
     return TACIT_OK;
 }
 
-/* What the configuration names, as texts to be freed; NULL both without TLS. */
-static tacit_status read_secrets(const tacit_service *s, char **certificate, char **private_key,
-                                 tacit_error *err)
+/* What the configuration names; NULL without TLS. */
+static tacit_status read_certificate(const tacit_service *s, tacit__certificate **out,
+                                     tacit_error *err)
 {
-    *certificate = *private_key = NULL;
+    *out = NULL;
     if (s->config.certificate == NULL)
         return TACIT_OK;
-    tacit_status status = read_pem(s->config.certificate, certificate, err);
-    if (status == TACIT_OK)
-        status = read_pem(s->config.private_key, private_key, err);
-    return status;
-}
-
-static void free_secrets(char *certificate, char *private_key)
-{
-    tacit__free(certificate);
-    tacit__free_secret(private_key, private_key != NULL ? strlen(private_key) : 0);
+    return tacit__certificate_read(s->config.certificate, s->config.private_key, out, err);
 }
 
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 {
-    char *certificate, *private_key;
-    tacit_status status = read_secrets(s, &certificate, &private_key, err);
+    tacit__certificate *certificate;
+    tacit_status status = read_certificate(s, &certificate, err);
     int fd = status == TACIT_OK ? listen_on(s, err) : -1;
-    if (status == TACIT_OK && fd < 0)
-        status = TACIT_SYSTEM;
+    if (status == TACIT_OK && fd < 0) {
+        tacit__certificate_give(certificate);
+        return TACIT_SYSTEM;
+    }
     if (status == TACIT_OK)
-        status = start(s, fd, certificate, private_key, &s->http, err);
+        status = start(s, fd, certificate, err);
     if (status != TACIT_OK && fd >= 0)
         (void)close(fd);
-    free_secrets(certificate, private_key);
     return status;
 }
 
@@ -428,43 +404,19 @@ static void finish(const tacit_service *s, struct tacit__http *http)
     free_http(http);
 }
 
-/* The socket in the hands of a new daemon. */
-static tacit_status hand_over(tacit_service *s, MHD_socket fd, const char *certificate,
-                              const char *private_key, tacit_error *err)
-{
-    int own = dup(fd);
-    tacit_status status = own >= 0
-                              ? start(s, own, certificate, private_key, &s->http, err)
-                              : tacit__fail(err, TACIT_SYSTEM, "no socket: %s", strerror(errno));
-    if (status != TACIT_OK && own >= 0)
-        (void)close(own);
-    return status;
-}
-
+/* One that does not work is not taken: it goes on with the one that did. */
 tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
 {
-    if (s->config.certificate == NULL)
-        return TACIT_OK;
-    char *certificate, *private_key;
-    tacit_status status = read_secrets(s, &certificate, &private_key, err);
-    if (status == TACIT_OK) {
-        struct tacit__http *old = s->http;
-        MHD_socket fd = MHD_quiesce_daemon(old->daemon);
-        if (fd == MHD_INVALID_SOCKET) {
-            status = tacit__fail(err, TACIT_SYSTEM, "the server does not let go of its socket");
-        } else {
-            status = hand_over(s, fd, certificate, private_key, err);
-            /* a certificate that does not work is not taken: it goes on with the one that did */
-            if (status != TACIT_OK &&
-                hand_over(s, fd, old->certificate, old->private_key, NULL) != TACIT_OK)
-                tacit__service_say(s, "the server could not be started again");
-            (void)close(fd);
-            if (s->http != old)
-                finish(s, old);
-        }
-    }
-    free_secrets(certificate, private_key);
-    return status;
+    tacit__certificate *certificate;
+    tacit_status status = read_certificate(s, &certificate, err);
+    if (status != TACIT_OK || certificate == NULL)
+        return status;
+    pthread_mutex_lock(&s->http->lock);
+    tacit__certificate *old = s->http->certificate;
+    s->http->certificate = certificate;
+    pthread_mutex_unlock(&s->http->lock);
+    tacit__certificate_give(old);
+    return TACIT_OK;
 }
 
 void tacit__http_stop(tacit_service *s)
