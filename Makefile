@@ -6,6 +6,7 @@
 #   make bench             measure the hot paths (JSON lines)
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
+#   make tsan              what has threads, under the thread sanitizer
 #   make format lint coverage symbols clean
 #
 # PRESET chooses another build for all of them, e.g. `make test PRESET=asan`.
@@ -13,10 +14,15 @@ PRESET ?= release
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
+# Tests of whatever starts threads, as a regular expression over names, and the programs that they need.
+THREADED := ^(service\.(parts|http|crash|kill)|fuzz\.(http|service)|unit\.(parallel|run|keep))$$
+THREADED_PROGRAMS := tacit_command service_test_parts service_test_http service_test_crash service_test_kill \
+	fuzz_http fuzz_service unit_test_parallel unit_test_run unit_test_keep
+
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all setup configure demo test bench install fuzz format format-check lint coverage symbols clean
+.PHONY: all setup configure demo test bench install fuzz tsan format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -50,6 +56,11 @@ install: all
 
 fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+tsan:
+	@$(MAKE) --no-print-directory configure PRESET=tsan
+	@cmake --build build/tsan --target $(THREADED_PROGRAMS)
+	@scripts/run-tests build/tsan -R '$(THREADED)'
 
 format:
 	@scripts/format

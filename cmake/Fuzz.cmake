@@ -1,12 +1,15 @@
 # Every tests/fuzz/fuzz_<name>.c defines LLVMFuzzerTestOneInput. With TACIT_FUZZ and clang it gets the
 # fuzzing engine; otherwise a driver that replays tests/fuzz/corpus/<name>/ with fixed mutations, and
-# that replay is a test.
+# that replay is a test. Targets that start a service or make agents try fewer variants of each file.
+set(variants_of_http 20)
+set(variants_of_store 8)
+set(variants_of_agent_bytes 40)
 add_custom_target(fuzz_programs)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_*.c")
 foreach(source IN LISTS fuzz_sources)
   get_filename_component(target "${source}" NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" name "${target}")
-  if(name MATCHES "^service" AND NOT TACIT_HAS_SERVER)
+  if(name MATCHES "^(service|http|store)" AND NOT TACIT_HAS_SERVER)
     continue()
   endif()
   add_executable(${target} "${source}")
@@ -18,7 +21,11 @@ foreach(source IN LISTS fuzz_sources)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c")
-    add_test(NAME fuzz.${name} COMMAND ${target} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+    if(NOT DEFINED variants_of_${name})
+      set(variants_of_${name} 300)
+    endif()
+    add_test(NAME fuzz.${name} COMMAND ${target} --variants ${variants_of_${name}}
+                                       "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
     set_tests_properties(fuzz.${name} PROPERTIES LABELS "default;fuzz" TIMEOUT 600)
   endif()
 endforeach()

@@ -3,6 +3,9 @@
  * A few threads with epoll: a slow client costs a connection, not a thread. A request that waits for the disk is suspended and
  * resumed by the scribe. Who may not ask is answered before the body is read.
  *
+ * Not MHD_OPTION_STRICT_FOR_CLIENT: its errors are those of libmicrohttpd 0.9.75, which sends their heads twice. What it checks
+ * is checked here (Host), or harmless (spaces in a path that nobody has).
+ *
  * A connection shows the certificate that was there when it began, and keeps it: a reload is about those that come later, and
  * closes none. */
 #include "serve/http.h"
@@ -118,11 +121,13 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 }
 
 /* Finds the route and checks who asks. False: refused. */
-static bool admit(exchange *e, const char *url, const char *method)
+static bool admit(exchange *e, const char *url, const char *method, const char *version)
 {
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     bool known;
+    if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && header(e->connection, "Host") == NULL)
+        return !tacit__refuse(r, 400, "host", NULL, "HTTP/1.1 needs a header Host");
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     if (r->route == NULL)
         return !(known ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
@@ -207,7 +212,8 @@ static enum MHD_Result handle(exchange *e)
 }
 
 static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *connection,
-                             const char *url, const char *method, void **context)
+                             const char *url, const char *method, const char *version,
+                             void **context)
 {
     exchange *e = tacit__alloc(1, sizeof *e);
     if (e == NULL)
@@ -218,7 +224,7 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     e->request.service = http->service;
     (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
     atomic_fetch_add(&http->requests, 1);
-    if (admit(e, url, method))
+    if (admit(e, url, method, version))
         return MHD_YES;
     e->handled = true;
     return answer(e);
@@ -228,10 +234,9 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
                                   const char *method, const char *version, const char *data,
                                   size_t *size, void **context)
 {
-    (void)version;
     exchange *e = *context;
     if (e == NULL)
-        return begin(cls, connection, url, method, context);
+        return begin(cls, connection, url, method, version, context);
     if (*size > 0) {
         bool slow =
             seconds_since(&e->start) > 2 * (double)e->request.service->config.limits.timeout;
@@ -352,9 +357,9 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header, MHD_OPTION_STRICT_FOR_CLIENT,
-        1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-        tls ? on_connection : NULL, http, MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, tls ? on_connection : NULL, http,
+        MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
     if (http->daemon == NULL) {
         free_http(http);
         return tacit__fail(

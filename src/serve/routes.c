@@ -249,5 +249,9 @@ void tacit__routes_reference(tacit__text *out)
              "| 413 | the body is too large |\n"
              "| 422 | a field is missing, unknown or out of range; nothing has changed |\n"
              "| 429 | the token asks too often; `Retry-After` says when to come back |\n"
-             "| 503 | the store cannot be written, or is full; nothing was acknowledged |\n");
+             "| 503 | the store cannot be written, or is full; nothing was acknowledged |\n"
+             "\n"
+             "What is not HTTP/1.0 or HTTP/1.1 as libmicrohttpd reads it is answered by "
+             "libmicrohttpd, in HTML: 400, 413, 414, 431, 505. "
+             "It closes the connection afterwards, or closes it without an answer.\n");
 }

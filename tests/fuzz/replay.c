@@ -1,9 +1,9 @@
 /* Drives a fuzz target without a fuzzing engine.
  *
- *     fuzz_name [FILE | DIRECTORY]...
+ *     fuzz_name [--variants N] [FILE | DIRECTORY]...
  *
- * Feeds the empty input, then every file named or found in the directories as it is, then
- * N_MUTATIONS variants of each. The variants depend on nothing but the file's contents, so that a
+ * Feeds the empty input, then every file named or found in the directories as it is, then N (300) variants
+ * of each. The variants depend on nothing but the file's contents, so that a
  * failure can be had again. They run in a child process: whatever way it dies (a signal, a sanitizer,
  * an exit), the parent says on which input. A missing directory counts as an empty one: a target may
  * start without a corpus. */
@@ -19,13 +19,14 @@
 #include <unistd.h>
 
 enum {
-    N_MUTATIONS = 300,       /* a stated choice: a whole corpus in seconds, under sanitizers too */
     MAX_FILE_SIZE = 1 << 20, /* bytes; the same limit for files and for their variants */
     MAX_GROWTH = 4096,       /* bytes that a variant may be longer than its seed */
     MAX_PATH_LENGTH = 4096   /* characters */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int n_variants = 300; /* a stated choice: a whole corpus in seconds, under sanitizers too */
 
 /* What is being tried; in memory that the parent sees too. */
 static struct progress {
@@ -138,7 +139,7 @@ static void try_with_variants(const char *path, const uint8_t *data, size_t size
     (void)snprintf(progress->where, sizeof progress->where, "%s", path);
     try_input(data, size);
     uint64_t state = hash_of(data, size);
-    for (int i = 0; i < N_MUTATIONS; i++) {
+    for (int i = 0; i < n_variants; i++) {
         (void)snprintf(progress->where, sizeof progress->where, "%s, variant %d", path, i);
         if (size > 0)
             memcpy(buffer, data, size);
@@ -219,8 +220,13 @@ int main(int argc, char **argv)
         return 3;
     }
     if (child == 0) {
+        int first = 1;
+        if (argc > 2 && strcmp(argv[1], "--variants") == 0) {
+            n_variants = atoi(argv[2]);
+            first = 3;
+        }
         try_with_variants("the empty input", NULL, 0);
-        for (int i = 1; i < argc; i++)
+        for (int i = first; i < argc; i++)
             try_path(argv[i]);
         return 0;
     }

@@ -463,6 +463,18 @@ static void large_and_strange_requests_do_no_harm(void **state)
     (void)server_hear(fd, answer, sizeof answer, 3000);
     assert_null(strstr(answer, " 200 "));
     (void)close(fd);
+    /* no Host: an answer, and one */
+    fd = server_connect(&s);
+    n = snprintf(text, sizeof text,
+                 "POST /v1/decide HTTP/1.1\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n"
+                 "Connection: close\r\n\r\n{}",
+                 s.token);
+    server_say(fd, text, (size_t)n);
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)close(fd);
+    assert_int_equal(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
+    assert_error(400, 400, "host", "");
+    assert_null(strstr(answer + 1, "HTTP/1.1 400"));
     /* not HTTP at all */
     fd = server_connect(&s);
     server_say(fd, large, 50000);
