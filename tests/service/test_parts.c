@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -10,6 +11,7 @@
 #include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/episode.h"
+#include "serve/key.h"
 #include "serve/routes.h"
 #include "serve/ticket.h"
 #include "store/service.h"
@@ -349,6 +351,79 @@ static void a_vault_counts_everybody_once(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* --- Keys --------------------------------------------------------------------------------------- */
+
+static void write_key(const char *path, const char *text, size_t size, mode_t mode)
+{
+    (void)unlink(path);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_true(fwrite(text, 1, size, file) == size && fclose(file) == 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static void keys_are_read_from_where_they_belong_and_made_once(void **state)
+{
+    (void)state;
+    char directory[] = P_tmpdir "/tacit-parts-XXXXXX", store[80], beside[90], other[90],
+         credential[90], command[120];
+    assert_non_null(mkdtemp(directory));
+    (void)snprintf(store, sizeof store, "%s/a.db", directory);
+    (void)snprintf(beside, sizeof beside, "%s.key", store);
+    (void)snprintf(other, sizeof other, "%s/other", directory);
+    (void)snprintf(credential, sizeof credential, "%s/tacit-key", directory);
+    tacit__service_config c = {.store = store};
+    uint8_t key[TACIT__KEY_BYTES], again[TACIT__KEY_BYTES];
+    tacit_error err = {0};
+    struct stat entry;
+    assert_status(tacit__key_read(&c, NULL, false, key, &err), TACIT_BAD_ARGUMENT); /* no store */
+    assert_ok(tacit__key_read(&c, NULL, true, key, &err));
+    assert_true(stat(beside, &entry) == 0 && (entry.st_mode & 0777) == 0600);
+    assert_ok(tacit__key_read(&c, NULL, true, again, &err));
+    assert_memory_equal(key, again, sizeof key);
+    /* raw, or as hexadecimal digits; nothing else is a key */
+    static const char hex[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+    for (size_t n = 0; n <= 70; n++) {
+        char text[80] = {0};
+        memcpy(text, hex, sizeof hex - 1);
+        write_key(beside, text, n, 0600);
+        tacit_status status = tacit__key_read(&c, NULL, true, key, &err);
+        bool good = n == 32 || n == 64 || n == 65;
+        assert_status(status, good ? TACIT_OK : TACIT_BAD_ARGUMENT);
+        for (uint8_t i = 0; i < 32 && n >= 64 && good; i++)
+            assert_int_equal(key[i], i);
+    }
+    write_key(beside, "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 64, 0600);
+    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    /* others may not read it; a credential may belong to a group */
+    write_key(beside, hex, 64, 0640);
+    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    write_key(credential, hex, 32, 0440);
+    assert_ok(tacit__key_read(&c, directory, true, key, &err)); /* and comes first */
+    assert_memory_equal(key, hex, sizeof key);
+    write_key(credential, hex, 32, 0444);
+    assert_status(tacit__key_read(&c, directory, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_int_equal(unlink(credential), 0);
+    write_key(beside, hex, 65, 0600);
+    assert_ok(tacit__key_read(&c, directory, true, key, &err));
+    /* the one that the file names, or none */
+    c.key = other;
+    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    write_key(other, hex, 32, 0600);
+    assert_ok(tacit__key_read(&c, NULL, true, key, &err));
+    assert_memory_equal(key, hex, sizeof key);
+    /* a store without its key gets no new one; and a key needs a place */
+    c.key = NULL;
+    assert_int_equal(unlink(beside), 0);
+    write_key(store, "x", 1, 0600);
+    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_non_null(strstr(err.message, "there is a store, but not its key"));
+    (void)snprintf(store, sizeof store, "%s/nowhere/a.db", directory);
+    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_SYSTEM);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    assert_int_equal(system(command), 0);
+}
+
 /* --- Routes ------------------------------------------------------------------------------------- */
 
 static void routes_are_found_by_method_and_path(void **state)
@@ -404,6 +479,7 @@ int main(void)
         cmocka_unit_test(the_monitor_goes_on_where_it_was_saved),
         cmocka_unit_test(devices_report_to_the_monitor),
         cmocka_unit_test(a_vault_counts_everybody_once),
+        cmocka_unit_test(keys_are_read_from_where_they_belong_and_made_once),
         cmocka_unit_test(routes_are_found_by_method_and_path),
         cmocka_unit_test(the_reference_page_is_current),
     };
