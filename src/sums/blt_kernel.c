@@ -121,7 +121,8 @@ TACIT__AVX2 TACIT__INLINE void encode_four(const tacit__blt_coefficients *c, uns
                                            const int64_t *buffer, size_t n, const int64_t *x,
                                            int64_t *y)
 {
-    const __m256i half = _mm256_set1_epi64x((int64_t)1 << (c->fraction - 1));
+    const int64_t half_step = (int64_t)1 << (c->fraction - 1);
+    const __m256i half = _mm256_set1_epi64x(half_step);
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         const int64_t *row = buffer + place_of(i, buffers);
@@ -176,7 +177,8 @@ TACIT__AVX512 TACIT__INLINE void encode_eight(const tacit__blt_coefficients *c, 
                                               const int64_t *buffer, size_t n, const int64_t *x,
                                               int64_t *y)
 {
-    const __m512i half = _mm512_set1_epi64((int64_t)1 << (c->fraction - 1));
+    const int64_t half_step = (int64_t)1 << (c->fraction - 1);
+    const __m512i half = _mm512_set1_epi64(half_step);
     const __m128i fraction = _mm_cvtsi32_si128(c->fraction);
     size_t i = 0;
     for (; i + TACIT__LINE <= n; i += TACIT__LINE) {
