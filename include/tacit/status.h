@@ -45,7 +45,8 @@ extern "C" {
     X(WRONG_PLAN, "the saved state belongs to another plan")                                       \
     X(SYNTAX, "the text cannot be understood")                                                     \
     X(SYSTEM, "the operating system refused")                                                      \
-    X(EXISTS, "something is there already that would be lost")
+    X(EXISTS, "something is there already that would be lost")                                     \
+    X(LATE, "the report was made by a model that another one has replaced")
 
 typedef enum tacit_status {
 #define X(name, message) TACIT_##name,

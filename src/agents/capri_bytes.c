@@ -5,7 +5,7 @@
  * pivots and factorizations may come out differently on another machine, and then its sums would be of other vectors.
  *
  * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last epoch the mark alone. A report by an
- * earlier model is refused: its vector is of no use to the sum of this epoch.
+ * earlier model is late: its vector is of no use to the sum of this epoch.
  *
  * A saved state is header, public sums, the curator's state, the model that is followed (if any), checksum. */
 #include <math.h>
@@ -65,7 +65,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, siz
     if (mark == NULL)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
     if (memcmp(mark, agent->mark, CAPRI_MARK) != 0)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+        return tacit__fail(err, TACIT_LATE,
                            "the report was made by another model: that of an earlier epoch, say");
     if (size != CAPRI_MARK + 8 * p)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",

@@ -70,7 +70,7 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report into r->data. False: refused. */
+/* The bytes of a report into r->data. False: answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
@@ -84,6 +84,11 @@ static bool read_report(tacit__request *r, const tacit__body *b)
         !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size))
         return !tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
     tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
+    if (status == TACIT_LATE) { /* the device has done what it could */
+        r->status = 202;
+        tacit__text_put(&r->answer, "{\"status\":\"late\"}");
+        return false;
+    }
     if (status == TACIT_WRONG_PLAN)
         return !tacit__refuse(r, 422, "out_of_range", "report",
                               "report was made for another learner");

@@ -66,7 +66,8 @@ const tacit__route tacit__routes[] = {
      "on disk.",
      "header `Idempotency-Key`: 16 to 128 characters chosen at random; the same key counts once\n"
      "`learner`: as above\n`report`: base64url",
-     "202: `status` is `taken`, or `full` (the budget is spent: not learned)\n"
+     "202: `status` is `taken`, or `full` (the budget is spent: not learned), or `late` (the model "
+     "that it was made by has been replaced: not learned)\n"
      "422 `report`: it was made for another learner, or no device can have made it\n" REUSED},
     {"GET", "/v1/learners", TACIT__SCOPE_READ, tacit__handle_learners,
      "All learners and how far they are.", "",

@@ -285,10 +285,11 @@ static bool visit_joint(visit *v)
     return true;
 }
 
-static bool visit_local(visit *v)
+/* The user's device reads the billboard, acts, and leaves its report in v->body, with the header that goes with it. */
+static bool make_report(visit *v, char header[128])
 {
     const space *s = v->learner->space;
-    char path[128], extra[128], key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
+    char path[128], key[TACIT_CLIENT_KEY_SIZE], *report = NULL;
     tacit_client *client = NULL;
     tacit_error err = {0};
     const tacit_client_terms terms = {.epsilon = 2, .delta = 0.01};
@@ -314,9 +315,8 @@ static bool visit_local(visit *v)
                                 .features = s->per_user > 0 ? v->features : NULL};
     good = good && tacit_client_report(client, &t, &report, key, &err) == TACIT_OK;
     if (good) {
-        (void)snprintf(extra, sizeof extra, "Idempotency-Key: %s\r\n", key);
+        (void)snprintf(header, 128, "Idempotency-Key: %s\r\n", key);
         (void)snprintf(v->body, sizeof v->body, "%s", report);
-        good = post(v, "/v1/reports", extra, 202);
     } else {
         (void)snprintf(v->answer, sizeof v->answer, "%s", err.message);
         (void)trouble(v, "a device cannot take part");
@@ -324,6 +324,12 @@ static bool visit_local(visit *v)
     free(report);
     tacit_client_destroy(client);
     return good;
+}
+
+static bool visit_local(visit *v)
+{
+    char header[128];
+    return make_report(v, header) && post(v, "/v1/reports", header, 202);
 }
 
 /* Waits until so many were learned from. */
@@ -455,12 +461,48 @@ static void a_changed_table_needs_another_name(void **state)
     server_close(&s);
 }
 
+/* --- Late ----------------------------------------------------------------------------------------- */
+
+static void a_report_that_comes_after_its_epoch_is_late(void **state)
+{
+    (void)state;
+    static visit early, v;
+    char yaml[1000], header[128], word[32];
+    server s;
+    learner *l = &learners[0];
+    *l = (learner){0};
+    write_entry(l, tacit_agent_kind_find("capri"), TACIT_AGENT_LOCAL, &spaces[1]);
+    (void)snprintf(yaml, sizeof yaml, "%s%s", head, l->entry);
+    server_open(&s, TACIT_COMMAND, yaml);
+    write_tables(s.directory, 0.5);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    early = v = (visit){.server = &s, .learner = l};
+    meet(&early);
+    assert_true(make_report(&early, header));
+    for (unsigned long k = 0; k < 20; k++) { /* the first epoch of 40 users has 14 */
+        v.seed = k;
+        meet(&v);
+        if (!visit_local(&v) || !wait_users(&v, k + 1))
+            fail_msg("%s", l->trouble);
+    }
+    for (int i = 0; i < 2; i++) { /* asked again, the answer is the same */
+        assert_true(post(&early, "/v1/reports", header, 202));
+        assert_true(json_field(early.answer, "status", word, sizeof word));
+        assert_string_equal(word, "late");
+    }
+    assert_true(wait_users(&v, 20)); /* and nobody was counted, or refused */
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_close(&s);
+}
+
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_is_served_in_every_model_that_it_has),
         cmocka_unit_test(a_changed_table_needs_another_name),
+        cmocka_unit_test(a_report_that_comes_after_its_epoch_is_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ static void a_device_with_a_chance_of_its_own_reports_by_the_servers(void **stat
             tacit_agent *device = hire(world, presets[i], local, 100 + k);
             user u = play(server, k), strange = play(device, k);
             size_t size = report(device, &strange, bytes);
-            assert_status(tacit_agent_absorb(server, bytes, size, NULL), TACIT_OUT_OF_BOUND);
+            assert_status(tacit_agent_absorb(server, bytes, size, NULL), TACIT_LATE);
             tacit_trajectory t = told(&u);
             assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
             assert_status(tacit_agent_learn(device, &t, NULL), TACIT_BAD_ARGUMENT);
@@ -210,7 +210,7 @@ static void reports_that_no_device_makes_change_nothing(void **state)
     for (size_t at = HEAD; at < HEAD + MARK; at++) {
         memcpy(bad, good, size);
         bad[at] ^= 1;
-        assert_status(tacit_agent_absorb(server, bad, size, NULL), TACIT_OUT_OF_BOUND);
+        assert_status(tacit_agent_absorb(server, bad, size, NULL), TACIT_LATE);
     }
     assert_true(same_state(server, fresh));
     user elsewhere = {.state = CONTEXTS};
@@ -223,7 +223,7 @@ static void reports_that_no_device_makes_change_nothing(void **state)
         u = play(server, k);
         assert_ok(tacit_agent_absorb(server, bad, report(device, &u, bad), NULL));
     }
-    assert_status(tacit_agent_absorb(server, good, size, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit_agent_absorb(server, good, size, NULL), TACIT_LATE);
     tacit_agent_destroy(server);
     tacit_agent_destroy(device);
     tacit_agent_destroy(fresh);
