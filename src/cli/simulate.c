@@ -74,7 +74,7 @@ typedef struct play {
     tacit_world *world;
     cli_space space; /* the learner's */
     bool local;
-    atomic_uint_fast64_t next, done, requests, failures, full;
+    atomic_uint_fast64_t next, done, requests, failures, full, late;
     pthread_mutex_t lock;
     char complaint[300]; /* why the last user failed; of the lock */
 } play;
@@ -162,6 +162,8 @@ static bool was_taken(player *p, json_t *answer)
     bool taken = status != NULL;
     if (taken && strcmp(status, "full") == 0)
         atomic_fetch_add(&p->play->full, 1);
+    if (taken && strcmp(status, "late") == 0)
+        atomic_fetch_add(&p->play->late, 1);
     json_decref(answer);
     return taken;
 }
@@ -328,6 +330,7 @@ static int tell(play *all, const player *players, size_t n, double seconds)
     cli_turnout t = {.done = atomic_load(&all->done),
                      .failures = atomic_load(&all->failures),
                      .full = atomic_load(&all->full),
+                     .late = atomic_load(&all->late),
                      .requests = atomic_load(&all->requests),
                      .seconds = seconds};
     for (size_t i = 0; i < n; i++) {

@@ -27,11 +27,11 @@ static json_t *number_or_null(double x)
 static void print_json(const cli_turnout *t, const summary *u)
 {
     json_t *out = json_pack(
-        "{s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:f,s:f}", "users", (json_int_t)t->done, "failures",
-        (json_int_t)t->failures, "full", (json_int_t)t->full, "known", (json_int_t)t->score.known,
-        "requests", (json_int_t)t->requests, "seconds", t->seconds, "mean_return",
-        number_or_null(u->earned), "best_return", number_or_null(u->best), "mean_regret",
-        number_or_null(u->regret), "mean_ms",
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:f,s:f}", "users", (json_int_t)t->done,
+        "failures", (json_int_t)t->failures, "full", (json_int_t)t->full, "late",
+        (json_int_t)t->late, "known", (json_int_t)t->score.known, "requests",
+        (json_int_t)t->requests, "seconds", t->seconds, "mean_return", number_or_null(u->earned),
+        "best_return", number_or_null(u->best), "mean_regret", number_or_null(u->regret), "mean_ms",
         t->requests > 0 ? t->sum_ms / (double)t->requests : 0.0, "slowest_ms", t->slowest_ms);
     (void)json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
     (void)putchar('\n');
@@ -57,5 +57,8 @@ void cli_turnout_print(const cli_turnout *t, const tacit_world *world, bool json
     if (t->score.known < t->score.users)
         (void)printf("; of %llu the log does not know what came of it",
                      (unsigned long long)(t->score.users - t->score.known));
+    if (t->late > 0)
+        (void)printf("; %llu reports came late, made by a model that had been replaced",
+                     (unsigned long long)t->late);
     (void)puts(t->full > 0 ? "; the learner's budget is spent" : "");
 }

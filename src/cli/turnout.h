@@ -5,8 +5,10 @@
 #include "cli/people.h"
 
 typedef struct cli_turnout {
-    uint64_t done, failures, full, requests; /* full: told, but not learned from */
-    double seconds, sum_ms, slowest_ms;      /* of answers: together, and the slowest */
+    uint64_t done, failures, requests;
+    uint64_t full,
+        late; /* told, but not learned from: no budget is left, or the model had been replaced */
+    double seconds, sum_ms, slowest_ms; /* of answers: together, and the slowest */
     cli_score score;
 } cli_turnout;
 
