@@ -31,6 +31,10 @@ TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *er
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 
+/* Draws the noise of every open release's next step now, if that has at most `most` coordinates, so that passing it is but an
+ * addition. Noise is a function of key and step: nothing else changes by it, and what is drawn is not part of a saved state. */
+void tacit__ledger_draw_ahead(tacit_ledger *ledger, size_t most);
+
 uint64_t tacit__gate_steps_passed(const tacit__gate *gate);
 
 /* For saved states: the gate's key and position. `restore` needs a gate that was never begun. */

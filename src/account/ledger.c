@@ -6,6 +6,7 @@
 #include <tacit/ledger.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "account/door.h"
 #include "account/plan.h"
@@ -23,6 +24,8 @@ struct tacit__gate {
     double lattice;
     uint64_t passed;    /* steps begun */
     size_t next_offset; /* coordinates of the current step that have passed */
+    int64_t *ahead;     /* noise of step `ahead_step`, drawn before it was wanted; NULL: none */
+    uint64_t ahead_step, ahead_generation;
 };
 
 struct tacit_ledger {
@@ -67,10 +70,22 @@ tacit_status tacit_ledger_create(const tacit_plan *plan, tacit_noise *noise, tac
     return TACIT_OK;
 }
 
+static void forget_ahead(tacit__gate *gate)
+{
+    const tacit_plan *plan = gate->ledger->plan;
+    if (gate->ahead != NULL)
+        tacit__free_secret(gate->ahead,
+                           tacit_plan_release(plan, gate->index)->dimension * sizeof *gate->ahead);
+    gate->ahead = NULL;
+}
+
 void tacit_ledger_destroy(tacit_ledger *ledger)
 {
     if (ledger == NULL)
         return;
+    for (size_t i = 0; ledger->plan != NULL && i < tacit_plan_size(ledger->plan); i++)
+        if (ledger->gates[i].ledger != NULL)
+            forget_ahead(&ledger->gates[i]);
     if (ledger->plan != NULL)
         tacit__free_secret(ledger->gates, tacit_plan_size(ledger->plan) * sizeof *ledger->gates);
     else
@@ -157,6 +172,46 @@ tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit__law law_of(const tacit_ledger *ledger)
+{
+    return tacit_plan_law(ledger->plan) == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE;
+}
+
+void tacit__ledger_draw_ahead(tacit_ledger *ledger, size_t most)
+{
+    for (size_t i = 0; i < tacit_plan_size(ledger->plan); i++) {
+        tacit__gate *gate = &ledger->gates[i];
+        const tacit_release *release = tacit_plan_release(ledger->plan, i);
+        if (!gate->open || tacit_plan_law(ledger->plan) == TACIT_LAW_NONE ||
+            gate->passed == release->steps || release->dimension > most)
+            continue;
+        tacit__site_refresh(&gate->site);
+        if (gate->ahead != NULL && gate->ahead_step == gate->passed &&
+            gate->ahead_generation == gate->site.generation)
+            continue;
+        if (gate->ahead == NULL)
+            gate->ahead = tacit__alloc(release->dimension, sizeof *gate->ahead);
+        if (gate->ahead == NULL)
+            continue; /* then it is drawn when it is wanted */
+        gate->ahead_step = gate->passed;
+        gate->ahead_generation = gate->site.generation;
+        tacit__noise_draw(&gate->site, gate->ahead_step, 0, law_of(ledger), gate->scale,
+                          release->dimension, gate->ahead);
+    }
+}
+
+/* The noise of coordinates offset .. offset+n-1 of the step begun. After a fork the site has another key: what was drawn
+ * ahead is the other process's then. */
+static void draw(const tacit__gate *gate, size_t offset, size_t n, int64_t *out)
+{
+    uint64_t step = gate->passed - 1;
+    if (gate->ahead != NULL && gate->ahead_step == step &&
+        gate->ahead_generation == gate->site.generation)
+        memcpy(out, gate->ahead + offset, n * sizeof *out);
+    else
+        tacit__noise_draw(&gate->site, step, offset, law_of(gate->ledger), gate->scale, n, out);
+}
+
 /* sum[i] += x[i]; false on overflow: both summands then have the sign that the sum lacks. */
 TACIT__INLINE bool add(int64_t *restrict sum, const int64_t *restrict x, size_t n)
 {
@@ -195,9 +250,7 @@ void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t 
     TACIT__REQUIRE(offset == gate->next_offset && n <= release->dimension - offset);
     gate->next_offset = offset + n;
 
-    tacit__noise_draw(&gate->site, gate->passed - 1, offset,
-                      law == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE, gate->scale, n,
-                      released);
+    draw(gate, offset, n, released);
     TACIT__REQUIRE(add_to(released, exact, n));
 
     if (ledger->recorder != NULL) {
@@ -230,6 +283,7 @@ void tacit__gate_restore(tacit__gate *gate, const uint8_t key[TACIT__KEY_BYTES],
                          uint64_t steps_passed)
 {
     TACIT__REQUIRE(gate->passed == 0);
+    forget_ahead(gate); /* it was another key's */
     tacit__site_restore(&gate->site, key, simulated);
     gate->ledger->simulated |= simulated; /* one reproducible stream is enough */
     gate->passed = steps_passed;

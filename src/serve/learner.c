@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "account/door.h"
 #include "agents/agent.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -19,6 +20,7 @@
 #include "serve/episode.h"
 
 enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500, MAX_LINES = 64 };
+enum { MAX_AHEAD = 1 << 20 }; /* 8 MB */
 
 struct tacit__learner {
     const tacit__learner_config *config;
@@ -300,6 +302,18 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
     return status;
 }
 
+/* While nobody waits: the noise of the next user. Devices draw their own. */
+static void draw_ahead(tacit__learner *l)
+{
+    tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
+                               l->monitor != NULL ? tacit__monitor_ledger(l->monitor) : NULL};
+    if (l->config->request.guarantee.model != TACIT_MODEL_JOINT)
+        return;
+    for (size_t i = 0; i < sizeof ledgers / sizeof *ledgers; i++)
+        if (ledgers[i] != NULL)
+            tacit__ledger_draw_ahead(ledgers[i], MAX_AHEAD);
+}
+
 /* False: the learner is to stop. */
 static bool wait_ms(tacit__learner *l, long ms)
 {
@@ -336,6 +350,8 @@ static void *learn(void *context)
         }
         if (status == TACIT_SYSTEM)
             go_on = wait_ms(l, RETRY_MS);
+        if (n == 0)
+            draw_ahead(l);
         pthread_mutex_lock(&l->lock);
         while (n == 0 && !l->more && !l->stop)
             pthread_cond_wait(&l->news, &l->lock);
