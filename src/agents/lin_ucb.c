@@ -37,6 +37,8 @@ enum {
     N_PARAMETERS
 };
 
+#define LEAST_GROWTH 1.0001
+
 static const tacit_parameter parameters[N_PARAMETERS] = {
     [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "0.1", 0, 1e6,
                      "multiplies the width of the confidence sets; 1 is the theorem"},
@@ -46,8 +48,10 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
     [ARMS] = {"arms", TACIT_PARAMETER_TEXT, "auto", 0, 0,
               "shared, disjoint, opposite (two actions, rewards sum to 1), or auto (as the world "
               "allows)"},
-    [GROWTH] = {"growth", TACIT_PARAMETER_REAL, "", 1, 100,
-                "private: news when users have grown by this factor; 1: after every user"},
+    [GROWTH] =
+        {"growth", TACIT_PARAMETER_REAL, "", 1, 100,
+         "private: news when users have grown by this factor, at least 1.0001; 1: after every "
+         "user"},
     [SHIFT] = {"shift", TACIT_PARAMETER_REAL, "", 0, 100,
                "private: how far the Gram matrix is repaired, in norms of its noise; 2 is the "
                "theorem"},
@@ -133,13 +137,16 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
     bool published =
         q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
     bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
-    double growth = published ? 1 : local ? 1.02 : 1.2;
+    double growth = given_or(r, GROWTH, published ? 1 : local ? 1.02 : 1.2);
+    if (growth > 1 && growth < LEAST_GROWTH) /* the schedule is a list */
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, q->file, (size_t)r->values[GROWTH].line,
+                              "growth is %.12g, expected 1 or at least %g", growth, LEAST_GROWTH);
     *out = (tacit__regression_options){
         .dimension = q->bandit->dimension,
         .blocks = layout == DISJOINT ? q->n_actions : 1,
         .users = q->episodes,
         .guarantee = q->guarantee,
-        .growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : given_or(r, GROWTH, growth),
+        .growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : growth,
         .response_weight = given_or(r, RESPONSE_WEIGHT, published && !local ? M_SQRT2 : 1),
         .published_scale = published ? published_scale(q) : 0,
         .triangle = published && local,
