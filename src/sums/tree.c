@@ -11,8 +11,10 @@
  *
  * docs/why/sums.md has the proofs. (p, z) are chosen for the least z sqrt(p) (Laplace) or sqrt(z p)
  * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its end;
- * memory 16 bytes times depth for each coordinate, six streams of memory a step. */
+ * memory 16 bytes times depth for each coordinate, five streams of memory a step. The sum of all users so far is the
+ * exact prefix of the node made last. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -38,8 +40,7 @@ typedef struct tree {
     size_t dimension;
     double unit;
     position at, next;    /* now, and after one more user */
-    int64_t *exact;       /* sum of all users so far */
-    int64_t *exact_until; /* [depth][dimension]: the same when node i was made */
+    int64_t *exact_until; /* [depth][dimension]: sum of all users when node i was made */
     int64_t *noisy_until; /* [depth][dimension]: noisy prefix at that moment */
 } tree;
 
@@ -132,7 +133,6 @@ static void destroy(void *state)
     tree *s = state;
     if (s != NULL) {
         size_t bytes = s->dimension * sizeof(int64_t);
-        tacit__free_secret(s->exact, bytes);
         tacit__free_secret(s->exact_until, s->code.depth * bytes);
         tacit__free(s->noisy_until);
     }
@@ -149,10 +149,9 @@ static tacit_status create_with(code c, const tacit__shape *shape, void **state,
     s->unit = shape->unit;
     s->at.word = s->next.word = first_word(&c);
     move_on(&c, &s->next);
-    s->exact = tacit__alloc(s->dimension, sizeof(int64_t));
     s->exact_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
     s->noisy_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
-    if (s->exact == NULL || s->exact_until == NULL || s->noisy_until == NULL) {
+    if (s->exact_until == NULL || s->noisy_until == NULL) {
         destroy(s);
         return tacit__fail(err, TACIT_NO_MEMORY, "a tree of depth %u needs %zu bytes", c.depth,
                            2 * shape->dimension * c.depth * sizeof(int64_t));
@@ -171,17 +170,27 @@ static tacit_status smooth_create(const tacit__shape *shape, void **state, tacit
     return create_with(smooth_code(shape->users, shape->law), shape, state, err);
 }
 
+/* Exact prefixes of a node, from coordinate `offset` on. */
+static int64_t *exact_of(const tree *s, uint32_t node, size_t offset)
+{
+    return s->exact_until + node * s->dimension + offset;
+}
+
 /* y = the users of the node that this step makes. */
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
 {
     const tree *s = state;
     uint32_t node = s->next.alive - 1;
-    const int64_t *exact = s->exact + offset;
+    if (s->at.alive == 0) { /* nobody came before */
+        memcpy(y, x, n * sizeof *y);
+        return;
+    }
+    const int64_t *exact = exact_of(s, s->at.alive - 1, offset);
     if (node == 0) {
         for (size_t i = 0; i < n; i++)
             y[i] = exact[i] + x[i];
     } else {
-        const int64_t *before = s->exact_until + (node - 1) * s->dimension + offset;
+        const int64_t *before = exact_of(s, node - 1, offset);
         for (size_t i = 0; i < n; i++)
             y[i] = exact[i] + x[i] - before[i];
     }
@@ -191,10 +200,15 @@ static void absorb(void *state, size_t offset, size_t n, const int64_t *x, const
 {
     tree *s = state;
     uint32_t node = s->next.alive - 1;
-    int64_t *exact = s->exact + offset, *until = s->exact_until + node * s->dimension + offset;
+    int64_t *until = exact_of(s, node, offset);
     int64_t *noisy = s->noisy_until + node * s->dimension + offset;
-    for (size_t i = 0; i < n; i++)
-        until[i] = exact[i] += x[i];
+    if (s->at.alive == 0) {
+        memcpy(until, x, n * sizeof *until);
+    } else {
+        const int64_t *exact = exact_of(s, s->at.alive - 1, offset);
+        for (size_t i = 0; i < n; i++)
+            until[i] = exact[i] + x[i];
+    }
     if (node == 0) {
         for (size_t i = 0; i < n; i++)
             noisy[i] = y[i];
@@ -255,10 +269,9 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     tree *s = state;
     size_t bytes = s->dimension * sizeof(int64_t);
     out[0] = (tacit__region){&s->at, sizeof s->at};
-    out[1] = (tacit__region){s->exact, bytes};
-    out[2] = (tacit__region){s->exact_until, bytes * s->code.depth};
-    out[3] = (tacit__region){s->noisy_until, bytes * s->code.depth};
-    return 4;
+    out[1] = (tacit__region){s->exact_until, bytes * s->code.depth};
+    out[2] = (tacit__region){s->noisy_until, bytes * s->code.depth};
+    return 3;
 }
 
 static bool is_position(const code *c, const position *p, uint64_t steps)
