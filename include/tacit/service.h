@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/agent.h>
+#include <tacit/plan.h>
 #include <tacit/status.h>
 
 #ifdef __cplusplus
@@ -47,6 +49,33 @@ TACIT_API void tacit_service_close(tacit_service *service);
 
 /* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built without the server. */
 TACIT_API char *tacit_service_reference(void);
+
+/* --- What a service file promises, before anything is served --------------------------------------- */
+
+typedef struct tacit_service_file tacit_service_file;
+
+typedef struct tacit_service_learner {
+    const char *name;
+    const tacit_agent_request *request;
+    tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
+    tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
+} tacit_service_learner;
+
+/* True if a YAML file has `learners`: it means to describe a service, well or badly. */
+TACIT_API bool tacit_service_is_file(const char *path);
+/* Reads a service file and the tables that it names. Nothing is opened or written. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_read(const char *path,
+                                                              tacit_service_file **out,
+                                                              tacit_error *err);
+TACIT_API void tacit_service_file_destroy(tacit_service_file *file);
+TACIT_API size_t tacit_service_file_size(const tacit_service_file *file);
+/* Learner i, counted from 0. */
+TACIT_API const tacit_service_learner *tacit_service_file_at(const tacit_service_file *file,
+                                                             size_t i);
+/* The calibrated plan of learner i's monitor; NULL: it has none. To be destroyed. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_monitor(const tacit_service_file *file,
+                                                                 size_t i, tacit_plan **out,
+                                                                 tacit_error *err);
 
 /* --- Tokens: who may do what -------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@ static const cli_command commands[] = {
     {"account", "what noise costs: noise scales and guarantees", cli_account},
     {"run", "play an experiment: every agent, every run", cli_run},
     {"report", "the page of an experiment that was played, again", cli_report},
-    {"explain", "what each agent of an experiment promises, and why", cli_explain},
+    {"explain", "what each agent or learner of a file promises, and why", cli_explain},
     {"audit", "attack what the agents of an experiment promise", cli_audit},
     {"serve", "the decision service: private learning in front of real users", cli_serve},
     {"token", "who may use a service: create, list, revoke", cli_token},

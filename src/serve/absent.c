@@ -79,3 +79,39 @@ tacit_status tacit_store_export(const tacit_service_options *options, char **jso
     (void)options, (void)json;
     return refuse(err);
 }
+
+bool tacit_service_is_file(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+tacit_status tacit_service_file_read(const char *path, tacit_service_file **out, tacit_error *err)
+{
+    (void)path, (void)out;
+    return refuse(err);
+}
+
+void tacit_service_file_destroy(tacit_service_file *file)
+{
+    (void)file;
+}
+
+size_t tacit_service_file_size(const tacit_service_file *file)
+{
+    (void)file;
+    return 0;
+}
+
+const tacit_service_learner *tacit_service_file_at(const tacit_service_file *file, size_t i)
+{
+    (void)file, (void)i;
+    return NULL;
+}
+
+tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i, tacit_plan **out,
+                                        tacit_error *err)
+{
+    (void)file, (void)i, (void)out;
+    return refuse(err);
+}

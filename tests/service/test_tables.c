@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tacit/service.h>
+
 #include "base/memory.h"
 #include "serve/config.h"
 #include "support/check.h"
@@ -220,6 +222,38 @@ static void tables_survive_every_failing_allocation(void **state)
     tacit__service_config_free(&c);
 }
 
+static void a_file_tells_its_promises_or_that_there_is_no_memory(void **state)
+{
+    (void)state;
+    static const char path[] = TACIT_TESTS_DIR "/../examples/service/service.yaml";
+    tacit_service_file *file = NULL;
+    tacit_plan *plan = NULL;
+    assert_true(tacit_service_is_file(path));
+    assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../examples/riverswim.yaml"));
+    assert_false(tacit_service_is_file(TACIT_TESTS_DIR "/../README.md"));
+    assert_false(tacit_service_is_file("/nowhere"));
+    for (uint64_t n = 1;; n++) {
+        tacit__alloc_fail_at(n);
+        tacit_status status = tacit_service_file_read(path, &file, NULL);
+        if (status == TACIT_OK)
+            status = tacit_service_file_monitor(file, 0, &plan, NULL);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
+        if (!failed)
+            break;
+        tacit_service_file_destroy(file);
+        file = NULL;
+    }
+    const tacit_service_learner *l = tacit_service_file_at(file, 0);
+    assert_string_equal(l->name, "river");
+    assert_true(l->monitor.epsilon == 0.1 &&
+                l->together.epsilon == l->request->guarantee.epsilon + 0.1);
+    assert_int_equal(tacit_plan_size(plan), 1);
+    tacit_plan_destroy(plan);
+    tacit_service_file_destroy(file);
+}
+
 /* --- Kinds that need what is not declared --------------------------------------------------------- */
 
 static void a_kind_says_which_key_it_needs(void **state)
@@ -296,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_example_has_agents_for_all_its_learners),
         cmocka_unit_test(what_is_wrong_is_told_with_file_and_line),
         cmocka_unit_test(tables_survive_every_failing_allocation),
+        cmocka_unit_test(a_file_tells_its_promises_or_that_there_is_no_memory),
         cmocka_unit_test(a_kind_says_which_key_it_needs),
     };
     return cmocka_run_group_tests(tests, open_directory, remove_directory);

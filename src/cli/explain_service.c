@@ -1,0 +1,138 @@
+/* What each learner of a service file promises, before it is served: the agent, the monitor where there is one, and both together. */
+#include "cli/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <tacit/service.h>
+
+#include "cli/cli.h"
+#include "cli/findings.h"
+#include "cli/json.h"
+#include "cli/words.h"
+
+/* What is found out about a learner. */
+typedef struct learner {
+    const tacit_service_learner *facts;
+    tacit_entry agent_entry, monitor_entry;
+    cli_findings agent, monitor; /* the second without explanation: there is no monitor */
+} learner;
+
+static tacit_status explain_agent(learner *l, tacit_error *err)
+{
+    const tacit_agent_request *q = l->facts->request;
+    tacit_noise *noise = NULL;
+    tacit_agent *agent = NULL;
+    l->agent_entry = (tacit_entry){.label = l->facts->name,
+                                   .kind = q->kind,
+                                   .guarantee = q->guarantee,
+                                   .calibration = q->calibration,
+                                   .sums = q->sums,
+                                   .settings = q->settings,
+                                   .n_settings = q->n_settings,
+                                   .line = q->line};
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status == TACIT_OK)
+        status = tacit_agent_create(q, noise, &agent, err);
+    tacit_noise_destroy(noise);
+    if (status == TACIT_OK)
+        status = cli_findings_make(&l->agent_entry, tacit_agent_release_plan(agent), agent,
+                                   &l->agent, err);
+    tacit_agent_destroy(agent);
+    return status;
+}
+
+static tacit_status explain_monitor(const tacit_service_file *file, size_t i, learner *l,
+                                    tacit_error *err)
+{
+    tacit_plan *plan = NULL;
+    l->monitor_entry =
+        (tacit_entry){.label = "mean reward", .kind = "monitor", .guarantee = l->facts->monitor};
+    tacit_status status = tacit_service_file_monitor(file, i, &plan, err);
+    if (status == TACIT_OK && plan != NULL)
+        status = cli_findings_make(&l->monitor_entry, plan, NULL, &l->monitor, err);
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+static void print_learner(const learner *l)
+{
+    const tacit_guarantee *all = &l->facts->together;
+    cli_findings_print(&l->agent);
+    if (l->monitor.explanation == NULL)
+        return;
+    cli_findings_print(&l->monitor);
+    if (all->model != TACIT_MODEL_NONE)
+        (void)printf(
+            "%s and its mean reward together cost a user epsilon %g, delta %.4g at most\n\n",
+            l->facts->name, all->epsilon, all->delta);
+}
+
+static json_t *learner_json(const learner *l)
+{
+    const tacit_guarantee *all = &l->facts->together;
+    json_t *out = cli_findings_json(&l->agent);
+    if (out == NULL)
+        return NULL;
+    (void)json_object_set_new(out, "users", json_integer((json_int_t)l->facts->request->episodes));
+    (void)json_object_set_new(out, "monitor",
+                              l->monitor.explanation != NULL ? cli_findings_json(&l->monitor)
+                                                             : json_null());
+    (void)json_object_set_new(out, "together",
+                              all->model == TACIT_MODEL_NONE
+                                  ? json_null()
+                                  : json_pack("{s:s, s:f, s:f}", "model",
+                                              tacit_model_name(all->model), "epsilon", all->epsilon,
+                                              "delta", all->delta));
+    return out;
+}
+
+static bool is_broken(const cli_findings *f)
+{
+    return f->explanation != NULL && f->explanation->verdict == TACIT_VERDICT_FAILS;
+}
+
+static tacit_status tell(const tacit_service_file *file, size_t i, json_t *list, bool *broken,
+                         tacit_error *err)
+{
+    learner l = {.facts = tacit_service_file_at(file, i)};
+    tacit_status status = explain_agent(&l, err);
+    if (status == TACIT_OK)
+        status = explain_monitor(file, i, &l, err);
+    if (status == TACIT_OK && list != NULL)
+        (void)json_array_append_new(list, learner_json(&l));
+    else if (status == TACIT_OK)
+        print_learner(&l);
+    *broken = *broken || is_broken(&l.agent) || is_broken(&l.monitor);
+    tacit_explanation_destroy(l.agent.explanation);
+    tacit_explanation_destroy(l.monitor.explanation);
+    return status;
+}
+
+int cli_explain_service(const char *path, const char *name, bool json)
+{
+    tacit_error err = {0};
+    tacit_service_file *file = NULL;
+    json_t *list = json ? json_array() : NULL;
+    size_t n_told = 0;
+    bool broken = false;
+    tacit_status status = tacit_service_file_read(path, &file, &err);
+    for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
+        if (name != NULL && strcmp(name, tacit_service_file_at(file, i)->name) != 0)
+            continue;
+        status = tell(file, i, list, &broken, &err);
+        n_told++;
+    }
+    tacit_service_file_destroy(file);
+    if (status != TACIT_OK || n_told == 0) {
+        json_decref(list);
+        return status != TACIT_OK ? cli_failed(status, &err)
+                                  : cli_wrong("%s: no learner has the name '%s'", path, name);
+    }
+    if (json && cli_print_json(json_pack("{s:s, s:o, s:o}", "file", path, "learners", list,
+                                         "not_covered", cli_exceptions_json())) != CLI_DONE)
+        return CLI_SYSTEM;
+    if (!json)
+        cli_exceptions_print();
+    return broken ? CLI_NO : CLI_DONE;
+}

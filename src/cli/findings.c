@@ -1,0 +1,221 @@
+#include "cli/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/words.h"
+
+tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan, tacit_agent *agent,
+                               cli_findings *out, tacit_error *err)
+{
+    size_t report = 0;
+    tacit_explanation *explanation = NULL;
+    if (agent != NULL && entry->guarantee.model == TACIT_MODEL_LOCAL &&
+        tacit_agent_report(agent, &(tacit_trajectory){0}, NULL, &report, NULL) != TACIT_OK)
+        report = 0; /* this kind has no reports that travel */
+    const tacit_explanation_request request = {.claim = entry->guarantee,
+                                               .calibration = entry->calibration,
+                                               .plan = plan,
+                                               .kind = entry->kind,
+                                               .remark =
+                                                   agent != NULL ? tacit_agent_remark(agent) : "",
+                                               .yardstick = entry->yardstick,
+                                               .report_bytes = report};
+    tacit_status status = tacit_explanation_create(&request, &explanation, err);
+    *out = (cli_findings){.entry = entry, .explanation = explanation};
+    if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING)
+        tacit_agent_forecast(agent, &out->forecast);
+    return status;
+}
+
+/* --- Text ------------------------------------------------------------------------------------------ */
+
+enum { NAME, DIMENSION, STEPS, SENSITIVITY, MECHANISM, COLUMN, SCALE, COST, N_CELLS, CELL = 48 };
+
+static void fill_cells(const tacit_explained_release *line, char cells[N_CELLS][CELL])
+{
+    const tacit_release *r = &line->release;
+    (void)snprintf(cells[NAME], CELL, "%s", r->name);
+    (void)snprintf(cells[DIMENSION], CELL, "%zu", r->dimension);
+    (void)snprintf(cells[STEPS], CELL, "%llu", (unsigned long long)r->steps);
+    /* a norm in which nothing is declared is no zero */
+    if (r->l1 > 0) {
+        (void)snprintf(cells[SENSITIVITY], CELL, "%.4g, %.4g", r->l1, r->l2);
+        (void)snprintf(cells[COLUMN], CELL, "%.4g, %.4g", r->column_l1, r->column_l2);
+    } else {
+        (void)snprintf(cells[SENSITIVITY], CELL, "-, %.4g", r->l2);
+        (void)snprintf(cells[COLUMN], CELL, "-, %.4g", r->column_l2);
+    }
+    (void)snprintf(cells[MECHANISM], CELL, "%s", r->mechanism);
+    (void)snprintf(cells[SCALE], CELL, "%.5g", line->scale);
+    (void)snprintf(cells[COST], CELL, "%.4g", line->cost);
+}
+
+static void print_cells(char cells[N_CELLS][CELL], const size_t *widths)
+{
+    (void)fputs("              ", stdout);
+    for (size_t c = 0; c < N_CELLS; c++) {
+        int blank = (int)(widths[c] - cli_columns(cells[c]));
+        if (c == NAME)
+            (void)printf("%s%*s", cells[c], blank, "");
+        else
+            (void)printf("  %*s%s", blank, "", cells[c]);
+    }
+    (void)fputc('\n', stdout);
+}
+
+static void print_releases(const tacit_explanation *e)
+{
+    char heads[N_CELLS][CELL] = {"name",      "dimension",      "steps", "l1, l2",
+                                 "mechanism", "columns l1, l2", "scale", "mu"};
+    char cells[N_CELLS][CELL];
+    size_t widths[N_CELLS];
+    if (e->law != TACIT_LAW_GAUSSIAN)
+        (void)snprintf(heads[COST], CELL, "epsilon");
+    for (size_t c = 0; c < N_CELLS; c++)
+        widths[c] = strlen(heads[c]);
+    for (size_t i = 0; i < e->n_releases; i++) {
+        fill_cells(&e->releases[i], cells);
+        for (size_t c = 0; c < N_CELLS; c++)
+            widths[c] = cli_columns(cells[c]) > widths[c] ? cli_columns(cells[c]) : widths[c];
+    }
+    (void)printf("  releases    with %s noise:\n", tacit_law_name(e->law));
+    print_cells(heads, widths);
+    for (size_t i = 0; i < e->n_releases; i++) {
+        fill_cells(&e->releases[i], cells);
+        print_cells(cells, widths);
+    }
+    for (size_t i = 0; i < e->n_releases; i++) {
+        const tacit_release *r = &e->releases[i].release;
+        char head[80];
+        (void)snprintf(head, sizeof head, "              %.60s: ", r->name);
+        cli_print_wrapped(head, e->releases[i].words);
+        if (r->reason[0] != '\0')
+            cli_print_wrapped("                because ", r->reason);
+    }
+}
+
+void cli_findings_print(const cli_findings *f)
+{
+    const tacit_explanation *e = f->explanation;
+    char epsilon[32];
+    (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
+    if (e->verdict == TACIT_VERDICT_NOTHING) {
+        (void)printf("  claims      nothing: %s\n", e->words);
+    } else {
+        (void)printf(
+            "  claims      %s differential privacy, epsilon %g, delta %.4g%s; calibration %s\n",
+            tacit_model_name(e->claim.model), e->claim.epsilon, e->claim.delta,
+            e->claim.delta > 0 ? "" : " (pure)", tacit_calibration_name(e->calibration));
+        cli_print_wrapped("  against     ", e->against);
+        cli_print_wrapped("  neighbours  ", e->neighbours);
+        print_releases(e);
+        (void)printf("  accountant  epsilon %s at delta %.4g (method: %s)\n",
+                     isinf(e->real.epsilon.high) ? "infinite"
+                                                 : cli_rounded_up(epsilon, e->real.epsilon.high),
+                     e->claim.delta, e->real.method);
+        cli_print_wrapped("              ", e->composition);
+        cli_print_wrapped("  so          ", e->words);
+        if (e->paper[0] != '\0')
+            cli_print_wrapped("  printed     ", e->paper);
+        if (e->report[0] != '\0')
+            cli_print_wrapped("  report      ", e->report);
+    }
+    if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
+        cli_print_wrapped("  forecast    ", f->forecast.words);
+    if (e->remark[0] != '\0')
+        cli_print_wrapped("  note        ", e->remark);
+    (void)fputc('\n', stdout);
+}
+
+void cli_exceptions_print(void)
+{
+    (void)puts("Sensitivities are for replacing one user by another. l1, l2: how far that moves "
+               "one step;\n"
+               "columns: how these moves add up over the steps. Not covered by any of this:");
+    for (size_t i = 0; tacit_explanation_exception(i) != NULL; i++)
+        (void)printf("  - %s\n", tacit_explanation_exception(i));
+}
+
+json_t *cli_exceptions_json(void)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && tacit_explanation_exception(i) != NULL; i++)
+        (void)json_array_append_new(list, json_string(tacit_explanation_exception(i)));
+    return list;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------ */
+
+static json_t *releases_json(const tacit_explanation *e)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < e->n_releases; i++) {
+        const tacit_release *r = &e->releases[i].release;
+        json_t *line = json_pack(
+            "{s:s, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:s, s:f, s:s, s:f, s:s}", "name", r->name,
+            "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1", r->l1, "l2",
+            r->l2, "mechanism", r->mechanism, "column_l1", r->column_l1, "column_l2", r->column_l2,
+            "law", tacit_law_name(e->law), "scale", e->releases[i].scale, "reason", r->reason,
+            "cost", e->releases[i].cost, "words", e->releases[i].words);
+        if (json_array_append_new(list, line) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *real_json(const tacit_composition *real)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "epsilon",
+                     cli_json_number(real->epsilon.high), "epsilon_low",
+                     cli_json_number(real->epsilon.low), "delta", cli_json_number(real->delta.high),
+                     "mu", cli_json_number(real->mu), "rho", cli_json_number(real->rho), "method",
+                     real->method);
+}
+
+/* null where none is made */
+static json_t *forecast_json(const tacit_forecast *f)
+{
+    static const char *const names[] = {"unknown", "enough", "borderline", "not enough"};
+    if (f->outlook == TACIT_OUTLOOK_UNKNOWN)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o, s:s}", "outlook", names[f->outlook], "users_needed",
+                     cli_json_number(f->users_needed), "epsilon_needed",
+                     cli_json_number(f->epsilon_needed), "words", f->words);
+}
+
+/* epsilon(delta) at a few deltas */
+static json_t *curve_json(const tacit_explanation *e)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < e->n_curve; i++)
+        (void)json_array_append_new(list,
+                                    json_pack("{s:f, s:o}", "delta", e->curve[i].delta, "epsilon",
+                                              cli_json_number(e->curve[i].epsilon)));
+    return list;
+}
+
+/* null unless the model is local */
+static json_t *report_json(const tacit_explanation *e)
+{
+    if (e->report[0] == '\0')
+        return json_null();
+    return json_pack("{s:I, s:s}", "bytes", (json_int_t)e->report_bytes, "words", e->report);
+}
+
+json_t *cli_findings_json(const cli_findings *f)
+{
+    const tacit_explanation *e = f->explanation;
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:o}",
+                     "label", f->entry->label, "kind", f->entry->kind, "guarantee",
+                     cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
+                     e->n_releases > 0 ? real_json(&e->real) : json_null(), "verdict",
+                     tacit_verdict_name(e->verdict), "words", e->words, "composition",
+                     e->composition, "curve", curve_json(e), "printed", e->paper, "report",
+                     report_json(e), "against", e->against, "neighbours", e->neighbours, "remark",
+                     e->remark, "forecast", forecast_json(&f->forecast));
+}

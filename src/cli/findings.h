@@ -1,0 +1,28 @@
+/* What is found out about an agent's promise, and how it is told. */
+#ifndef TACIT_CLI_FINDINGS_H
+#define TACIT_CLI_FINDINGS_H
+
+#include <jansson.h>
+
+#include <tacit/explain.h>
+#include <tacit/lab.h>
+
+typedef struct cli_findings {
+    const tacit_entry *entry;
+    tacit_explanation *explanation; /* to be destroyed */
+    tacit_forecast forecast;
+} cli_findings;
+
+/* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there is none: yardsticks. */
+TACIT_MUST_USE tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
+                                              tacit_agent *agent, cli_findings *out,
+                                              tacit_error *err);
+
+void cli_findings_print(const cli_findings *findings);
+json_t *cli_findings_json(const cli_findings *findings);
+
+/* What all of it does not cover. */
+void cli_exceptions_print(void);
+json_t *cli_exceptions_json(void);
+
+#endif
