@@ -90,7 +90,7 @@ typedef struct wish {
     double epsilon, delta, l1, l2; /* NaN: not given */
     uint64_t count;                /* 0: not given */
     const char *mechanism;
-    bool json, help;
+    bool json, help, for_scale;
 } wish;
 
 static int read_number(const char *name, const char *text, double *out, bool (*fits)(double),
@@ -120,11 +120,12 @@ static bool is_probability(double x)
     return x >= 0 && x < 1;
 }
 
-static int read_option(int code, wish *w, bool for_scale)
+static int read_option(void *wishes, int code)
 {
+    wish *w = wishes;
     switch (code) {
     case EPSILON:
-        return for_scale
+        return w->for_scale
                    ? read_number("epsilon", optarg, &w->epsilon, is_positive, "a number > 0")
                    : read_number("epsilon", optarg, &w->epsilon, is_not_negative, "a number >= 0");
     case DELTA:
@@ -157,17 +158,12 @@ static int read_option(int code, wish *w, bool for_scale)
 
 static int read_options(int argc, char **argv, const struct option *options, wish *w)
 {
-    *w = (wish){.epsilon = (double)NAN, .delta = (double)NAN, .l1 = (double)NAN, .l2 = (double)NAN};
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        int status = read_option(code, w, options == scale_options);
-        if (status != CLI_DONE)
-            return status;
-    }
-    return CLI_DONE;
+    *w = (wish){.epsilon = (double)NAN,
+                .delta = (double)NAN,
+                .l1 = (double)NAN,
+                .l2 = (double)NAN,
+                .for_scale = options == scale_options};
+    return cli_take_options(argc, argv, ":h", options, read_option, w);
 }
 
 /* Prints and frees; takes a NULL, which means that there was no memory. */

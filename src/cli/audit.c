@@ -96,8 +96,9 @@ static int read_trials(const char *text, uint64_t *out)
                      (unsigned long long)TACIT_MIN_TRIALS, (unsigned long long)TACIT_MAX_TRIALS);
 }
 
-static int read_option(int code, wish *w)
+static int read_option(void *wishes, int code)
 {
+    wish *w = wishes;
     switch (code) {
     case AGENT:
         w->label = optarg;
@@ -132,17 +133,9 @@ static int read_option(int code, wish *w)
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":hj:q", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        int status = read_option(code, w);
-        if (status != CLI_DONE)
-            return status;
-    }
-    if (w->help)
-        return CLI_DONE;
+    int status = cli_take_options(argc, argv, ":hj:q", options, read_option, w);
+    if (status != CLI_DONE || w->help)
+        return status;
     int left = argc - optind;
     if (w->self_test && left > 0)
         return cli_wrong("unexpected argument '%s': --self-test needs no experiment", argv[optind]);

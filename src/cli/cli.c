@@ -66,6 +66,20 @@ int cli_bad_option(char **argv, int code, const struct option *options)
     return cli_wrong("unknown option '--%s'; see --help", word);
 }
 
+int cli_take_options(int argc, char **argv, const char *letters, const struct option *options,
+                     int (*take)(void *wish, int code), void *wish)
+{
+    opterr = 0;
+    optind = 1;
+    for (int code; (code = getopt_long(argc, argv, letters, options, NULL)) != -1;) {
+        int status =
+            code == '?' || code == ':' ? cli_bad_option(argv, code, options) : take(wish, code);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
 bool cli_number(const char *text, double *out)
 {
     if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0')

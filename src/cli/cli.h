@@ -44,6 +44,10 @@ int cli_finish(int status);
 struct option;
 int cli_bad_option(char **argv, int code, const struct option *options);
 
+/* Gives every option to `take`, with its value in optarg, until one is refused. optind is then the first argument. */
+int cli_take_options(int argc, char **argv, const char *letters, const struct option *options,
+                     int (*take)(void *wish, int code), void *wish);
+
 /* A decimal number that fills the whole text: no blanks, hexadecimals, "inf" or "nan". */
 bool cli_number(const char *text, double *out);
 /* A whole number from 1 to CLI_MAX_COUNT in digits. */

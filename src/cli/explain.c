@@ -73,30 +73,32 @@ static int print_document(const tacit_experiment_facts *facts, json_t *worlds)
 
 /* --- The command ----------------------------------------------------------------------------------- */
 
+static int read_option(void *wishes, int code)
+{
+    wish *w = wishes;
+    switch (code) {
+    case RUNS:
+        return cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
+    case EPISODES:
+        return cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
+    case AGENT:
+        w->label = optarg;
+        return CLI_DONE;
+    case JSON:
+        w->json = true;
+        return CLI_DONE;
+    default:
+        w->help = true;
+        return CLI_DONE;
+    }
+}
+
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    opterr = 0;
-    optind = 1;
-    int status = CLI_DONE;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        if (code == RUNS)
-            status = cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
-        else if (code == EPISODES)
-            status = cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
-        else if (code == AGENT)
-            w->label = optarg;
-        else if (code == JSON)
-            w->json = true;
-        else
-            w->help = true;
-        if (status != CLI_DONE)
-            return status;
-    }
-    if (w->help)
-        return CLI_DONE;
+    int status = cli_take_options(argc, argv, ":h", options, read_option, w);
+    if (status != CLI_DONE || w->help)
+        return status;
     if (optind == argc)
         return cli_wrong(
             "no experiment or service is given, expected FILE.yaml; see tacit explain --help");

@@ -34,25 +34,22 @@ typedef struct wish {
     bool still, help;
 } wish;
 
+static int read_option(void *wishes, int code)
+{
+    wish *w = wishes;
+    if (code == OUTPUT)
+        w->file = optarg;
+    w->still = w->still || code == STATIC;
+    w->help = w->help || code == HELP || code == 'h';
+    return code == OUTPUT && optarg[0] == '\0' ? cli_wrong("-o is '', expected a file") : CLI_DONE;
+}
+
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        if (code == OUTPUT)
-            w->file = optarg;
-        else if (code == STATIC)
-            w->still = true;
-        else
-            w->help = true;
-    }
-    if (w->help)
-        return CLI_DONE;
-    if (w->file != NULL && w->file[0] == '\0')
-        return cli_wrong("-o is '', expected a file");
+    int status = cli_take_options(argc, argv, ":ho:", options, read_option, w);
+    if (status != CLI_DONE || w->help)
+        return status;
     if (optind == argc)
         return cli_wrong("no results are given, expected the directory that tacit run wrote to; "
                          "see tacit report --help");

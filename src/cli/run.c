@@ -66,8 +66,9 @@ typedef struct wish {
     bool resume, force, yes, quiet, json, help;
 } wish;
 
-static int read_option(int code, wish *w)
+static int read_option(void *wishes, int code)
 {
+    wish *w = wishes;
     switch (code) {
     case OUTPUT:
         w->directory = optarg;
@@ -102,17 +103,9 @@ static int read_option(int code, wish *w)
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":ho:j:q", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        int status = read_option(code, w);
-        if (status != CLI_DONE)
-            return status;
-    }
-    if (w->help)
-        return CLI_DONE;
+    int status = cli_take_options(argc, argv, ":ho:j:q", options, read_option, w);
+    if (status != CLI_DONE || w->help)
+        return status;
     if (w->resume && w->force)
         return cli_wrong("--resume keeps results and --force forgets them; choose one");
     if (optind == argc)

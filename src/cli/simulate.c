@@ -417,8 +417,9 @@ static int read_setting(char *text, wish *w)
     return CLI_DONE;
 }
 
-static int read_option(int code, wish *w)
+static int read_option(void *wishes, int code)
 {
+    wish *w = wishes;
     switch (code) {
     case TOKEN:
         w->token_file = optarg;
@@ -453,15 +454,9 @@ static int read_option(int code, wish *w)
 int cli_simulate_users(int argc, char **argv)
 {
     wish w = {.world = "riverswim", .users = 1000, .clients = 4, .seed = 1};
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        int status = read_option(code, &w);
-        if (status != CLI_DONE)
-            return status;
-    }
+    int status = cli_take_options(argc, argv, ":h", options, read_option, &w);
+    if (status != CLI_DONE)
+        return status;
     if (w.help) {
         (void)fputs(help, stdout);
         return CLI_DONE;
