@@ -1,0 +1,208 @@
+/* Lattices of the LSVI curator, and its declared releases: sensitivities, reasons, calibration.
+ *
+ * Everything is an integer before it is added. Features are multiples of 2^-f, cut towards 0, so that their length does not
+ * grow; a Gram entry is rounded once for each user to the lattice of the sum, and sqrt(n) lattice steps for n coordinates are added to the
+ * declared sensitivity for that; one-hot entries need no rounding. Targets (r + V) / range are multiples of 2^-t, rounded
+ * down, which keeps them within [0, 1]; with f + t + 1 + log2(K) <= 53 every sum of products is an exact integer in doubles,
+ * in whatever order BLAS or the cache wants it.
+ *
+ * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding moves each coordinate of two
+ * neighbours' responses apart by at most a step more, and with U the largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s
+ * sqrt(4) + s^2 for s = sqrt(d) steps. That is added to the declared sensitivity.
+ *
+ * Sensitivities before rounding, and the split of the budget, are in lsvi_scheme.c. */
+#include <math.h>
+
+#include "base/error.h"
+#include "curate/lsvi_inside.h"
+#include "sums/lattice.h"
+
+enum {
+    EXACT_BITS = 53,
+    MOST_FEATURE_BITS = 18, /* 4e-6: far below any noise, and exact in float32 */
+    MOST_TARGET_BITS = 22,
+    SHOWN_BITS = 32,     /* lattice steps in a scale: finer ones cost the sampler its fast path */
+    EXACT_GRAM_BITS = 26 /* without noise; as many as sums take */
+};
+
+#define LEAF_SLACK                                                                                 \
+    1.1 /* room for rounding in the bound of a leaf; checked. It costs resolution, no noise */
+#define STEP (1 + 1e-6) /* a lattice step, and what doubles lose before they are rounded to it */
+
+static const char gram_name[] = "gram", response_name[] = "responses";
+
+int tacit__lsvi_feature_bits(uint64_t episodes)
+{
+    int room = (EXACT_BITS - 1 - (int)ceil(log2((double)episodes + 1))) / 2;
+    return room < MOST_FEATURE_BITS ? room : MOST_FEATURE_BITS;
+}
+
+/* Of targets: exact sums. Features have taken at most half of the bits. */
+void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
+{
+    c->gram_bits = EXACT_GRAM_BITS; /* a running sum brings its own */
+    int centred = c->o.centred ? 1 : 0, f = c->o.space.feature_bits;
+    int room = EXACT_BITS - f - centred - (int)ceil(log2((double)c->o.episodes + 1));
+    c->target_bits = room < MOST_TARGET_BITS ? room : MOST_TARGET_BITS;
+    c->response_bits = c->shown_bits = c->target_bits + f + centred;
+    if (!tacit__lsvi_data_is_private(c))
+        return;
+    int coarse = SHOWN_BITS - (int)ceil(log2(c->o.scheme.response_scale));
+    c->shown_bits = coarse < c->response_bits ? coarse : c->response_bits;
+}
+
+/* The running sum of Gram matrices, with its lattice. */
+static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, int *bits,
+                              tacit_error *err)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    double H = (double)c->o.space.horizon, leaf = (double)s->leaf, n = (double)c->size;
+    *spec = (tacit_sum_spec){
+        .mechanism = s->mechanism,
+        .law = s->law,
+        .dimension = c->size,
+        .users = s->leaves,
+        .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2, .l2 = LEAF_SLACK * leaf * sqrt(H)},
+        .sensitivity_l1 = H * s->gram_l1,
+        .sensitivity_l2 = sqrt(H) * s->gram_l2,
+        .reason = "to be given"};
+    tacit__lattice lattice;
+    tacit_status status = tacit__lattice_choose(spec, c->size, &lattice, err);
+    if (status != TACIT_OK)
+        return status;
+    bool rounds = c->o.space.form != TACIT__ONE_HOT;
+    double step = ldexp(STEP, -lattice.bits), l1 = rounds ? n * step : 0,
+           l2 = rounds ? sqrt(n) * step : 0;
+    if (l2 > (LEAF_SLACK - 1) * sqrt(H) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)
+        return tacit__fail(err, TACIT_NO_ROOM,
+                           "Gram matrices of %zu numbers and %llu users in a leaf do not fit the "
+                           "lattice; use fewer features or more batches",
+                           c->size, (unsigned long long)s->leaf);
+    spec->sensitivity_l1 += l1;
+    spec->sensitivity_l2 += l2;
+    spec->reason = s->tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
+                               "table, at each of H steps"
+                             : "|xx'-yy'|_F^2 = |x|^4+|y|^4-2(x.y)^2 <= 2 at each of H steps";
+    *bits = lattice.bits;
+    return TACIT_OK;
+}
+
+static tacit__once_spec fresh_gram_spec(const tacit__lsvi_data *c)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    double H = (double)c->o.space.horizon, n = (double)c->size,
+           step = ldexp(STEP, -EXACT_GRAM_BITS);
+    bool rounds = c->o.space.form != TACIT__ONE_HOT;
+    return (tacit__once_spec){
+        .law = s->law,
+        .dimension = c->size,
+        .releases = s->leaves,
+        .bits = EXACT_GRAM_BITS,
+        .l1 = H * s->gram_l1 + (rounds ? n * step : 0),
+        .l2 = sqrt(H) * s->gram_l2 + (rounds ? sqrt(n) * step : 0),
+        .reason = "fresh releases: for so few less noisy than a running sum; |xx'-yy'|_F^2 <= 2 at "
+                  "each of H steps"};
+}
+
+static tacit__once_spec response_spec(const tacit__lsvi_data *c)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    const char *reason =
+        c->o.printed ? "|xa-yb| <= 2 for targets in [0, 1]; every switch asks each of H steps once"
+        : s->law == TACIT_LAW_LAPLACE
+            ? "|xa-yb|_1 <= |x|_1|a| + |y|_1|b|; every switch asks each of H steps once"
+            : "|xx'-yy'|^2 + t|xa-yb|^2 is never larger than both declared moves together; every "
+              "switch asks each of H steps once";
+    double d = (double)c->o.space.dimension,
+           step = c->shown_bits < c->response_bits ? ldexp(1, -c->shown_bits) : 0,
+           move = sqrt(d) * step, l1 = s->response_l1 + d * step,
+           l2 = sqrt(s->response_l2 * s->response_l2 + 4 * move + move * move);
+    return (tacit__once_spec){.law = s->law,
+                              .dimension = c->o.space.dimension,
+                              .releases = s->switches * c->o.space.horizon,
+                              .bits = c->shown_bits,
+                              .l1 = l1,
+                              .l2 = step == 0                     ? s->response_l2
+                                    : s->law == TACIT_LAW_LAPLACE ? fmin(l1, l2)
+                                                                  : l2,
+                              .reason = reason};
+}
+
+/* Scales: as the scheme found them best, for the sensitivities as they are now declared; or as printed. The weight
+ * makes the plan's own split come out at the scheme's ratio. */
+static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit_release *gram,
+                              tacit_release *response, tacit_error *err)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    double ratio = s->response_scale / s->gram_scale, dg, du;
+    if (s->law == TACIT_LAW_GAUSSIAN) {
+        dg = gram->l2 * gram->column_l2;
+        du = response->l2 * response->column_l2;
+        response->weight = du * du / (ratio * ratio * ratio * dg * dg);
+    } else {
+        dg = gram->l1 * gram->column_l1;
+        du = response->l1 * response->column_l1;
+        response->weight = du / (ratio * ratio * dg);
+    }
+    tacit_status status = tacit_plan_declare(plan, gram, err);
+    if (status == TACIT_OK)
+        status = tacit_plan_declare(plan, response, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!c->o.printed)
+        return tacit_plan_calibrate(plan, c->o.guarantee, err);
+    status = tacit_plan_set_scale(plan, gram_name, s->law, s->gram_scale, err);
+    return status == TACIT_OK
+               ? tacit_plan_set_scale(plan, response_name, s->law, s->response_scale, err)
+               : status;
+}
+
+/* The condition under which response_l2 was computed; see lsvi_scheme.c. */
+static tacit_status check_ratio(const tacit__lsvi_data *c, const tacit_plan *plan,
+                                const tacit_release *gram, tacit_error *err)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    if (c->o.printed || s->law != TACIT_LAW_GAUSSIAN)
+        return TACIT_OK;
+    double g = tacit_plan_scale(plan, tacit_plan_index(plan, gram_name)) / gram->column_l2,
+           u = tacit_plan_scale(plan, tacit_plan_index(plan, response_name));
+    if ((double)s->switches * g * g / (u * u) <= s->ratio)
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_BAD_PLAN,
+                       "the split between Gram matrices and responses misses its condition");
+}
+
+tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
+                                            tacit_error *err)
+{
+    const tacit__lsvi_scheme *s = &c->o.scheme;
+    tacit_plan *plan = NULL;
+    tacit_sum_spec sums;
+    tacit__once_spec fresh = fresh_gram_spec(c), responses = response_spec(c);
+    tacit_release gram, response;
+    tacit_status status = tacit_plan_create(&plan);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    if (s->direct) {
+        status = tacit__once_declare(&fresh, gram_name, &gram, err);
+    } else {
+        status = gram_spec(c, &sums, &c->gram_bits, err);
+        if (status == TACIT_OK)
+            status = tacit_sum_declare(&sums, gram_name, &gram, err);
+    }
+    if (status == TACIT_OK)
+        status = tacit__once_declare(&responses, response_name, &response, err);
+    if (status == TACIT_OK)
+        status = calibrate(c, plan, &gram, &response, err);
+    if (status == TACIT_OK)
+        status = check_ratio(c, plan, &gram, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &c->ledger, err);
+    if (status == TACIT_OK)
+        status = s->direct ? tacit__once_create(&fresh, c->ledger, gram_name, &c->fresh, err)
+                           : tacit_sum_create(&sums, c->ledger, gram_name, &c->sum, err);
+    if (status == TACIT_OK)
+        status = tacit__once_create(&responses, c->ledger, response_name, &c->responses, err);
+    tacit_plan_destroy(plan);
+    return status;
+}
