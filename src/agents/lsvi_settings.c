@@ -1,0 +1,325 @@
+/* What lsvi-ucb can be told, which requests make no sense, and what settings and theory make of the others.
+ *
+ * Where the world says nothing about features, each state and action is a feature of its own.
+ *
+ * Defaults. bonus_scale below 1 voids the regret theorem, never the privacy. bonus_scale: 1 switches the others to the
+ * theorems as well (shift, caps, factors), unless they are set too. The defaults were found in simulation; docs/why/lsvi.md has
+ * the figures. */
+#include <math.h>
+#include <stdio.h>
+
+#include "agents/lsvi_inside.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum {
+    SCHEDULE,
+    BONUS_SCALE,
+    FAILURE,
+    CENTER,
+    SHIFT,
+    LAMBDA,
+    BATCHES,
+    SWITCHES,
+    SWITCH_FACTOR,
+    TEST_EVERY,
+    GRAM,
+    GRAM_SHARE,
+    ARCHIVE_MB,
+    STORAGE,
+    N_PARAMETERS
+};
+
+static const tacit_parameter parameters[N_PARAMETERS] = {
+    [SCHEDULE] = {"schedule", TACIT_PARAMETER_TEXT, "doubling", 0, 0,
+                  "when the policy changes: every episode, batched, or doubling (of determinants)"},
+    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "", 0, 1e6,
+                     "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
+                     "with privacy"},
+    [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.05", 1e-12, 0.5,
+                 "probability that the bounds fail"},
+    [CENTER] =
+        {"center", TACIT_PARAMETER_TEXT, "auto", 0, 0,
+         "regress on targets minus half their range: yes, no, or auto (if features sum to 1)"},
+    [SHIFT] =
+        {"shift", TACIT_PARAMETER_REAL, "2", 0, 1e6,
+         "added to noisy Gram matrices, in units of their noise's expected largest eigenvalue"},
+    [LAMBDA] = {"lambda", TACIT_PARAMETER_REAL, "1", 1e-6, 1e9, "ridge of the regression"},
+    [BATCHES] = {"batches", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
+                 "batched: how many; 0: those with the least predicted error"},
+    [SWITCHES] = {"switches", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
+                  "doubling: at most so many; 0: those with the least predicted error"},
+    [SWITCH_FACTOR] = {"switch_factor", TACIT_PARAMETER_REAL, "0", 0, 1e300,
+                       "doubling: growth of a determinant that asks for a switch; 0: decide"},
+    [TEST_EVERY] = {"test_every", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
+                    "doubling: look at determinants after every so many users; 0: decide"},
+    [GRAM] = {"gram", TACIT_PARAMETER_TEXT, "auto", 0, 0,
+              "Gram matrices by running sums, by direct releases, or auto (the less noisy)"},
+    [GRAM_SHARE] = {"gram_share", TACIT_PARAMETER_REAL, "0", 0, 0.999,
+                    "share of the privacy budget for Gram matrices; 0: decide"},
+    [ARCHIVE_MB] = {"archive_mb", TACIT_PARAMETER_INTEGER, "4096", 1, 1e9,
+                    "states not numbered: most memory for users' features"},
+    [STORAGE] = {"storage", TACIT_PARAMETER_TEXT, "float32", 0, 0,
+                 "states not numbered: float32 or float64; same results, memory against time"},
+};
+
+const tacit_agent_kind tacit__lsvi_kind = {
+    "lsvi-ucb",
+    "least-squares value iteration for linear MDPs; schedule: every, batched, doubling",
+    "Jin et al. 2020; Luyo et al. 2021; Ngo, Vietri, Wu 2022",
+    TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
+    parameters,
+    N_PARAMETERS};
+
+/* Found in simulation: what learns within tens of thousands of users. */
+#define PRACTICAL_BONUS 0.01
+#define PRACTICAL_PRIVATE_BONUS 0.003
+
+/* --- Features ----------------------------------------------------------------------------------- */
+
+tacit_status tacit__lsvi_read_space(const tacit__reading *r, tacit__linear_space *out,
+                                    tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    const tacit_linear *f = q->linear;
+    tacit__linear_space sp = {.form = TACIT__ONE_HOT,
+                              .n_states = q->n_states,
+                              .n_actions = q->n_actions,
+                              .horizon = q->horizon,
+                              .bound = 1,
+                              .simplex = true,
+                              .feature_bits = tacit__lsvi_feature_bits(q->episodes)};
+    if (f != NULL) {
+        sp.form = f->row != NULL ? TACIT__TABLE : TACIT__CARRIED;
+        sp.dimension = f->dimension;
+        sp.bound = f->simplex ? 1 : f->bound;
+        sp.simplex = f->simplex;
+        if (sp.form == TACIT__CARRIED)
+            sp.n_states = 0;
+    } else if (__builtin_mul_overflow(q->n_states, q->n_actions, &sp.dimension)) {
+        return tacit__reading_fail(r, err, TACIT_TOO_LARGE,
+                                   "there are too many states and actions");
+    }
+    if (f == NULL && q->n_states == 0)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "%s needs numbered states, or features at two steps or more; "
+                                   "lin-ucb learns from features at one",
+                                   r->kind->name);
+    if (sp.dimension == 0 || !(sp.bound > 0 && isfinite(sp.bound)))
+        return tacit__reading_fail(
+            r, err, TACIT_BAD_ARGUMENT,
+            "features need a dimension of at least 1 and a finite bound > 0");
+    if (sp.feature_bits < 8)
+        return tacit__reading_fail(r, err, TACIT_NO_ROOM, "there are too many episodes");
+    *out = sp;
+    return TACIT_OK;
+}
+
+tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, tacit_error *err)
+{
+    const tacit_linear *f = r->request->linear;
+    tacit__linear_space *sp = &agent->space;
+    if (sp->form != TACIT__TABLE)
+        return TACIT_OK;
+    size_t d = sp->dimension, pairs;
+    double *phi = tacit__alloc(d, sizeof *phi);
+    if (!__builtin_mul_overflow(sp->n_states, sp->n_actions, &pairs))
+        agent->table = tacit__alloc(pairs, d * sizeof *agent->table);
+    tacit_status status = TACIT_OK;
+    if (phi == NULL || agent->table == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t i = 0; status == TACIT_OK && i < pairs; i++) {
+        uint32_t s = (uint32_t)(i / sp->n_actions), a = (uint32_t)(i % sp->n_actions);
+        f->row(f->context, s, a, phi);
+        bool fits = tacit__lsvi_place(d, sp->bound, sp->feature_bits, phi, agent->table + i * d);
+        for (size_t j = 0; j < d && sp->simplex; j++)
+            fits = fits && phi[j] >= 0;
+        if (!fits)
+            status = tacit__reading_fail(r, err, TACIT_OUT_OF_BOUND,
+                                         "the features of state %lu, action %lu are not what was "
+                                         "declared: of length at most %g%s",
+                                         (unsigned long)s, (unsigned long)a, sp->bound,
+                                         sp->simplex ? ", not negative" : "");
+    }
+    tacit__free(phi);
+    sp->table = agent->table;
+    return status;
+}
+
+/* --- Design --------------------------------------------------------------------------------------- */
+
+static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, tacit_error *err)
+{
+    static const char *const schedules[] = {"every", "batched", "doubling", NULL};
+    static const char *const centers[] = {"auto", "yes", "no", NULL};
+    static const char *const grams[] = {"auto", "sums", "direct", NULL};
+    static const char *const storages[] = {"float32", "float64", NULL};
+    const tacit__reading *r = g->r;
+    int schedule = tacit__reading_choose(r, SCHEDULE, schedules, err),
+        center = tacit__reading_choose(r, CENTER, centers, schedule < 0 ? NULL : err),
+        gram = tacit__reading_choose(r, GRAM, grams, center < 0 ? NULL : err),
+        storage = tacit__reading_choose(r, STORAGE, storages, gram < 0 ? NULL : err);
+    if (schedule < 0 || center < 0 || gram < 0 || storage < 0)
+        return TACIT_BAD_ARGUMENT;
+    bool sums_to_one = sp->simplex;
+    if (center == 1 && (!sums_to_one || g->printed))
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "center: yes needs %s",
+                                   g->printed ? "calibration tight: the papers do not centre"
+                                              : "features that are known to sum to 1 (simplex)");
+    if (schedule == TACIT__DOUBLING && g->private && r->request->guarantee.delta == 0)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "schedule doubling is for delta > 0; with delta 0 there are "
+                                   "batched and every");
+    if (schedule == TACIT__DOUBLING && gram == TACIT__GRAM_DIRECT)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "schedule doubling looks at Gram matrices all the time: "
+                                   "gram: direct is for batched and every");
+    double factor = r->values[SWITCH_FACTOR].real;
+    if (factor != 0 && !(factor > 1))
+        return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
+                                   "switch_factor is %g, expected more than 1", factor);
+    g->wide = storage == 1;
+    g->wish.schedule = (tacit__lsvi_schedule)schedule;
+    g->wish.centred = center == 1 || (center == 0 && sums_to_one && !g->printed);
+    g->wish.gram = (tacit__lsvi_gram)gram;
+    return TACIT_OK;
+}
+
+static tacit_status read_printed(lsvi_design *g, tacit_error *err)
+{
+    const tacit_agent_request *q = g->r->request;
+    tacit__lsvi_wish *w = &g->wish;
+    if (q->guarantee.delta == 0)
+        return tacit__reading_fail(g->r, err, TACIT_UNSUPPORTED,
+                                   "the papers print no constants for delta 0; use calibration "
+                                   "tight, or a delta > 0");
+    const tacit__lsvi_case c = {(double)q->episodes, (double)w->space.dimension,
+                                (double)q->horizon,  q->guarantee.epsilon,
+                                q->guarantee.delta,  w->failure};
+    double B = w->schedule == TACIT__EVERY ? c.K : (double)w->batches;
+    g->constants = w->schedule == TACIT__DOUBLING ? tacit__lsvi_print_doubling(&c)
+                                                  : tacit__lsvi_print_batched(&c, B);
+    w->batches = w->switches = (uint64_t)g->constants.releases;
+    w->switch_factor = w->switch_factor > 0 ? w->switch_factor : 2;
+    w->test_every = w->test_every > 0 ? w->test_every : 1;
+    w->printed_gram = g->constants.gram;
+    w->printed_response = g->constants.response / (c.H + 1); /* in units of the range */
+    w->gram = TACIT__GRAM_SUMS;
+    return TACIT_OK;
+}
+
+/* beta in units of the range, and the ridge. With noise: Q is off by at most ((lambda + hi) 2 W + C) / sqrt(lambda + lo) more
+ * than without, where noise and shift together have eigenvalues in [lo, hi], |responses' noise| <= C, |w| <= W = sqrt(d).
+ * At the theorem these are bounds, else what is expected. */
+static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
+{
+    const tacit__lsvi_wish *w = &g->wish;
+    tacit__lsvi_scheme *s = &g->scheme;
+    double d = (double)sp->dimension, K = (double)w->episodes, H = (double)sp->horizon;
+    double bonus = d * sqrt(log(2 * d * K * H / w->failure)), size = sqrt(d);
+    g->ridge = w->lambda;
+    if (g->printed) {
+        g->ridge = g->constants.ridge;
+        bonus = g->constants.beta / (H + 1);
+    } else if (g->private) {
+        double alpha = w->failure / (6 * K * H);
+        double matrix = s->gram_stddev *
+                        (g->theorem ? tacit__lsvi_matrix_level(sp, s->law, s->row * s->row, alpha)
+                                    : tacit__lsvi_expected_norm(sp)),
+               vector =
+                   s->response_stddev *
+                   (g->theorem ? tacit__lsvi_vector_level(sp->dimension, s->law, alpha) : sqrt(d));
+        if (g->theorem && !g->r->values[SHIFT].given)
+            s->shift = 2 * matrix;
+        double low = fmax(s->shift - matrix, 0), high = s->shift + matrix;
+        bonus += (2 * (w->lambda + high) * size + vector) / sqrt(w->lambda + low) -
+                 2 * sqrt(w->lambda) * size;
+        g->ridge += s->shift;
+    }
+    g->bonus = g->bonus_scale * bonus;
+}
+
+tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, tacit_error *err)
+{
+    const tacit__reading *r = g->r;
+    const tacit_agent_request *q = r->request;
+    g->private = q->guarantee.model != TACIT_MODEL_NONE;
+    g->printed = g->private && q->calibration == TACIT_CALIBRATION_PUBLISHED;
+    g->bonus_scale = r->values[BONUS_SCALE].given ? r->values[BONUS_SCALE].real
+                     : g->private                 ? PRACTICAL_PRIVATE_BONUS
+                                                  : PRACTICAL_BONUS;
+    g->theorem = g->bonus_scale >= 1;
+    if (g->private && q->calibration == TACIT_CALIBRATION_FIGURE)
+        return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
+                                   "calibration figure is for the tabular learners; lsvi-ucb has "
+                                   "tight and published");
+    g->archive_bytes = 1e6 * (double)r->values[ARCHIVE_MB].integer;
+    g->wish = (tacit__lsvi_wish){.space = agent->space,
+                                 .episodes = q->episodes,
+                                 .guarantee = q->guarantee,
+                                 .theorem = g->theorem,
+                                 .lambda = r->values[LAMBDA].real,
+                                 .shift = r->values[SHIFT].real,
+                                 .failure = r->values[FAILURE].real,
+                                 .batches = (uint64_t)r->values[BATCHES].integer,
+                                 .switches = (uint64_t)r->values[SWITCHES].integer,
+                                 .test_every = (uint64_t)r->values[TEST_EVERY].integer,
+                                 .switch_factor = r->values[SWITCH_FACTOR].real,
+                                 .gram_share = r->values[GRAM_SHARE].real};
+    tacit_status status = read_choices(g, &agent->space, err);
+    if (status == TACIT_OK)
+        status = tacit__reading_mechanism(r, &g->wish.mechanism, err);
+    if (status == TACIT_OK && g->printed)
+        status = read_printed(g, err);
+    if (status == TACIT_OK) {
+        tacit_error reason = {0};
+        status = tacit__lsvi_decide(&g->wish, &g->scheme, &reason);
+        if (status != TACIT_OK)
+            status = tacit__reading_fail(r, err, status, "%s", reason.message);
+    }
+    if (status != TACIT_OK)
+        return status;
+    set_bonus(g, &g->wish.space);
+    double H = (double)q->horizon;
+    for (size_t h = 0; h < q->horizon; h++) {
+        g->range[h] = g->printed ? H + 1 : H - (double)h;
+        g->cap[h] = g->printed ? H : H - (double)h;
+    }
+    return TACIT_OK;
+}
+
+void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
+{
+    const tacit__lsvi_scheme *s = &g->scheme;
+    bool doubling = g->wish.schedule == TACIT__DOUBLING;
+    bool given = g->r->values[doubling ? SWITCHES : BATCHES].given;
+    const char *by = g->printed                ? "as printed"
+                     : given                   ? "given"
+                     : g->theorem              ? "by the theorem"
+                     : doubling && !g->private ? "the theorem's cap"
+                     : g->private              ? "the least predicted loss"
+                                               : "as many as cost nothing in order";
+    char how[200] = "a switch after every user", cap[60] = "";
+    if (doubling && g->private && !g->printed && s->theorem_switches != s->switches)
+        (void)snprintf(cap, sizeof cap, "; the theorem would reserve %llu",
+                       (unsigned long long)s->theorem_switches);
+    if (doubling)
+        (void)snprintf(how, sizeof how,
+                       "at most %llu switches (%s%s), when a determinant has grown %.3g-fold, "
+                       "looked at after every %llu users",
+                       (unsigned long long)s->switches, by, cap, s->switch_factor,
+                       (unsigned long long)s->leaf);
+    else if (g->wish.schedule == TACIT__BATCHED)
+        (void)snprintf(how, sizeof how, "%llu batches of %llu users (%s)",
+                       (unsigned long long)s->leaves + 1, (unsigned long long)s->leaf, by);
+    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s%s", how,
+                   !g->private ? ""
+                   : s->direct ? "; Gram matrices by direct releases"
+                               : "; Gram matrices by running sums",
+                   g->printed && doubling ? "; UNSOUND: the printed constants do not give the "
+                                            "printed guarantee, see the accountant"
+                                          : "",
+                   g->theorem ? ""
+                              : "; bonus_scale below 1: the regret theorem does not apply, privacy "
+                                "does not depend on it");
+}
