@@ -1,0 +1,46 @@
+/* The inside of a learner, shared by learner.c, which has the thread, and learner_state.c, which has what is on disk. */
+#ifndef TACIT_SERVE_LEARNER_INSIDE_H
+#define TACIT_SERVE_LEARNER_INSIDE_H
+
+#include <pthread.h>
+
+#include "curate/monitor.h"
+#include "serve/learner.h"
+
+struct tacit__learner {
+    const tacit__learner_config *config;
+    tacit__scribe *scribe;
+    tacit__vault *reader; /* of inputs; the thread's */
+    tacit_agent *agent;
+    tacit__monitor *monitor;  /* or NULL */
+    tacit__vault_learner row; /* the thread's; ahead of the disk within a batch */
+    bool dirty;               /* something was taken that is not on disk */
+    uint64_t noted;           /* users at the last point of the history */
+    uint8_t *state;           /* scratch for saving */
+    size_t state_size, state_capacity;
+    pthread_t thread;
+    bool started;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t news;
+    bool stop, more;
+    tacit__board *board;
+    tacit__learner_figures figures;
+    pthread_mutex_t agent_lock; /* of the agent's sums, against the check of reports */
+};
+
+/* Makes the agent and the monitor, and gives them the state that the vault has of this name, or begins a new one there. */
+TACIT_MUST_USE tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault,
+                                                   tacit_error *err);
+
+/* The board of the state that was saved last. */
+TACIT_MUST_USE tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out,
+                                                      tacit_error *err);
+
+/* Puts the board up, which is the learner's from now on, with the figures that belong to it. */
+void tacit__learner_publish(tacit__learner *l, tacit__board *board);
+
+/* State, ledger and inputs on disk; then, and only then, the board. */
+TACIT_MUST_USE tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err);
+
+#endif
