@@ -1,0 +1,42 @@
+/* The inside of the curator of linear bandits, shared by regression.c and regression_bytes.c. */
+#ifndef TACIT_CURATE_REGRESSION_INSIDE_H
+#define TACIT_CURATE_REGRESSION_INSIDE_H
+
+#include "curate/regression.h"
+
+struct tacit__regression {
+    tacit__regression_options o;
+    size_t packed, block, size; /* numbers in a Gram matrix, in a block, in all blocks */
+    tacit_ledger *ledger;
+    tacit_sum *sum;               /* NULL without privacy */
+    double scale, step, per_step; /* of the noise; of the lattice, and its inverse */
+    uint64_t users, version;
+    size_t n_updates, next; /* releases there will be, and have been */
+    uint64_t *update_at;    /* users after which they come */
+    double *x;              /* one user, or the batch */
+    double *shown;          /* the last release, as it came */
+    int64_t *report;        /* local: one user, noise included */
+    double *gram, *response;
+    double gram_stddev, response_stddev;
+    double *last; /* exact: the last user's x */
+    size_t last_block;
+    bool broken; /* a charge was refused */
+};
+
+/* One more user may come. */
+TACIT_MUST_USE tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err);
+
+/* The user's x, checked and, where rounding made it longer than 1, shortened, into `last`, its block into `last_block`. */
+TACIT_MUST_USE tacit_status tacit__regression_take(tacit__regression *c, const double *x,
+                                                   size_t block, double y, tacit_error *err);
+
+/* Adds the user that was taken to x: the batch, or zeros. */
+void tacit__regression_contribute(tacit__regression *c, double y);
+
+/* The next user is one after whom the sums are shown. */
+bool tacit__regression_is_due(const tacit__regression *c);
+
+/* From the release to what planners see. */
+TACIT_MUST_USE tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err);
+
+#endif
