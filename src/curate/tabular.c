@@ -1,175 +1,21 @@
-/* Tabular counts. See curate/tabular.h.
+/* Tabular counts: the curator's life, its users, and what it shows of them. See curate/tabular.h; what a user may
+ * contribute, and the plan made of it, is in tabular_plan.c.
  *
- * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
- * sensitivities; all for replacement]:
- *
- *     stream              bound on a contribution            move: L1, L2
- *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
- *     N, P pooled         H ones, perhaps in one cell        2H, sqrt(2) H
- *     R raw               as N                               as N
- *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, H
- *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, H / sqrt(2)
- *
- * The last line: at each step either the cells differ, and then N moves by 2 (squared) and R by 1/4 + 1/4, or they
- * agree, and then N does not move and R by at most 1. The squared loss is max{2/sN^2 + (1/2)/sR^2, 1/sR^2}, which is
- * the first if sR >= sN / 2; that is required of the scales after calibration. Pooled: H times the moves of one
- * step, by the triangle inequality.
- *
- * With `user_norm` u < 1 a pooled contribution whose L2 norm exceeds u H is scaled down to it as a whole. The moves
- * are then u times those above. Ratios of counts keep their meaning up to how often such users differ from
- * others; what is lost is a little bias, what is gained is 1/u in noise. (A trajectory of H steps has a norm of H only
- * if it repeats one transition H times; sqrt(H) if it never repeats one.)
- *
- * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
- * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
- * independent of data. docs/why/tabular.md has the proof and the gain. */
+ * A user's H steps become three sparse vectors, with their cells in ascending order, which pass the door. Without
+ * privacy they are counted as they are: in tables, or, where a table of the moves would be too large, in lists of the
+ * next states that occurred. The last user's data are never used. */
 #include "curate/tabular.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/levels.h"
 #include "curate/tabular_inside.h"
 #include "sums/sum.h"
 
-static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
-
-/* The most users that any cell's noise comes from. */
-static uint64_t most_reports(const tacit__tabular *c)
-{
-    uint64_t most = 0;
-    if (!c->o.one_step)
-        return c->users;
-    for (size_t h = 0; h < c->o.space.horizon; h++)
-        most = c->reports[h] > most ? c->reports[h] : most;
-    return most;
-}
-
-/* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
-static const char *reason_of(const tacit__tabular_options *o, bool centred, bool pooled)
-{
-    if (o->one_step)
-        return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
-                         "L2 sqrt(1/2)"
-                       : "one step, one number of at most 1 moved from one cell to another: L1 2, "
-                         "L2 sqrt(2)";
-    if (centred && o->user_norm == 1)
-        return "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step, "
-               "so L2 sqrt(H/2) (pooled: H/sqrt(2)); L1 H";
-    if (centred)
-        return "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H";
-    if (!pooled)
-        return "H numbers of at most 1, one for each step, moved to other cells: L1 2H, "
-               "L2 sqrt(2H)";
-    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, moved to other "
-                              "cells: L1 2H, L2 sqrt(2) u H"
-                            : "H numbers of at most 1, perhaps all in one cell, moved to another: "
-                              "L1 2H, L2 sqrt(2) H";
-}
-
-static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
-{
-    const tacit__tabular_options *o = &c->o;
-    double steps = o->one_step ? 1 : (double)o->space.horizon;
-    bool pooled = o->space.tables == 1 && !o->one_step;
-    bool centred = which == REWARDS && o->centred;
-    double unit = centred ? 0.5 : 1;
-    /* upwards, so that H ones on the lattice are within the bound */
-    double l2 = unit * (pooled ? steps * o->user_norm : nextafter(sqrt(steps), HUGE_VAL));
-    tacit_sum_spec spec = {.mechanism = o->mechanism,
-                           .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
-                           .dimension = c->streams[which].report,
-                           .users = o->episodes > 1 ? o->episodes - 1 : 1,
-                           .bound = {.l1 = unit * steps,
-                                     .l2 = l2,
-                                     .nonnegative = !centred,
-                                     .nonzeros = (uint64_t)steps,
-                                     .clip = o->user_norm < 1},
-                           .reason = reason_of(o, centred, pooled)};
-    if (centred && o->user_norm == 1)
-        spec.sensitivity_l2 = M_SQRT2 * l2;
-    return spec;
-}
-
-static double weight_of(const tacit__tabular_options *o, stream_name which)
-{
-    return which == VISITS  ? o->weight_visits
-           : which == MOVES ? o->weight_moves
-                            : o->weight_rewards;
-}
-
-/* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
-static double joint_level(const tacit__tabular *c, const stream *s)
-{
-    bool laplace = c->o.guarantee.delta == 0;
-    double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
-    double draws = ratio * ratio;
-    return s->scale * (laplace ? tacit__level_laplace(ceil(draws * (1 - 1e-9)), c->eta)
-                               : tacit__level_gaussian(draws, c->eta));
-}
-
-static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
-{
-    const tacit__tabular_options *o = &c->o;
-    if (o->calibration == TACIT__TIGHT)
-        return tacit_plan_calibrate(plan, o->guarantee, err);
-    double scale = o->calibration == TACIT__FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < tacit_plan_size(plan) && status == TACIT_OK; i++)
-        status = tacit_plan_set_scale(plan, tacit_plan_release(plan, i)->name, TACIT_LAW_LAPLACE,
-                                      scale, err);
-    return status;
-}
-
-/* Plan, ledger and sums of the private curator. */
-static tacit_status open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
-{
-    tacit_plan *plan = NULL;
-    tacit_status status = tacit_plan_create(&plan);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        tacit_sum_spec spec = spec_of(c, (stream_name)i);
-        tacit_release line;
-        status = tacit_sum_declare(&spec, names[i], &line, err);
-        line.weight = weight_of(&c->o, (stream_name)i);
-        if (status == TACIT_OK)
-            status = tacit_plan_declare(plan, &line, err);
-    }
-    if (status == TACIT_OK)
-        status = calibrate(c, plan, err);
-    if (status == TACIT_OK)
-        status = tacit_ledger_create(plan, noise, &c->ledger, err);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
-        tacit_sum_spec spec = spec_of(c, (stream_name)i);
-        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
-        status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
-        if (status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL)
-            s->level = joint_level(c, s);
-    }
-    /* the condition of the centred rewards' sensitivity; see the head */
-    if (status == TACIT_OK && c->o.centred && c->o.guarantee.delta > 0 &&
-        !(c->streams[REWARDS].scale >= c->streams[VISITS].scale / 2))
-        status = tacit__fail(
-            err, TACIT_BAD_PLAN,
-            "the rewards' noise is less than half of the visits'; give rewards less weight");
-    tacit_plan_destroy(plan);
-    return status;
-}
-
 /* Exact moves are kept as lists from this many cells on: 32 MB. */
 #define DENSE_CELLS 0x1p22
-
-static double cells_of(const tacit__tabular_options *o)
-{
-    return (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions *
-           (double)(o->space.n_states + 2);
-}
 
 static tacit_status check_options(const tacit__tabular_options *o, tacit_error *err)
 {
@@ -183,25 +29,6 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
             "reports of a single step are for the local model with a table for each step "
             "(pooled: no); with one table they would gain nothing");
     return TACIT_OK;
-}
-
-/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */
-static tacit_status check_memory(const tacit__tabular *c, tacit_error *err)
-{
-    tacit_sum_spec spec = spec_of(c, MOVES);
-    tacit__sum_gain gain;
-    tacit_status status = tacit__sum_predict(&spec, &gain, err);
-    if (status != TACIT_OK)
-        return status;
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double cells = cells_of(&c->o), needed = cells * (gain.bytes + sizeof(double));
-    if (needed <= memory / 2)
-        return TACIT_OK;
-    return tacit__fail(
-        err, TACIT_TOO_LARGE,
-        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
-        "the steps, use fewer states, or run without privacy",
-        cells, needed / 1e9);
 }
 
 /* What is as large as the counts. */
@@ -244,7 +71,8 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
         s->size = i == MOVES ? rows * sp->n_states : rows;
-        if (i == MOVES && !tacit__tabular_is_private(c) && cells_of(&c->o) > DENSE_CELLS) {
+        if (i == MOVES && !tacit__tabular_is_private(c) &&
+            tacit__tabular_cells(&c->o) > DENSE_CELLS) {
             c->rows = tacit__alloc(rows, sizeof *c->rows);
             c->n_rows = rows;
             s->size = 0;
@@ -267,9 +95,9 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
-        status = check_memory(c, err);
+        status = tacit__tabular_check_memory(c, err);
         if (status == TACIT_OK)
-            status = open_sums(c, noise, err);
+            status = tacit__tabular_open_sums(c, noise, err);
     }
     if (status == TACIT_OK)
         status = place_counts(c, err);
@@ -279,6 +107,15 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     }
     *out = c;
     return TACIT_OK;
+}
+
+void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n && rows != NULL; i++) {
+        tacit__free(rows[i].next);
+        tacit__free(rows[i].count);
+    }
+    tacit__free(rows);
 }
 
 void tacit__tabular_destroy(tacit__tabular *c)
@@ -295,11 +132,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
         tacit__free(s->before);
     }
     tacit_ledger_destroy(c->ledger);
-    for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++) {
-        tacit__free(c->rows[i].next);
-        tacit__free(c->rows[i].count);
-    }
-    tacit__free(c->rows);
+    tacit__tabular_free_rows(c->rows, c->n_rows);
     tacit__free(c->reports);
     tacit__free(c->scratch);
     tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
@@ -309,26 +142,6 @@ void tacit__tabular_destroy(tacit__tabular *c)
 tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
 {
     return c->ledger;
-}
-
-/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which is an upper
- * bound until it is reached. */
-static double level(tacit__tabular *c, stream_name which)
-{
-    if (c->o.mechanism != TACIT_SUM_LOCAL)
-        return c->streams[which].level;
-    uint64_t reports = most_reports(c);
-    if (reports > c->level_users) {
-        double draws = ceil(1.01 * (double)reports),
-               times = c->o.one_step ? (double)c->o.space.horizon : 1;
-        bool laplace = c->o.guarantee.delta == 0;
-        double unit =
-            laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
-        for (int i = 0; i < STREAMS; i++)
-            c->local_level[i] = times * c->streams[i].scale * unit;
-        c->level_users = (uint64_t)draws;
-    }
-    return reports > 0 ? c->local_level[which] : 0;
 }
 
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
@@ -352,9 +165,9 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
                            .rewards = c->streams[REWARDS].shown,
                            .centre = c->o.centred ? 0.5 : 0};
     if (tacit__tabular_is_private(c)) {
-        out->moves_error = level(c, MOVES);
-        out->rewards_error = level(c, REWARDS);
-        out->visits_error = level(c, VISITS);
+        out->moves_error = tacit__tabular_level(c, MOVES);
+        out->rewards_error = tacit__tabular_level(c, REWARDS);
+        out->visits_error = tacit__tabular_level(c, VISITS);
     }
     return TACIT_OK;
 }
@@ -373,6 +186,14 @@ static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory 
                                "step %zu: the action is not below %zu, or the reward not in [0, 1]",
                                h, sp->n_actions);
     return TACIT_OK;
+}
+
+/* The row of a user's step h, (table, state, action). Reports of one step have one table. */
+static size_t row_of(const tacit__tabular *c, const tacit__trajectory *u, size_t h)
+{
+    const tacit__space *sp = &c->o.space;
+    size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
+    return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
 }
 
 /* Room for one more next state in a row. */
@@ -402,9 +223,7 @@ static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, ta
     const tacit__space *sp = &c->o.space;
     for (int round = 0; round < 2; round++) /* make room for all, then count */
         for (size_t h = 0; h < sp->horizon; h++) {
-            size_t table = sp->tables == 1 ? 0 : h;
-            tacit__sparse_row *row =
-                &c->rows[(table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h]];
+            tacit__sparse_row *row = &c->rows[row_of(c, u, h)];
             uint32_t i = 0;
             while (i < row->length && row->next[i] != u->states[h + 1])
                 i++;
@@ -431,8 +250,7 @@ static void count(tacit__tabular *c, const tacit__trajectory *u)
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
     for (size_t h = 0; h < sp->horizon; h++) {
-        size_t table = sp->tables == 1 ? 0 : h;
-        size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+        size_t row = row_of(c, u, h);
         c->streams[VISITS].counts[row] += 1;
         c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
         if (c->rows == NULL)
@@ -478,11 +296,8 @@ void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, si
 {
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
-    for (size_t h = first; h < last; h++) {
-        size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
-        size_t row = (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-        c->order[h - first] = (visit){row * sp->n_states + u->states[h + 1], h};
-    }
+    for (size_t h = first; h < last; h++)
+        c->order[h - first] = (visit){row_of(c, u, h) * sp->n_states + u->states[h + 1], h};
     sort_visits(c->order, last - first);
     for (int i = 0; i < STREAMS; i++)
         c->streams[i].cells = 0;
@@ -565,7 +380,7 @@ tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, t
         return status;
     size_t first, last;
     tacit__tabular_steps(c, &first, &last);
-    bool needed = c->users + 1 < c->o.episodes;
+    bool needed = tacit__tabular_is_needed(c);
     if (needed && tacit__tabular_is_private(c))
         status = pass(c, u, first, last, err);
     else if (needed && c->rows != NULL)

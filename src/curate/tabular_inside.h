@@ -52,6 +52,32 @@ static inline bool tacit__tabular_is_private(const tacit__tabular *c)
     return c->o.guarantee.model != TACIT_MODEL_NONE;
 }
 
+/* The last user's data are never used. */
+static inline bool tacit__tabular_is_needed(const tacit__tabular *c)
+{
+    return c->users + 1 < c->o.episodes;
+}
+
+/* Cells of all streams together. */
+static inline double tacit__tabular_cells(const tacit__tabular_options *o)
+{
+    return (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions *
+           (double)(o->space.n_states + 2);
+}
+
+/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */
+TACIT_MUST_USE tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err);
+
+/* Plan, ledger and sums of the private curator. */
+TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise,
+                                                     tacit_error *err);
+
+/* Error level of the release of a private stream for the users so far. */
+double tacit__tabular_level(tacit__tabular *c, stream_name which);
+
+/* Frees n lists and their array. Accepts NULL. */
+void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n);
+
 /* States, actions and rewards are those of the space, and the curator takes users still. */
 TACIT_MUST_USE tacit_status tacit__tabular_check(const tacit__tabular *c,
                                                  const tacit__trajectory *user, tacit_error *err);

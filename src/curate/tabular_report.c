@@ -16,12 +16,6 @@ static size_t numbers(const tacit__tabular *c)
     return n;
 }
 
-/* The last user's data are never used. */
-static bool is_needed(const tacit__tabular *c)
-{
-    return c->users + 1 < c->o.episodes;
-}
-
 tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u, void *bytes,
                                    size_t *size, tacit_error *err)
 {
@@ -75,7 +69,7 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
     for (size_t i = 0; i < numbers(c); i++)
         c->scratch[i] = (int64_t)tacit__take_le64(&r);
     const int64_t *report = c->scratch;
-    for (int i = 0; i < STREAMS && is_needed(c); i++) {
+    for (int i = 0; i < STREAMS && tacit__tabular_is_needed(c); i++) {
         tacit_status status = tacit_sum_check_report(c->streams[i].sum, report, err);
         if (status != TACIT_OK)
             return status;
@@ -95,7 +89,7 @@ tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t 
                                    tacit_error *err)
 {
     uint64_t step;
-    bool needed = is_needed(c);
+    bool needed = tacit__tabular_is_needed(c);
     tacit_status status = read_report(c, bytes, size, &step, err);
     const int64_t *report = c->scratch;
     for (int i = 0; i < STREAMS && needed && status == TACIT_OK; i++) {

@@ -77,15 +77,6 @@ typedef struct parts {
     tacit__sparse_row *rows; /* copies */
 } parts;
 
-static void free_rows(tacit__sparse_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n && rows != NULL; i++) {
-        tacit__free(rows[i].next);
-        tacit__free(rows[i].count);
-    }
-    tacit__free(rows);
-}
-
 static tacit_status find_rows(const tacit__tabular *c, tacit__reader *r, parts *out,
                               tacit_error *err)
 {
@@ -175,7 +166,7 @@ tacit_status tacit__tabular_load(tacit__tabular *c, tacit__reader *r, tacit_erro
             found.rows = empty;
         }
     }
-    free_rows(found.rows, c->n_rows);
+    tacit__tabular_free_rows(found.rows, c->n_rows);
     tacit__wipe(&found.p, sizeof found.p);
     return status;
 }

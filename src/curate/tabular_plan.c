@@ -1,0 +1,196 @@
+/* What the tabular curator declares: each stream's bound and the reason for it, the plan and its calibration, the sums that
+ * are opened under it, and how far off their releases may be. See curate/tabular.h.
+ *
+ * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
+ * sensitivities; all for replacement]:
+ *
+ *     stream              bound on a contribution            move: L1, L2
+ *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
+ *     N, P pooled         H ones, perhaps in one cell        2H, sqrt(2) H
+ *     R raw               as N                               as N
+ *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, H
+ *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, H / sqrt(2)
+ *
+ * The last line: at each step either the cells differ, and then N moves by 2 (squared) and R by 1/4 + 1/4, or they
+ * agree, and then N does not move and R by at most 1. The squared loss is max{2/sN^2 + (1/2)/sR^2, 1/sR^2}, which is
+ * the first if sR >= sN / 2; that is required of the scales after calibration. Pooled: H times the moves of one
+ * step, by the triangle inequality.
+ *
+ * With `user_norm` u < 1 a pooled contribution whose L2 norm exceeds u H is scaled down to it as a whole. The moves
+ * are then u times those above. Ratios of counts keep their meaning up to how often such users differ from
+ * others; what is lost is a little bias, what is gained is 1/u in noise. (A trajectory of H steps has a norm of H only
+ * if it repeats one transition H times; sqrt(H) if it never repeats one.)
+ *
+ * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
+ * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
+ * independent of data. docs/why/tabular.md has the proof and the gain. */
+#include <math.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "curate/levels.h"
+#include "curate/tabular_inside.h"
+#include "sums/sum.h"
+
+static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
+
+/* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
+static const char *reason_of(const tacit__tabular_options *o, bool centred, bool pooled)
+{
+    if (o->one_step)
+        return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
+                         "L2 sqrt(1/2)"
+                       : "one step, one number of at most 1 moved from one cell to another: L1 2, "
+                         "L2 sqrt(2)";
+    if (centred && o->user_norm == 1)
+        return "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step, "
+               "so L2 sqrt(H/2) (pooled: H/sqrt(2)); L1 H";
+    if (centred)
+        return "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H";
+    if (!pooled)
+        return "H numbers of at most 1, one for each step, moved to other cells: L1 2H, "
+               "L2 sqrt(2H)";
+    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, moved to other "
+                              "cells: L1 2H, L2 sqrt(2) u H"
+                            : "H numbers of at most 1, perhaps all in one cell, moved to another: "
+                              "L1 2H, L2 sqrt(2) H";
+}
+
+static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
+{
+    const tacit__tabular_options *o = &c->o;
+    double steps = o->one_step ? 1 : (double)o->space.horizon;
+    bool pooled = o->space.tables == 1 && !o->one_step;
+    bool centred = which == REWARDS && o->centred;
+    double unit = centred ? 0.5 : 1;
+    /* upwards, so that H ones on the lattice are within the bound */
+    double l2 = unit * (pooled ? steps * o->user_norm : nextafter(sqrt(steps), HUGE_VAL));
+    tacit_sum_spec spec = {.mechanism = o->mechanism,
+                           .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
+                           .dimension = c->streams[which].report,
+                           .users = o->episodes > 1 ? o->episodes - 1 : 1,
+                           .bound = {.l1 = unit * steps,
+                                     .l2 = l2,
+                                     .nonnegative = !centred,
+                                     .nonzeros = (uint64_t)steps,
+                                     .clip = o->user_norm < 1},
+                           .reason = reason_of(o, centred, pooled)};
+    if (centred && o->user_norm == 1)
+        spec.sensitivity_l2 = M_SQRT2 * l2;
+    return spec;
+}
+
+static double weight_of(const tacit__tabular_options *o, stream_name which)
+{
+    return which == VISITS  ? o->weight_visits
+           : which == MOVES ? o->weight_moves
+                            : o->weight_rewards;
+}
+
+/* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
+static double joint_level(const tacit__tabular *c, const stream *s)
+{
+    bool laplace = c->o.guarantee.delta == 0;
+    double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
+    double draws = ratio * ratio;
+    return s->scale * (laplace ? tacit__level_laplace(ceil(draws * (1 - 1e-9)), c->eta)
+                               : tacit__level_gaussian(draws, c->eta));
+}
+
+static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
+{
+    const tacit__tabular_options *o = &c->o;
+    if (o->calibration == TACIT__TIGHT)
+        return tacit_plan_calibrate(plan, o->guarantee, err);
+    double scale = o->calibration == TACIT__FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < tacit_plan_size(plan) && status == TACIT_OK; i++)
+        status = tacit_plan_set_scale(plan, tacit_plan_release(plan, i)->name, TACIT_LAW_LAPLACE,
+                                      scale, err);
+    return status;
+}
+
+tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
+{
+    tacit_plan *plan = NULL;
+    tacit_status status = tacit_plan_create(&plan);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        tacit_sum_spec spec = spec_of(c, (stream_name)i);
+        tacit_release line;
+        status = tacit_sum_declare(&spec, names[i], &line, err);
+        line.weight = weight_of(&c->o, (stream_name)i);
+        if (status == TACIT_OK)
+            status = tacit_plan_declare(plan, &line, err);
+    }
+    if (status == TACIT_OK)
+        status = calibrate(c, plan, err);
+    if (status == TACIT_OK)
+        status = tacit_ledger_create(plan, noise, &c->ledger, err);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        stream *s = &c->streams[i];
+        tacit_sum_spec spec = spec_of(c, (stream_name)i);
+        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
+        status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
+        if (status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL)
+            s->level = joint_level(c, s);
+    }
+    /* the condition of the centred rewards' sensitivity; see the head */
+    if (status == TACIT_OK && c->o.centred && c->o.guarantee.delta > 0 &&
+        !(c->streams[REWARDS].scale >= c->streams[VISITS].scale / 2))
+        status = tacit__fail(
+            err, TACIT_BAD_PLAN,
+            "the rewards' noise is less than half of the visits'; give rewards less weight");
+    tacit_plan_destroy(plan);
+    return status;
+}
+
+tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err)
+{
+    tacit_sum_spec spec = spec_of(c, MOVES);
+    tacit__sum_gain gain;
+    tacit_status status = tacit__sum_predict(&spec, &gain, err);
+    if (status != TACIT_OK)
+        return status;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double cells = tacit__tabular_cells(&c->o), needed = cells * (gain.bytes + sizeof(double));
+    if (needed <= memory / 2)
+        return TACIT_OK;
+    return tacit__fail(
+        err, TACIT_TOO_LARGE,
+        "private counts have noise in all of their %.3g cells and would need about %.3g GB; pool "
+        "the steps, use fewer states, or run without privacy",
+        cells, needed / 1e9);
+}
+
+/* The most users that any cell's noise comes from. */
+static uint64_t most_reports(const tacit__tabular *c)
+{
+    uint64_t most = 0;
+    if (!c->o.one_step)
+        return c->users;
+    for (size_t h = 0; h < c->o.space.horizon; h++)
+        most = c->reports[h] > most ? c->reports[h] : most;
+    return most;
+}
+
+/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which is an upper
+ * bound until it is reached. */
+double tacit__tabular_level(tacit__tabular *c, stream_name which)
+{
+    if (c->o.mechanism != TACIT_SUM_LOCAL)
+        return c->streams[which].level;
+    uint64_t reports = most_reports(c);
+    if (reports > c->level_users) {
+        double draws = ceil(1.01 * (double)reports),
+               times = c->o.one_step ? (double)c->o.space.horizon : 1;
+        bool laplace = c->o.guarantee.delta == 0;
+        double unit =
+            laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
+        for (int i = 0; i < STREAMS; i++)
+            c->local_level[i] = times * c->streams[i].scale * unit;
+        c->level_users = (uint64_t)draws;
+    }
+    return reports > 0 ? c->local_level[which] : 0;
+}
