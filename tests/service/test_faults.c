@@ -1,0 +1,268 @@
+/* Stores, disks and clocks in trouble, and an end under load: what was acknowledged is kept, and what cannot be kept is not
+ * acknowledged. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/plain.h"
+
+/* A sanitizer's run-time must be the first library, so nothing can be put before it. */
+#ifdef TACIT_SANITIZED
+static const bool may_preload = false;
+#else
+static const bool may_preload = true;
+#endif
+
+static void a_second_server_on_the_store_refuses(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    server other = s;
+    other.pid = 0;
+    int code = 0;
+    assert_false(server_start(&other, &code));
+    assert_int_equal(code, 3);
+    assert_true(file_has(s.directory, "another server is running"));
+    end(&s);
+}
+
+static void a_store_of_another_key_or_with_damage_is_refused(void **state)
+{
+    (void)state;
+    server s;
+    char path[300], kept[300], command[800], out[512];
+    int code = 0;
+    begin(&s, plain);
+    char decision[1024];
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 0);
+    (void)snprintf(path, sizeof path, "%s/service.db.key", s.directory);
+    (void)snprintf(kept, sizeof kept, "%s/kept", s.directory);
+    assert_int_equal(rename(path, kept), 0);
+    assert_false(server_start(&s, &code)); /* a store without its key */
+    assert_int_equal(code, 2);
+    (void)snprintf(command, sizeof command, "umask 077; head -c 32 /dev/zero > '%s'", path);
+    assert_int_equal(system(command), 0);
+    assert_false(server_start(&s, &code)); /* with another */
+    assert_int_equal(code, 2);
+    assert_int_equal(rename(kept, path), 0);
+    (void)snprintf(command, sizeof command, "chmod 644 '%s'", path);
+    assert_int_equal(system(command), 0);
+    assert_false(server_start(&s, &code)); /* with one that others may read */
+    assert_int_equal(code, 2);
+    (void)snprintf(command, sizeof command, "chmod 600 '%s'", path);
+    assert_int_equal(system(command), 0);
+    /* a damaged page */
+    (void)snprintf(command, sizeof command,
+                   "dd if=/dev/urandom of='%s' bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null",
+                   s.store);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(server_tool(&s, "store check service.yaml", out, sizeof out), 1);
+    assert_false(server_start(&s, &code));
+    assert_true(code == 2 || code == 3);
+    /* not a database */
+    (void)snprintf(command, sizeof command, "echo nonsense > '%s'", s.store);
+    assert_int_equal(system(command), 0);
+    assert_false(server_start(&s, &code));
+    assert_true(code == 2 || code == 3);
+    end(&s);
+}
+
+static void changed_settings_need_another_name(void **state)
+{
+    (void)state;
+    server s;
+    int code = 0;
+    char yaml[2048];
+    begin(&s, plain);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    (void)snprintf(yaml, sizeof yaml, "%s", plain);
+    char *at = strstr(yaml, "epsilon: 1");
+    at[9] = '9';
+    server_rewrite(&s, yaml);
+    assert_false(server_start(&s, &code));
+    assert_int_equal(code, 2);
+    assert_true(file_has(s.directory, "give a changed learner another name"));
+    end(&s);
+}
+
+static void a_full_disk_acknowledges_nothing_and_recovers(void **state)
+{
+    (void)state;
+    if (!may_preload)
+        skip();
+    server s;
+    char decision[1024], preload[600], flag[300], flag_env[400];
+    server_open(&s, TACIT_COMMAND, plain);
+    server_token(&s, "all", "admin", s.token);
+    (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", TACIT_FAULT_IO);
+    (void)snprintf(flag, sizeof flag, "%s/full", s.directory);
+    (void)snprintf(flag_env, sizeof flag_env, "TACIT_FAULT_FULL_FLAG=%s", flag);
+    s.environment[s.n_environment++] = preload;
+    s.environment[s.n_environment++] = flag_env;
+    s.environment[s.n_environment++] = "TACIT_FAULT_PATH=/service.db";
+    assert_true(server_start(&s, NULL));
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    FILE *file = fopen(flag, "w");
+    (void)fclose(file);
+    assert_error(observe(&s, decision, ",\"reward\":1"), 503, "store", "");
+    assert_int_equal(server_get(&s, "/healthz", answer), 503);
+    char again[1024];
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", again); /* it goes on deciding */
+    assert_int_equal(unlink(flag), 0);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    assert_int_equal(server_get(&s, "/healthz", answer), 200);
+    server_wait_users(&s, "arms", 1);
+    assert_true(ledger(&s, "arms", "accepted") == 1);
+    end(&s);
+}
+
+static void a_read_only_store_is_refused(void **state)
+{
+    (void)state;
+    server s;
+    int code = 0;
+    char command[1000];
+    begin(&s, plain);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    if (geteuid() == 0) /* nothing is read-only for root */
+        s.user = 65534;
+    (void)snprintf(command, sizeof command, "chown -R %d '%s'; chmod 400 '%s'; chmod 500 '%s'",
+                   geteuid() == 0 ? 65534 : (int)geteuid(), s.directory, s.store, s.directory);
+    assert_int_equal(system(command), 0);
+    assert_false(server_start(&s, &code));
+    (void)snprintf(command, sizeof command, "chmod 700 '%s'", s.directory);
+    assert_int_equal(system(command), 0);
+    end(&s);
+    if (code == 127 && geteuid() == 0)
+        skip(); /* the program lies in a directory that only root may enter */
+    assert_int_equal(code, 3);
+}
+
+static void a_clock_that_goes_backwards_harms_nobody(void **state)
+{
+    (void)state;
+    if (!may_preload)
+        skip();
+    server s;
+    char decision[1024], later[1024], preload[600], clock[300], clock_env[400], command[500];
+    server_open(&s, TACIT_COMMAND, plain);
+    server_token(&s, "all", "admin", s.token);
+    (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", TACIT_FAULT_IO);
+    (void)snprintf(clock, sizeof clock, "%s/clock", s.directory);
+    (void)snprintf(clock_env, sizeof clock_env, "TACIT_FAULT_CLOCK=%s", clock);
+    s.environment[s.n_environment++] = preload;
+    s.environment[s.n_environment++] = clock_env;
+    assert_true(server_start(&s, NULL));
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    (void)snprintf(command, sizeof command, "echo -100000000 > '%s'", clock);
+    assert_int_equal(system(command), 0);
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", later);
+    assert_observed(&s, decision, ",\"reward\":1", "finished"); /* from the future */
+    assert_observed(&s, later, ",\"reward\":1", "finished");
+    assert_int_equal(unlink(clock), 0);
+    assert_error(observe(&s, later, ",\"reward\":0.5"), 410, "expired", "");
+    server_wait_users(&s, "arms", 2);
+    end(&s);
+}
+
+static void a_copy_decides_but_does_not_learn(void **state)
+{
+    (void)state;
+    server s;
+    char decision[1024], out[512], path[300], body[64];
+    begin(&s, plain);
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(body, sizeof body, "{\"learner\":\"arms\",\"state\":%d}", i % 3);
+        decide(&s, "/v1/decide", body, decision);
+        assert_observed(&s, decision, ",\"reward\":1", "finished");
+    }
+    server_wait_users(&s, "arms", 5);
+    assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 0);
+    assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 2);
+    assert_int_equal(server_tool(&s, "store export service.yaml", out, sizeof out), 0);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    (void)snprintf(path, sizeof path, "%s/copy.db", s.directory);
+    assert_int_equal(rename(path, s.store), 0);
+    assert_true(server_start(&s, NULL));
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "full");
+    assert_true(ledger(&s, "arms", "users") == 5);
+    assert_non_null(strstr(answer, "the store is a copy"));
+    end(&s);
+}
+
+typedef struct crowd {
+    const server *s;
+    const char *learner;
+    int acknowledged;
+} crowd;
+
+static void *come(void *context)
+{
+    crowd *c = context;
+    static _Thread_local char heard[SERVER_ANSWER];
+    char body[2048], decision[1024];
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"state\":0}", c->learner);
+        if (server_post(c->s, "/v1/decide", body, heard) != 200 ||
+            !json_field(heard, "decision", decision, sizeof decision))
+            break;
+        (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":0.5}", decision);
+        if (server_post(c->s, "/v1/observe", body, heard) != 200)
+            break;
+        c->acknowledged++;
+    }
+    return NULL;
+}
+
+static void sigterm_under_load_loses_nothing(void **state)
+{
+    (void)state;
+    enum { CROWD = 6 };
+    server s;
+    pthread_t threads[CROWD];
+    crowd crowds[CROWD];
+    begin(&s, plain);
+    for (int i = 0; i < CROWD; i++) {
+        crowds[i] = (crowd){.s = &s, .learner = "arms"};
+        assert_int_equal(pthread_create(&threads[i], NULL, come, &crowds[i]), 0);
+    }
+    nap(400);
+    pid_t pid = s.pid;
+    assert_int_equal(server_stop(&s, SIGTERM), 0); /* exit status 0 */
+    assert_true(pid > 0);
+    int acknowledged = 0;
+    for (int i = 0; i < CROWD; i++) {
+        (void)pthread_join(threads[i], NULL);
+        acknowledged += crowds[i].acknowledged;
+    }
+    assert_true(server_start(&s, NULL));
+    assert_true(acknowledged > 0);
+    server_wait_users(&s, "arms", (unsigned long)acknowledged);
+    double accepted = ledger(&s, "arms", "accepted"); /* an answer may have been lost on its way */
+    assert_within(accepted, acknowledged, acknowledged + CROWD);
+    end(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_server_on_the_store_refuses),
+        cmocka_unit_test(a_store_of_another_key_or_with_damage_is_refused),
+        cmocka_unit_test(changed_settings_need_another_name),
+        cmocka_unit_test(a_full_disk_acknowledges_nothing_and_recovers),
+        cmocka_unit_test(a_read_only_store_is_refused),
+        cmocka_unit_test(a_clock_that_goes_backwards_harms_nobody),
+        cmocka_unit_test(a_copy_decides_but_does_not_learn),
+        cmocka_unit_test(sigterm_under_load_loses_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* Requests that are wrong: not JSON, of other types, out of bounds, too large, or not HTTP. Each is refused with a reason, and changes
+ * nothing. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/plain.h"
+
+static void what_is_out_of_range_is_refused_with_its_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *body;
+        int status;
+        const char *code, *field;
+    } cases[] = {
+        {"/v1/decide", "{\"learner\":\"arms\"}", 422, "missing", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":3}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":-1}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":0.5}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":\"0\"}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":[0]}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":1e300}", 422, "out_of_range", "state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"context\":[1,2]}", 422, "out_of_range", "context"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":7}", 422, "out_of_range",
+         "user"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"\"}", 422, "out_of_range",
+         "user"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"what\":1}", 422, "unknown_field", ""},
+        {"/v1/decide", "{\"learner\":\"walk\",\"state\":0}", 409, "episodes", "learner"},
+        {"/v1/decide", "{\"learner\":\"nobody\",\"state\":0}", 404, "no_learner", "learner"},
+        {"/v1/decide", "{\"state\":0}", 404, "no_learner", "learner"},
+        {"/v1/observe", "{}", 422, "missing", "decision"},
+        {"/v1/observe", "{\"decision\":\"abc\",\"reward\":1}", 422, "out_of_range", "decision"},
+        {"/v1/observe", "{\"decision\":5,\"reward\":1}", 422, "out_of_range", "decision"},
+        {"/v1/episodes/xyz/decide", "{\"state\":0}", 404, "no_episode", ""},
+        {"/v1/decide", "", 404, "no_learner", "learner"},
+        {"/v1/decide", "[1]", 400, "not_an_object", ""},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":0", 400, "not_json", ""},
+        {"/v1/decide", "{\"state\":0,\"state\":1}", 400, "not_json", ""},
+        {"/v1/decide", "{\"state\":NaN}", 400, "not_json", ""},
+        {"/v1/decide", "{\"user\":\"\xff\"}", 400, "not_json", ""},
+        {"/v1/decide", "[[[[[[[[[[[[1]]]]]]]]]]]]", 400, "not_json", ""},
+        {"/v1/nowhere", "{}", 404, "no_route", ""},
+        {"/v1/billboard", "{}", 405, "method", ""},
+    };
+    server s;
+    char decision[1024];
+    begin(&s, plain);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_error(server_post(&s, cases[i].path, cases[i].body, answer), cases[i].status,
+                     cases[i].code, cases[i].field);
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_error(observe(&s, decision, ""), 422, "missing", "reward");
+    assert_error(observe(&s, decision, ",\"reward\":1.5"), 422, "out_of_range", "reward");
+    assert_error(observe(&s, decision, ",\"reward\":-0.1"), 422, "out_of_range", "reward");
+    assert_error(observe(&s, decision, ",\"reward\":\"1\""), 422, "out_of_range", "reward");
+    assert_error(observe(&s, decision, ",\"reward\":1,\"next_state\":9"), 422, "out_of_range",
+                 "next_state");
+    decision[20] = decision[20] == 'A' ? 'B' : 'A';
+    assert_error(observe(&s, decision, ",\"reward\":1"), 422, "out_of_range", "decision");
+    assert_true(ledger(&s, "arms", "accepted") == 0); /* nothing has changed */
+    end(&s);
+}
+
+static void large_and_strange_requests_do_no_harm(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    char *large = malloc(100000);
+    memset(large, ' ', 99999);
+    large[99999] = '\0';
+    assert_error(server_post(&s, "/v1/decide", large, answer), 413, "too_large", "");
+    /* chunks that never end */
+    int fd = server_connect(&s);
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                     "Transfer-Encoding: chunked\r\n\r\n",
+                     s.token);
+    server_say(fd, text, (size_t)n);
+    for (int i = 0; i < 50; i++) {
+        server_say(fd, "400\r\n", 5);
+        server_say(fd, large, 1024);
+        server_say(fd, "\r\n", 2);
+    }
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)close(fd);
+    /* headers that do not fit */
+    memset(large, 'a', 99999);
+    fd = server_connect(&s);
+    server_say(fd, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ", 39);
+    server_say(fd, large, 60000);
+    server_say(fd, "\r\n\r\n", 4);
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    assert_null(strstr(answer, " 200 "));
+    (void)close(fd);
+    /* no Host: an answer, and one */
+    fd = server_connect(&s);
+    n = snprintf(text, sizeof text,
+                 "POST /v1/decide HTTP/1.1\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\n"
+                 "Connection: close\r\n\r\n{}",
+                 s.token);
+    server_say(fd, text, (size_t)n);
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)close(fd);
+    assert_int_equal(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
+    assert_error(400, 400, "host", "");
+    assert_null(strstr(answer + 1, "HTTP/1.1 400"));
+    /* not HTTP at all */
+    fd = server_connect(&s);
+    server_say(fd, large, 50000);
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)close(fd);
+    free(large);
+    assert_int_equal(server_get(&s, "/healthz", answer), 200);
+    end(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_out_of_range_is_refused_with_its_field),
+        cmocka_unit_test(large_and_strange_requests_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

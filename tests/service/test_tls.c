@@ -1,0 +1,170 @@
+/* The service over TLS, and certificates that change while it runs. Skipped where there is no openssl command. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/plain.h"
+
+static void make_certificate(const server *s, const char *name)
+{
+    char command[800];
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=%s "
+                   "-keyout key.pem -out cert.pem 2>/dev/null",
+                   s->directory, name);
+    assert_int_equal(system(command), 0);
+}
+
+/* The name on the certificate that the server shows, and what /healthz answers over TLS. */
+static void look_at(const server *s, char *name, size_t size, char *health, size_t health_size)
+{
+    char command[512];
+    (void)snprintf(
+        command, sizeof command,
+        "printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' | "
+        "timeout 10 openssl s_client -ign_eof -connect 127.0.0.1:%u 2>&1",
+        s->port);
+    FILE *pipe = popen(command, "r");
+    static char text[SERVER_ANSWER];
+    size_t n = fread(text, 1, sizeof text - 1, pipe);
+    text[n] = '\0';
+    (void)pclose(pipe);
+    const char *at = strstr(text, "CN = "), *body = strstr(text, "HTTP/1.1 ");
+    (void)snprintf(name, size, "%.*s", at != NULL ? (int)strcspn(at + 5, "\n") : 0,
+                   at != NULL ? at + 5 : "");
+    (void)snprintf(health, health_size, "%.*s", body != NULL ? 12 : 0, body != NULL ? body : "");
+}
+
+static void wait_for(const server *s, const char *text)
+{
+    for (int i = 0; i < 500 && !file_has(s->directory, text); i++)
+        nap(10);
+    assert_true(file_has(s->directory, text));
+}
+
+static void tls_speaks_with_its_certificate_and_takes_a_new_one(void **state)
+{
+    (void)state;
+    if (system("command -v openssl >/dev/null") != 0)
+        skip();
+    server s;
+    char yaml[2048], name[64], health[32];
+    (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
+    server_open(&s, TACIT_COMMAND, yaml);
+    int code = 0;
+    assert_false(server_start(&s, &code)); /* there is none yet */
+    assert_int_equal(code, 2);
+    make_certificate(&s, "first");
+    assert_true(server_start(&s, NULL));
+    assert_true(strncmp(s.url, "https://", 8) == 0);
+    look_at(&s, name, sizeof name, health, sizeof health);
+    assert_string_equal(name, "first");
+    assert_string_equal(health, "HTTP/1.1 200");
+    assert_int_not_equal(server_ask(&s, "", "GET", "/healthz", NULL, NULL, answer),
+                         200); /* not in the clear */
+    make_certificate(&s, "second");
+    assert_int_equal(kill(s.pid, SIGHUP), 0);
+    for (int i = 0; i < 100 && strcmp(name, "second") != 0; i++)
+        look_at(&s, name, sizeof name, health, sizeof health);
+    assert_string_equal(name, "second");
+    assert_string_equal(health, "HTTP/1.1 200");
+    /* one that does not work is not taken */
+    char command[400];
+    (void)snprintf(command, sizeof command, "cd '%s' && echo nonsense >cert.pem", s.directory);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(s.pid, SIGHUP), 0);
+    wait_for(&s, "no certificate in PEM format");
+    look_at(&s, name, sizeof name, health, sizeof health);
+    assert_string_equal(name, "second");
+    assert_string_equal(health, "HTTP/1.1 200");
+    /* neither is the key of another */
+    make_certificate(&s, "third");
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && openssl genrsa -out key.pem 2048 2>/dev/null", s.directory);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(s.pid, SIGHUP), 0);
+    wait_for(&s, "do not belong together");
+    look_at(&s, name, sizeof name, health, sizeof health);
+    assert_string_equal(name, "second");
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_false(server_start(&s, &code)); /* nor to begin with */
+    assert_int_equal(code, 2);
+    end(&s);
+}
+
+/* How often a text stands in DIRECTORY/talk. */
+static int heard(const server *s, const char *wanted)
+{
+    char path[300];
+    static char text[SERVER_ANSWER];
+    (void)snprintf(path, sizeof path, "%s/talk", s->directory);
+    FILE *file = fopen(path, "r");
+    size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    int times = 0;
+    text[n] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
+    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at += strlen(wanted))
+        times++;
+    return times;
+}
+
+static void a_new_certificate_closes_no_connection(void **state)
+{
+    (void)state;
+    if (system("command -v openssl >/dev/null") != 0)
+        skip();
+    static const char yaml[] =
+        "listen: 127.0.0.1:0\n"
+        "store: service.db\n"
+        "limits: {timeout: 60}\n"
+        "tls: {certificate: cert.pem, key: key.pem}\n"
+        "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
+        "{kind: ucbvi}}]\n";
+    server s;
+    char command[1400], name[64] = "", health[32];
+    server_open(&s, TACIT_COMMAND, yaml);
+    make_certificate(&s, "first");
+    assert_true(server_start(&s, NULL));
+    /* one connection: a request, then another when we say so */
+    (void)snprintf(
+        command, sizeof command,
+        "cd '%s' && { printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; "
+        "for i in $(seq 600); do [ ! -e go ] || break; sleep 0.05; done; "
+        "printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n'; } | "
+        "timeout 60 openssl s_client -ign_eof -connect 127.0.0.1:%u >talk 2>&1 &",
+        s.directory, s.port);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 500 && heard(&s, "HTTP/1.1 200") < 1; i++)
+        nap(20);
+    assert_int_equal(heard(&s, "HTTP/1.1 200"), 1);
+    assert_true(heard(&s, "CN = first") > 0);
+    for (int round = 0; round < 3; round++) { /* several, the last of them "new2" */
+        char wanted[16];
+        (void)snprintf(wanted, sizeof wanted, "new%d", round);
+        make_certificate(&s, wanted);
+        assert_int_equal(kill(s.pid, SIGHUP), 0);
+        for (int i = 0; i < 100 && strcmp(name, wanted) != 0; i++)
+            look_at(&s, name, sizeof name, health, sizeof health);
+        assert_string_equal(name, wanted);
+        assert_string_equal(health, "HTTP/1.1 200");
+    }
+    (void)snprintf(command, sizeof command, "touch '%s/go'", s.directory);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 500 && heard(&s, "HTTP/1.1 200") < 2; i++)
+        nap(20);
+    assert_int_equal(heard(&s, "HTTP/1.1 200"), 2); /* on the connection of the first certificate */
+    assert_int_equal(heard(&s, "CN = new"), 0);
+    end(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tls_speaks_with_its_certificate_and_takes_a_new_one),
+        cmocka_unit_test(a_new_certificate_closes_no_connection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
