@@ -233,6 +233,7 @@ static tacit_status read_table(sheet *s, const tacit__learner_config *l, tacit__
 tacit_status tacit__table_load(tacit__learner_config *l, tacit__table_name table, tacit_error *err)
 {
     sheet s = {0};
+    const tacit__known before = l->known;
     const tacit__value setting = {.text = l->files[table].name, .line = l->files[table].line};
     const tacit__origin origin = {.file = l->request.file, .line = setting.line, .kind = "space"};
     tacit_status status = tacit__file_read(&setting, &origin, &s.file, err);
@@ -244,9 +245,11 @@ tacit_status tacit__table_load(tacit__learner_config *l, tacit__table_name table
         status = read_table(&s, l, table, err);
     tacit__file_close(&s.file);
     tacit__free(s.line);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
         l->known.table[table] = s.cell;
-    else
+    } else {
         tacit__free(s.cell);
+        l->known = before; /* parts and features have been counted */
+    }
     return status;
 }
