@@ -1,12 +1,11 @@
 /* tacit serve: the decision service, until a signal. */
 #include <errno.h>
 #include <getopt.h>
-#include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tacit/service.h>
 
@@ -52,14 +51,32 @@ static int print_reference(void)
     return CLI_DONE;
 }
 
-/* Signals wait for sigwait, in every thread that is started from here on. */
-static void block_signals(sigset_t *set)
+/* --- Signals ------------------------------------------------------------------------------------ */
+
+/* Any thread may be the one that is interrupted, those of libraries included, which began before main and block nothing. So
+ * there is a handler, from the beginning on, and it wakes the thread that waits. */
+static sem_t caught;
+static volatile sig_atomic_t wants_stop, wants_reload;
+
+static void on_signal(int number)
 {
-    (void)sigemptyset(set);
-    (void)sigaddset(set, SIGTERM);
-    (void)sigaddset(set, SIGINT);
-    (void)sigaddset(set, SIGHUP);
-    (void)sigprocmask(SIG_BLOCK, set, NULL);
+    int kept = errno;
+    if (number == SIGHUP)
+        wants_reload = 1;
+    else
+        wants_stop = 1;
+    (void)sem_post(&caught);
+    errno = kept;
+}
+
+static void hear_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    (void)sem_init(&caught, 0, 0);
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        (void)sigaction(numbers[i], &action, NULL);
 }
 
 static int serve(const char *file)
@@ -68,25 +85,26 @@ static int serve(const char *file)
         .file = file, .credentials = getenv("CREDENTIALS_DIRECTORY"), .log = say};
     tacit_error err = {0};
     tacit_service *service = NULL;
-    sigset_t set;
-    block_signals(&set);
+    hear_signals();
     tacit_status status = tacit_service_open(&wish, &service, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     (void)printf("serving on %s\n", tacit_service_url(service));
     (void)fflush(stdout);
     cli_notify("READY=1");
-    for (int caught = 0; sigwait(&set, &caught) == 0;) {
-        if (caught != SIGHUP) {
-            say(NULL, "stopping");
-            cli_notify("STOPPING=1");
-            break;
+    while (!wants_stop) {
+        if (!wants_reload) {
+            (void)sem_wait(&caught); /* or interrupted, which is as good */
+            continue;
         }
+        wants_reload = 0;
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
         say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
         cli_notify("READY=1");
     }
+    say(NULL, "stopping");
+    cli_notify("STOPPING=1");
     tacit_service_close(service);
     return CLI_DONE;
 }

@@ -150,6 +150,21 @@ static void the_manager_hears_when_it_serves_reloads_and_stops(void **state)
     }
 }
 
+/* Whatever the service is doing just then: a signal is neither lost nor deadly. */
+static void signals_are_heard_at_any_moment(void **state)
+{
+    (void)state;
+    server s;
+    server_open(&s, TACIT_COMMAND, yaml);
+    for (int i = 0; i < 12; i++) {
+        assert_true(server_start(&s, NULL));
+        for (int n = 0; n < i; n++)
+            assert_int_equal(kill(s.pid, SIGHUP), 0);
+        assert_int_equal(server_stop(&s, i % 2 == 0 ? SIGTERM : SIGINT), 0);
+    }
+    server_close(&s);
+}
+
 static void a_manager_that_is_not_there_does_no_harm(void **state)
 {
     (void)state;
@@ -173,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_credential_opens_the_store_and_no_other_key_is_made),
         cmocka_unit_test(the_manager_hears_when_it_serves_reloads_and_stops),
+        cmocka_unit_test(signals_are_heard_at_any_moment),
         cmocka_unit_test(a_manager_that_is_not_there_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
