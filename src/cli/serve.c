@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,15 +57,12 @@ static int print_reference(void)
 /* Any thread may be the one that is interrupted, those of libraries included, which began before main and block nothing. So
  * there is a handler, from the beginning on, and it wakes the thread that waits. */
 static sem_t caught;
-static volatile sig_atomic_t wants_stop, wants_reload;
+static atomic_bool wants_stop, wants_reload; /* without locks, so a handler may */
 
 static void on_signal(int number)
 {
     int kept = errno;
-    if (number == SIGHUP)
-        wants_reload = 1;
-    else
-        wants_stop = 1;
+    atomic_store(number == SIGHUP ? &wants_reload : &wants_stop, true);
     (void)sem_post(&caught);
     errno = kept;
 }
@@ -92,12 +90,11 @@ static int serve(const char *file)
     (void)printf("serving on %s\n", tacit_service_url(service));
     (void)fflush(stdout);
     cli_notify("READY=1");
-    while (!wants_stop) {
-        if (!wants_reload) {
+    while (!atomic_load(&wants_stop)) {
+        if (!atomic_exchange(&wants_reload, false)) {
             (void)sem_wait(&caught); /* or interrupted, which is as good */
             continue;
         }
-        wants_reload = 0;
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
         say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
