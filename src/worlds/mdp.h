@@ -22,7 +22,8 @@ enum {
     TACIT__NARROW = 4 /* rows of at most so many outcomes are also kept at equal width */
 };
 
-#define TACIT__SUM_TOLERANCE 1e-6 /* of probabilities in files: six printed digits */
+#define TACIT__SUM_TOLERANCE                                                                       \
+    1e-5 /* of probabilities in files: twenty numbers of six printed digits */
 
 typedef tacit_outcome tacit__outcome;
 

@@ -68,6 +68,16 @@ static void a_table_is_read_line_by_line(void **state)
     }
 }
 
+static void thirds_may_be_written_with_six_digits(void **state)
+{
+    (void)state;
+    tacit__mdp *mdp = accept(HEADER "0,0,0,0.333333,0\n0,0,1,0.333333,0\n0,0,2,0.333333,0\n"
+                                    "1,0,1,1,0\n2,0,2,1,0\n",
+                             NULL);
+    assert_int_equal(mdp->n_states, 3);
+    tacit__mdp_destroy(mdp);
+}
+
 static void lines_of_one_next_state_may_pay_differently(void **state)
 {
     (void)state;
@@ -333,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_is_read_line_by_line),
+        cmocka_unit_test(thirds_may_be_written_with_six_digits),
         cmocka_unit_test(lines_of_one_next_state_may_pay_differently),
         cmocka_unit_test(the_initial_distribution_is_read),
         cmocka_unit_test(damaged_tables_are_explained),
