@@ -126,7 +126,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
 
 /* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatised report, with the noise
  * of its own agent object; it learns nothing by it. The server's side adds a report to what it knows. A report is bytes,
- * the same on every machine; `report` with bytes = NULL gives the size. Reports that do not fit the agent are refused and
+ * the same on every machine; `report` with bytes = NULL gives the most that it takes. Reports that do not fit the agent are refused and
  * change nothing; LATE: this one did, but the model that it was made by is not in use any more. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
                                                          const tacit_trajectory *user, void *bytes,

@@ -83,6 +83,7 @@ typedef struct tacit_explanation_request {
     const char *remark;     /* tacit_agent_remark; NULL: none */
     bool yardstick;         /* learns nothing from anybody */
     size_t report_bytes;    /* local: what tacit_agent_report says a report takes; 0: not known */
+    const char *beside;     /* local: what else leaves the device, in words; NULL: nothing */
 } tacit_explanation_request;
 
 /* Everything is copied. A claim without a plan is BAD_PLAN. */

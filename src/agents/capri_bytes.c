@@ -29,8 +29,8 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
     capri_agent *agent = self;
     const size_t p = tacit__capri_model(agent).p;
     const double *v;
-    if (bytes == NULL) {
-        *size = CAPRI_MARK + 8 * p;
+    if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
+        *size = CAPRI_MARK + 8 * agent->dimension;
         return TACIT_OK;
     }
     tacit_status status = tacit__capri_vector(agent, user, &v, err);

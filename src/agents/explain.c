@@ -58,7 +58,7 @@ const char *tacit_explanation_exception(size_t i)
         "users who come back: k appearances cost k times epsilon",
         "how long the program takes, and who takes part at all",
         "settings that were tuned by hand on private data",
-        "seeded noise, as in every experiment here: whoever knows the seed can subtract it",
+        "seeded noise, as in every experiment: whoever knows the seed can subtract it",
     };
     return i < sizeof exceptions / sizeof *exceptions ? exceptions[i] : NULL;
 }
@@ -238,7 +238,7 @@ static const char *composition_words(whole *w)
 
 /* A report is a frame (agents/bytes.c: a mark, a fingerprint; perhaps a step) and its numbers one after the other, each a
  * 64-bit integer on the lattice with its noise added. */
-static const char *report_words(whole *w, uint64_t bytes)
+static const char *report_words(whole *w, uint64_t bytes, const char *beside)
 {
     enum { NUMBER = 8 };
     char *start = w->free;
@@ -266,9 +266,10 @@ static const char *report_words(whole *w, uint64_t bytes)
         at = end;
     }
     (void)say(w, SENTENCE,
-              "; each number a 64-bit integer on a lattice, noise included; %llu bytes%s; nothing "
-              "else leaves the device",
-              (unsigned long long)at, framed ? "" : ", and what frames them");
+              "; each number 64 bits, on a lattice, noise included; %llu bytes%s; %.80s leaves the "
+              "device",
+              (unsigned long long)at, framed ? "" : ", and what frames them",
+              beside != NULL ? beside : "nothing else");
     w->face.report_bytes = at;
     return start;
 }
@@ -414,7 +415,7 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
         fill_lines(w, plan);
         judge(w);
         if (e->claim.model == TACIT_MODEL_LOCAL)
-            e->report = report_words(w, request->report_bytes);
+            e->report = report_words(w, request->report_bytes, request->beside);
         if (e->law == TACIT_LAW_GAUSSIAN && e->claim.delta > 0)
             status = draw_curve(w, plan, err);
         e->composition = composition_words(w);

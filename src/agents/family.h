@@ -19,7 +19,7 @@ typedef struct tacit__family {
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);
     /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and what the server
-     * does with it. NULL: the family has no local model. `bytes` NULL asks for the size. */
+     * does with it. NULL: the family has no local model. `bytes` NULL asks for the largest size. */
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err);
     tacit_status (*absorb)(void *agent, const void *bytes, size_t size, tacit_error *err);

@@ -133,7 +133,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     cli_findings f = {0};
     if (status == TACIT_OK)
         status = cli_findings_make(entry, agent != NULL ? tacit_agent_release_plan(agent) : NULL,
-                                   agent, &f, err);
+                                   agent, NULL, &f, err);
     if (status == TACIT_OK && s->worlds != NULL)
         (void)json_array_append_new(agents, cli_findings_json(&f));
     else if (status == TACIT_OK)

@@ -36,8 +36,10 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
         status = tacit_agent_create(q, noise, &agent, err);
     tacit_noise_destroy(noise);
     if (status == TACIT_OK)
-        status = cli_findings_make(&l->agent_entry, tacit_agent_release_plan(agent), agent,
-                                   &l->agent, err);
+        status = cli_findings_make(
+            &l->agent_entry, tacit_agent_release_plan(agent), agent,
+            l->facts->monitor.model == TACIT_MODEL_LOCAL ? "beside it only the mean reward" : NULL,
+            &l->agent, err);
     tacit_agent_destroy(agent);
     return status;
 }
@@ -50,7 +52,8 @@ static tacit_status explain_monitor(const tacit_service_file *file, size_t i, le
         (tacit_entry){.label = "mean reward", .kind = "monitor", .guarantee = l->facts->monitor};
     tacit_status status = tacit_service_file_monitor(file, i, &plan, err);
     if (status == TACIT_OK && plan != NULL)
-        status = cli_findings_make(&l->monitor_entry, plan, NULL, &l->monitor, err);
+        status = cli_findings_make(&l->monitor_entry, plan, NULL,
+                                   "beside it only the learner's report", &l->monitor, err);
     tacit_plan_destroy(plan);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "cli/words.h"
 
 tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan, tacit_agent *agent,
-                               cli_findings *out, tacit_error *err)
+                               const char *beside, cli_findings *out, tacit_error *err)
 {
     size_t report = 0;
     tacit_explanation *explanation = NULL;
@@ -22,7 +22,8 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .remark =
                                                    agent != NULL ? tacit_agent_remark(agent) : "",
                                                .yardstick = entry->yardstick,
-                                               .report_bytes = report};
+                                               .report_bytes = report,
+                                               .beside = beside};
     tacit_status status = tacit_explanation_create(&request, &explanation, err);
     *out = (cli_findings){.entry = entry, .explanation = explanation};
     if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING)

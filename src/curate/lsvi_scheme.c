@@ -294,7 +294,7 @@ static void guess_gain(const search *s, candidate *c)
 static tacit_status settle_gain(const search *s, candidate *c, tacit__lsvi_scheme *out,
                                 tacit_error *err)
 {
-    tacit__sum_gain gain = {.column = HUGE_VAL, .row = 1};
+    tacit__sum_prediction gain = {.column = HUGE_VAL, .row = 1};
     bool doubling = s->w->schedule == TACIT__DOUBLING;
     out->direct = s->w->gram == TACIT__GRAM_DIRECT && !doubling;
     if (!out->direct) {
@@ -312,7 +312,7 @@ static tacit_status settle_gain(const search *s, candidate *c, tacit__lsvi_schem
                       direct_column(s, c->leaves) < gain.column * gain.row;
     }
     if (out->direct)
-        gain = (tacit__sum_gain){.column = direct_column(s, c->leaves), .row = 1};
+        gain = (tacit__sum_prediction){.column = direct_column(s, c->leaves), .row = 1};
     c->column = gain.column;
     c->row = gain.row;
     return TACIT_OK;

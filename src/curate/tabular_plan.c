@@ -149,7 +149,7 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
 tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err)
 {
     tacit_sum_spec spec = spec_of(c, MOVES);
-    tacit__sum_gain gain;
+    tacit__sum_prediction gain;
     tacit_status status = tacit__sum_predict(&spec, &gain, err);
     if (status != TACIT_OK)
         return status;

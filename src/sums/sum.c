@@ -108,7 +108,8 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
     return TACIT_OK;
 }
 
-tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out, tacit_error *err)
+tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_prediction *out,
+                                tacit_error *err)
 {
     enum { SAMPLE = 64 };
     tacit__lattice lattice;
@@ -129,9 +130,10 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out
     size_t n = strategy->regions(state, regions), bytes = 0;
     for (size_t i = 1; i < n; i++)
         bytes += regions[i].size;
-    *out = (tacit__sum_gain){.column = spec->law == TACIT_LAW_LAPLACE ? columns.l1 : columns.l2,
-                             .row = sqrt(strategy->most(state, spec->users)),
-                             .bytes = (double)bytes / SAMPLE + sizeof(int64_t)};
+    *out =
+        (tacit__sum_prediction){.column = spec->law == TACIT_LAW_LAPLACE ? columns.l1 : columns.l2,
+                                .row = sqrt(strategy->most(state, spec->users)),
+                                .bytes = (double)bytes / SAMPLE + sizeof(int64_t)};
     strategy->destroy(state);
     return TACIT_OK;
 }

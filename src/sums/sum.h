@@ -41,10 +41,10 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
 
 /* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's standard
  * deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for each coordinate. */
-typedef struct tacit__sum_gain {
+typedef struct tacit__sum_prediction {
     double column, row, bytes;
-} tacit__sum_gain;
-TACIT_MUST_USE tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_gain *out,
-                                               tacit_error *err);
+} tacit__sum_prediction;
+TACIT_MUST_USE tacit_status tacit__sum_predict(const tacit_sum_spec *spec,
+                                               tacit__sum_prediction *out, tacit_error *err);
 
 #endif

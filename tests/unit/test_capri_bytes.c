@@ -89,7 +89,7 @@ static size_t report(tacit_agent *device, const user *u, uint8_t bytes[ROOM])
     tacit_trajectory t = told(u);
     assert_ok(tacit_agent_report(device, NULL, NULL, &foretold, NULL));
     assert_ok(tacit_agent_report(device, &t, bytes, &size, NULL));
-    assert_true(size == foretold);
+    assert_true(size <= foretold);
     return size;
 }
 
