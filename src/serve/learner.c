@@ -70,7 +70,9 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
     double start = now_ms();
     tacit_status status = TACIT_OK;
-    for (*n = 0; *n < BATCH_USERS && now_ms() - start < BATCH_MS; ++*n) {
+    for (*n = 0;
+         *n < BATCH_USERS && l->n_points < TACIT__LEARNER_POINTS && now_ms() - start < BATCH_MS;
+         ++*n) {
         uint8_t *data;
         size_t size;
         int64_t number;
@@ -85,10 +87,13 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
         l->dirty = true;
         l->row.users += taken == TACIT_OK;
         l->row.refused += taken != TACIT_OK;
-        if (taken != TACIT_OK || l->row.users % l->config->plan_every != 0)
+        if (taken != TACIT_OK)
             continue;
         tacit_billboard board;
-        status = tacit_agent_plan(l->agent, &board, err);
+        if (l->row.users % l->config->plan_every == 0)
+            status = tacit_agent_plan(l->agent, &board, err);
+        if (status == TACIT_OK)
+            status = tacit__learner_note(l, err);
         if (status != TACIT_OK)
             break;
     }
@@ -178,7 +183,6 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
         tacit__learner_destroy(l);
         return status;
     }
-    l->noted = l->row.users;
     l->more = true;
     l->figures = (tacit__learner_figures){.limit = l->row.limit,
                                           .accepted = l->row.accepted,

@@ -7,6 +7,9 @@
 #include "curate/monitor.h"
 #include "serve/learner.h"
 
+/* A batch ends before it has more points than this. */
+enum { TACIT__LEARNER_POINTS = 256 };
+
 struct tacit__learner {
     const tacit__learner_config *config;
     tacit__scribe *scribe;
@@ -15,8 +18,10 @@ struct tacit__learner {
     tacit__monitor *monitor;  /* or NULL */
     tacit__vault_learner row; /* the thread's; ahead of the disk within a batch */
     bool dirty;               /* something was taken that is not on disk */
-    uint64_t noted;           /* users at the last point of the history */
-    uint8_t *state;           /* scratch for saving */
+    uint64_t next_point;      /* users at the next point of the history */
+    size_t n_points;          /* taken, not on disk */
+    tacit__vault_point points[TACIT__LEARNER_POINTS];
+    uint8_t *state; /* scratch for saving */
     size_t state_size, state_capacity;
     pthread_t thread;
     bool started;
@@ -40,7 +45,11 @@ TACIT_MUST_USE tacit_status tacit__learner_make_board(tacit__learner *l, tacit__
 /* Puts the board up, which is the learner's from now on, with the figures that belong to it. */
 void tacit__learner_publish(tacit__learner *l, tacit__board *board);
 
-/* State, ledger and inputs on disk; then, and only then, the board. */
+/* After a user was taken, and planned for: a point of the history if it is time for one. Which users are points depends on
+ * nothing but their number, so curves look alike whether users came one by one or in a burst. */
+TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err);
+
+/* State, ledger, points and inputs on disk; then, and only then, the board. */
 TACIT_MUST_USE tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err);
 
 #endif

@@ -142,8 +142,6 @@ typedef struct keeping {
     tacit__learner *learner;
     tacit__vault_line lines[MAX_LINES];
     size_t n_lines;
-    bool note;
-    double reward;
 } keeping;
 
 static void add_lines(keeping *k, const tacit_ledger *ledger)
@@ -163,15 +161,41 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
     tacit__learner *l = k->learner;
     tacit_status status =
         tacit__vault_keep(vault, &l->row, l->state, l->state_size, k->lines, k->n_lines, err);
-    if (status == TACIT_OK && k->note)
-        status = tacit__vault_note(vault, l->row.id, l->row.users, l->row.version, k->reward, err);
+    for (size_t i = 0; status == TACIT_OK && i < l->n_points; i++)
+        status = tacit__vault_note(vault, l->row.id, &l->points[i], err);
     return status;
+}
+
+/* Every user at first, then in steps of 2 %. */
+static uint64_t point_after(uint64_t users)
+{
+    uint64_t point = 1;
+    while (point <= users)
+        point += point / 50 + 1;
+    return point;
+}
+
+tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
+{
+    if (l->row.users < l->next_point && l->row.users < l->row.limit)
+        return TACIT_OK;
+    tacit_billboard board;
+    tacit_status status = tacit_agent_billboard(l->agent, &board, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__vault_point *point = &l->points[l->n_points++];
+    *point = (tacit__vault_point){l->row.users, board.version, (double)NAN};
+    double error;
+    if (l->monitor != NULL)
+        tacit__monitor_read(l->monitor, &point->reward, &error);
+    l->next_point = point_after(l->row.users);
+    return TACIT_OK;
 }
 
 tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err)
 {
     tacit__board *board = NULL;
-    keeping k = {.job = {.apply = apply_keeping}, .learner = l, .reward = (double)NAN};
+    keeping k = {.job = {.apply = apply_keeping}, .learner = l};
     tacit_status status = save_state(l, err);
     if (status == TACIT_OK)
         status = tacit__learner_make_board(l, &board, err);
@@ -179,20 +203,14 @@ tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err)
         return status;
     l->row.version = tacit__board_look(board)->version;
     add_lines(&k, tacit__agent_ledger(l->agent));
-    if (l->monitor != NULL) {
-        double error;
+    if (l->monitor != NULL)
         add_lines(&k, tacit__monitor_ledger(l->monitor));
-        tacit__monitor_read(l->monitor, &k.reward, &error);
-    }
-    /* dense at first, then in steps of 2 % */
-    k.note = l->row.users > l->noted + l->noted / 50 || l->row.users == l->row.limit;
     status = tacit__scribe_wait(l->scribe, &k.job);
     if (status != TACIT_OK) {
         tacit__board_give(board);
         return tacit__fail(err, status, "the store could not be written");
     }
-    if (k.note)
-        l->noted = l->row.users;
+    l->n_points = 0;
     l->dirty = false;
     tacit__learner_publish(l, board);
     return TACIT_OK;
@@ -268,5 +286,6 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
         status = create_monitor(l->config, &l->monitor, err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);
+    l->next_point = point_after(l->row.users);
     return status;
 }

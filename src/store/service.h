@@ -88,8 +88,13 @@ TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
                                               tacit_error *err);
 
 /* A point of the public curves; `reward` may be NaN. */
-TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner, uint64_t users,
-                                              uint64_t version, double reward, tacit_error *err);
+typedef struct tacit__vault_point {
+    uint64_t users, version;
+    double reward;
+} tacit__vault_point;
+
+TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
+                                              const tacit__vault_point *point, tacit_error *err);
 /* The points of a learner as a JSON array, at most `most` of them, evenly taken. */
 TACIT_MUST_USE tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner,
                                                  uint64_t most, tacit__text *out, tacit_error *err);

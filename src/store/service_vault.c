@@ -376,11 +376,11 @@ tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *
     return status;
 }
 
-tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner, uint64_t users,
-                               uint64_t version, double reward, tacit_error *err)
+tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
+                               const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
     return tacit__db_write(&vault->db, SQL_NOTE, "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?)",
-                           err, "iiiir", learner, (int64_t)users, (int64_t)time(NULL),
-                           (int64_t)version, reward);
+                           err, "iiiir", learner, (int64_t)point->users, (int64_t)time(NULL),
+                           (int64_t)point->version, point->reward);
 }

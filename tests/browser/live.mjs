@@ -27,36 +27,36 @@ try {
   await until(page, "document.getElementById('problem').textContent.includes('may not read')", 'it may not read');
   page.problems.length = 0; // the console notes refusals, which were wanted
   await give(page, reader);
-  await until(page, `${figure('river', 'users')} === '30'`, 'thirty users');
+  await until(page, `${figure('clinic', 'users')} === '30'`, 'thirty users');
   assert.equal(await page.ask("document.getElementById('gate').hidden"), true);
-  assert.equal(await page.ask(figure('river', 'left')), '30');
-  assert.equal(await page.ask(figure('river', 'learning')), 'yes');
-  assert.match(await page.ask(figure('river', 'reward')), /^-?\d+\.\d{3} ± \d+\.\d{3}$/);
+  assert.equal(await page.ask(figure('clinic', 'left')), '30');
+  assert.equal(await page.ask(figure('clinic', 'learning')), 'yes');
+  assert.match(await page.ask(figure('clinic', 'reward')), /^-?\d+\.\d{3} ± \d+\.\d{3}$/);
   assert.equal(await page.ask(figure('quiet', 'reward')), 'not released');
   assert.equal(await page.ask("document.querySelectorAll('[data-learner]').length"), 3);
-  await until(page, `${figure('river-local', 'users')} === '200'`, 'two hundred devices');
-  assert.match(await page.ask(figure('river-local', 'reward')), /^-?\d+\.\d{3} ± 0\.0\d{2}$/);
+  await until(page, `${figure('phone', 'users')} === '200'`, 'two hundred devices');
+  assert.match(await page.ask(figure('phone', 'reward')), /^-?\d+\.\d{3} ± 0\.0\d{2}$/);
   // reward over time in both models: a line of several points that is seen, and none where nothing is released
   const line = (learner) => `document.querySelector('[data-learner=${learner}] [data-curve=reward] path.line')`;
-  for (const learner of ['river', 'river-local']) {
+  for (const learner of ['clinic', 'phone']) {
     assert.ok(await page.ask(`${line(learner)}.getAttribute('d').split('L').length > 5`), learner);
     assert.ok(await page.ask(`(() => { const b = ${line(learner)}.getBoundingClientRect(); return b.width > 300 && b.height > 5; })()`), learner);
     assert.ok(await page.ask(`!/NaN|Infinity/.test(${line(learner)}.getAttribute('d'))`), learner);
   }
   assert.equal(await page.ask(line('quiet')), null);
   assert.ok(await page.ask("document.querySelector('[data-learner=quiet] [data-curve=reward]').textContent.includes('no curve yet')"));
-  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('guarantee ε 3, δ 0 (of this the mean reward ε 2, δ 0)')"));
-  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('together at most (3, 0)')"));
-  assert.ok(await page.ask("document.querySelector('[data-learner=river-local]').innerText.includes('own: visits, moves, rewards, reward')"));
-  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('visits 30 of 59')"));
-  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('together at most')"));
-  const version = Number(await page.ask(figure('river', 'version')));
+  assert.ok(await page.ask("document.querySelector('[data-learner=phone]').innerText.includes('guarantee ε 3, δ 0 (of this the mean reward ε 2, δ 0)')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=phone]').innerText.includes('together at most (3, 0)')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=phone]').innerText.includes('own: visits, moves, rewards, reward')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=clinic]').innerText.includes('visits 30 of 59')"));
+  assert.ok(await page.ask("document.querySelector('[data-learner=clinic]').innerText.includes('together at most')"));
+  const version = Number(await page.ask(figure('clinic', 'version')));
   writeFileSync(process.env.TACIT_MORE, 'go\n'); // forty more come; ten of them too many
-  await until(page, `${figure('river', 'left')} === '0' && ${figure('river', 'users')} === '60'`, 'the budget is spent');
-  assert.equal(await page.ask(figure('river', 'learning')), 'no');
-  assert.ok(await page.ask("document.querySelector('[data-learner=river]').innerText.includes('the budget is spent')"));
-  assert.ok(Number(await page.ask(figure('river', 'version'))) >= version);
-  assert.equal(await page.ask("document.querySelector('[data-learner=river] [role=progressbar]').getAttribute('aria-valuenow')"), '100');
+  await until(page, `${figure('clinic', 'left')} === '0' && ${figure('clinic', 'users')} === '60'`, 'the budget is spent');
+  assert.equal(await page.ask(figure('clinic', 'learning')), 'no');
+  assert.ok(await page.ask("document.querySelector('[data-learner=clinic]').innerText.includes('the budget is spent')"));
+  assert.ok(Number(await page.ask(figure('clinic', 'version'))) >= version);
+  assert.equal(await page.ask("document.querySelector('[data-learner=clinic] [role=progressbar]').getAttribute('aria-valuenow')"), '100');
   assert.equal(await page.ask('document.body.scrollWidth <= window.innerWidth'), true);
   assert.deepEqual(page.problems, []);
   for (const request of page.requests) assert.ok(request.startsWith(url) || request.startsWith('data:'), request);
@@ -64,7 +64,7 @@ try {
   const small = await tab(browser, { width: 380, height: 800, dark: true });
   await small.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
   await small.go(`${url}/#token=${reader}`);
-  await until(small, `${figure('river', 'users')} === '60'`, 'the token may come with the address');
+  await until(small, `${figure('clinic', 'users')} === '60'`, 'the token may come with the address');
   assert.equal(await small.ask('document.documentElement.scrollWidth <= window.innerWidth'), true);
   assert.deepEqual(small.problems, []);
   if (process.env.TACIT_PICTURE) writeFileSync(process.env.TACIT_PICTURE, await page.picture(true));

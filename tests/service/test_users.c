@@ -252,6 +252,61 @@ static void real_people_are_played_where_their_file_is(void **state)
     end(&s);
 }
 
+/* --- Their curve ---------------------------------------------------------------------------------- */
+
+/* The learner's history has a point for every user up to the 50th, then one every 2 %, and the last; all of them have a reward. */
+static void check_curve(const server *s, const char *learner, unsigned long users,
+                        unsigned long limit)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/history?learner=%s", learner);
+    assert_int_equal(server_get(s, path, answer), 200);
+    unsigned long expected = 1;
+    double version = 0;
+    for (const char *p = strstr(answer, "{\"users\":"); p != NULL;
+         p = strstr(p + 1, "{\"users\":")) {
+        if (expected > limit)
+            expected = limit;
+        assert_true(json_number(p, "users") == (double)expected);
+        assert_true(json_number(p, "version") >= version);
+        assert_true(isfinite(json_number(p, "reward")));
+        version = json_number(p, "version");
+        expected += expected / 50 + 1;
+    }
+    assert_true(expected > users);
+}
+
+static void their_curve_does_not_depend_on_how_they_gather(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        BEGIN "  - {name: joint, space: {states: 2, actions: 2, horizon: 2}, users: 300,\n"
+              "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}},\n"
+              "     monitor: {epsilon: 1}}\n"
+              "  - {name: local, space: {states: 2, actions: 2, horizon: 2}, users: 300,\n"
+              "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0}},\n"
+              "     monitor: {epsilon: 1, delta: 0}}\n";
+    static const char *const learners[] = {"joint", "local"};
+    static const char world[] = "--set states=2 --set horizon=2 --clients 16";
+    server s;
+    char more[200];
+    begin(&s, yaml);
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(more, sizeof more, "%s --users 160", world);
+        (void)play(&s, learners[i], 0, 160, more);
+        check_curve(&s, learners[i], 160, 300);
+    }
+    assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
+    assert_true(server_start(&s, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        check_curve(&s, learners[i], 160, 300);
+        (void)snprintf(more, sizeof more, "%s --users 140 --seed 2", world);
+        (void)play(&s, learners[i], 160, 140, more);
+        check_curve(&s, learners[i], 300, 300);
+    }
+    end(&s);
+}
+
 /* --- What does not fit --------------------------------------------------------------------------- */
 
 static void what_does_not_fit_is_said_of_both(void **state)
@@ -303,6 +358,7 @@ int main(void)
         cmocka_unit_test(users_bring_features_in_the_local_model),
         cmocka_unit_test(people_of_files_come_once),
         cmocka_unit_test(real_people_are_played_where_their_file_is),
+        cmocka_unit_test(their_curve_does_not_depend_on_how_they_gather),
         cmocka_unit_test(what_does_not_fit_is_said_of_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
