@@ -237,7 +237,10 @@ static tacit_status make_planner(tabular_agent *agent, const tacit__reading *r, 
     const tacit_agent_request *q = r->request;
     double scale = r->values[BONUS_SCALE].real, error = error_scale(r),
            failure = r->values[FAILURE].real;
-    bool printed = q->calibration == TACIT_CALIBRATION_PUBLISHED;
+    bool printed =
+        q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
+    /* what the printed error levels are multiples of; 0: the curator's levels */
+    double printed_scale = printed ? 3 * (double)q->horizon / q->guarantee.epsilon : 0;
     if (agent->kind > DP_UCBVI && is_sparse(agent))
         return tacit__fail_at(err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
                               "%s has no sparse counts, which so many states need; ucbvi has",
@@ -248,24 +251,23 @@ static tacit_status make_planner(tabular_agent *agent, const tacit__reading *r, 
     switch (agent->kind) {
     case PRIVATE_UCB_VI:
     case PRIVATE_UCB_PO: {
-        bool po = agent->kind == PRIVATE_UCB_PO;
+        bool po = agent->kind == PRIVATE_UCB_PO, joint = q->guarantee.model == TACIT_MODEL_JOINT;
+        double k = (double)q->episodes;
         tacit__private_ucb_options o = {.optimise = po,
                                         .bonus_scale = scale,
                                         .error_scale = error,
                                         .step_size = po ? r->values[OWN].real : 0,
+                                        .printed_scale = printed_scale,
+                                        .printed_terms = joint ? pow(log2(k), 3) : k,
                                         .failure = failure,
                                         .episodes = q->episodes,
                                         .tie_seed = tie_seed};
         return tacit__private_ucb_create(space, &o, &agent->private_ucb);
     }
     case PUCB: {
-        double h = (double)q->horizon, s = (double)q->n_states, a = (double)q->n_actions;
-        double e = 3 * h / q->guarantee.epsilon *
-                   log((2 * s * a * h + s * s * a * h) * 9 / failure) *
-                   pow(log((double)q->episodes), 2.5);
         tacit__pucb_options o = {.bonus_scale = scale,
                                  .error_scale = error,
-                                 .printed_error = printed ? e : 0,
+                                 .printed_scale = printed_scale,
                                  .failure = failure,
                                  .episodes = q->episodes,
                                  .tie_seed = tie_seed};

@@ -1,8 +1,9 @@
 /* LDP-OBI [GPPP21, recalled through its successors].
  *
- * With precision levels c (all equal for equal noise), k users so far, den = N + alpha c:
+ * With precision levels c_N, c_P, c_R of visits, moves and rewards (the paper's c2 = c3, c4 and c1; equal for equal
+ * noise), k users so far, den = N + alpha c_N:
  *     P = M / den,  r = R / den,  l = ln(4 pi^2 S A H k^3 / (3 beta)),
- *     b_r = sqrt(2 l / den) + ((alpha + 1) c_R + c_N) / den
+ *     b_r = sqrt(2 l / den) + ((alpha + 1) c_N + c_R) / den
  *     b_p = sqrt(14 S l / den) + (S c_P + (alpha + 1) c_N) / den,      Q = r + b_r + (H - h + 1) b_p + P V,
  * capped at H - h + 1. Printed levels: c(k) = b sqrt(8 ln(2/eta_k)) max(sqrt k, sqrt(ln(2/eta_k))), b = 6 H / epsilon,
  * eta_k = 6 beta / (pi^2 k^2 4 S A (S + 2)). den is kept at 1 or more: below it the estimate says nothing. */
@@ -67,13 +68,13 @@ tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
     const double width_p = p->options.bonus_scale * sqrt(14 * s * log_term);
     for (size_t row = 0; row < rows; row++) {
         double n = c->visits[row];
-        double den_p = fmax(1, n + alpha * c_n), den_r = fmax(1, n + alpha * c_r);
+        double den = fmax(1, n + alpha * c_n);
         double *transitions = tacit__induction_row(&p->in, row);
         for (size_t next = 0; next < sp.n_states; next++)
-            transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den_p;
-        double reward = (c->rewards[row] + c->centre * n) / den_r;
-        double b_r = width_r / sqrt(den_r) + ((alpha + 1) * c_r + c_n) / den_r;
-        double b_p = width_p / sqrt(den_p) + (s * c_p + (alpha + 1) * c_n) / den_p;
+            transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
+        double reward = (c->rewards[row] + c->centre * n) / den;
+        double b_r = width_r / sqrt(den) + ((alpha + 1) * c_n + c_r) / den;
+        double b_p = width_p / sqrt(den) + (s * c_p + (alpha + 1) * c_n) / den;
         p->in.fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */
         p->in.slope[row] = b_p;
     }

@@ -3,8 +3,10 @@
  * den = max(1, N + e_N), P = M / den, r = R / den; P need not sum to one. With L = sqrt(2 ln(4 S A T / beta)):
  *     VI   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [L / sqrt(den) + (S e_P + 2 e_N) / den]
  *     PO   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [sqrt(4 S ln(6 S A T / beta) / den) + (S e_P + 2 e_N) / den]
- * where e are the curator's error levels (the paper's E1, E2 and 3 E1 are such levels with larger constants). Q is
- * clipped to [0, H - h + 1]; the paper's H is equally valid and larger. No running minimum.
+ * where e are the curator's error levels. As printed, E1 stands for e_N and e_R and E2 for e_P:
+ *     E1 = (3 H / epsilon) sqrt(8 t ln(6 S A T / beta)),   E2 = (3 H / epsilon) sqrt(8 t ln(6 S^2 A T / beta)),
+ * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1]; the paper's H is equally
+ * valid and larger. No running minimum.
  *
  * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
  * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */
@@ -21,6 +23,7 @@ struct tacit__private_ucb {
     tacit__induction in;
     double *mixed, *log_weight; /* PO: [H][S][A] */
     double reward_width, transition_width, eta;
+    double printed_visits, printed_moves; /* E1, E2; 0: the curator's levels */
 };
 
 void tacit__private_ucb_destroy(tacit__private_ucb *p)
@@ -48,6 +51,10 @@ tacit_status tacit__private_ucb_create(tacit__space space,
         options->optimise
             ? options->bonus_scale * sqrt(4 * s * log(6 * s * a * t / options->failure))
             : p->reward_width;
+    p->printed_visits = options->printed_scale *
+                        sqrt(8 * options->printed_terms * log(6 * s * a * t / options->failure));
+    p->printed_moves = options->printed_scale *
+                       sqrt(8 * options->printed_terms * log(6 * s * s * a * t / options->failure));
     p->eta = options->step_size > 0 ? options->step_size : sqrt(2 * log(a) / (h * h * k));
     tacit_status status =
         tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
@@ -70,8 +77,10 @@ static void estimate(tacit__private_ucb *p, const tacit__counts *c)
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->options.error_scale;
-    const double e_n = scale * c->visits_error, e_p = scale * c->moves_error,
-                 e_r = scale * c->rewards_error;
+    const bool printed = p->options.printed_scale > 0;
+    const double e_n = scale * (printed ? p->printed_visits : c->visits_error),
+                 e_p = scale * (printed ? p->printed_moves : c->moves_error),
+                 e_r = scale * (printed ? p->printed_visits : c->rewards_error);
     for (size_t row = 0; row < rows; row++) {
         double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
         double *transitions = tacit__induction_row(&p->in, row);

@@ -7,10 +7,12 @@
 #include "tacit/status.h"
 
 typedef struct tacit__private_ucb_options {
-    bool optimise;      /* PO: exponential weights instead of the greedy policy */
-    double bonus_scale; /* 1: the theorem */
-    double error_scale; /* of the noise's error levels; 1: the theorem */
-    double step_size;   /* PO: eta; 0: sqrt(2 ln A / (H^2 K)) */
+    bool optimise;        /* PO: exponential weights instead of the greedy policy */
+    double bonus_scale;   /* 1: the theorem */
+    double error_scale;   /* of the noise's error levels; 1: the theorem */
+    double step_size;     /* PO: eta; 0: sqrt(2 ln A / (H^2 K)) */
+    double printed_scale; /* the paper's 3 H / epsilon, or 0: the curator's error levels */
+    double printed_terms; /* with it: log2(K)^3 under joint privacy, K under local privacy */
     double failure;
     uint64_t episodes;
     uint64_t tie_seed;

@@ -2,8 +2,9 @@
  *
  * With E the error level, beta' = beta / 9: where N >= 2 E,
  *     Q = (R + sum V M) / N + (H + 1) sqrt(2 ln(K / beta') / max(N - E, 1)) + (1 + S H) (3 E / N + 2 E^2 / N^2),
- * capped; elsewhere Q is its cap. The threshold reads a noisy count, so it is private. As printed, E_epsilon exceeds
- * K for epsilon <= 1, K = 50,000, H = 20, and Q never leaves its cap: error_scale is there for that. */
+ * capped; elsewhere Q is its cap. The threshold reads a noisy count, so it is private. E is the largest of the curator's
+ * levels, or as printed E = (3 H / epsilon) ln((2 S A H + S^2 A H) / beta') ln(K)^(5/2), which exceeds K for epsilon <= 1,
+ * K = 50,000, H = 20, so that Q never leaves its cap: error_scale is there for that. */
 #include "plan/pucb.h"
 
 #include <math.h>
@@ -40,14 +41,23 @@ tacit_status tacit__pucb_create(tacit__space space, const tacit__pucb_options *o
     return TACIT_OK;
 }
 
+static double printed_level(const tacit__pucb *p)
+{
+    const tacit__space sp = p->in.space;
+    const double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
+    return p->options.printed_scale *
+           log((2 * s * a * h + s * s * a * h) * 9 / p->options.failure) *
+           pow(log((double)p->options.episodes), 2.5);
+}
+
 tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states;
-    double level = p->options.printed_error;
-    if (level == 0)
-        level = fmax(c->visits_error, fmax(c->moves_error, c->rewards_error));
+    double level = p->options.printed_scale > 0
+                       ? printed_level(p)
+                       : fmax(c->visits_error, fmax(c->moves_error, c->rewards_error));
     level *= p->options.error_scale;
     const double log_term = 2 * log((double)p->options.episodes * 9 / p->options.failure);
     for (size_t row = 0; row < rows; row++) {

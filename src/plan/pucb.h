@@ -9,7 +9,7 @@
 typedef struct tacit__pucb_options {
     double bonus_scale;   /* 1: the theorem */
     double error_scale;   /* of E; 1: the theorem */
-    double printed_error; /* the paper's E_epsilon, or 0: the curator's error levels */
+    double printed_scale; /* the paper's 3 H / epsilon, or 0: the curator's error levels */
     double failure;
     uint64_t episodes;
     uint64_t tie_seed;
