@@ -1,0 +1,187 @@
+/* What the tabular curator shows: how far off it may be, and what single-step reports add up to. */
+#include <math.h>
+#include <string.h>
+
+#include "curate/levels.h"
+#include "curate/tabular.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { S = 3, A = 2, H = 4, ROWS = H * S * A, USERS = 300 };
+
+static void levels_are_quantiles_of_sums_of_draws(void **state)
+{
+    (void)state;
+    static const double etas[] = {0.2, 1e-3, 1e-8, 1e-14};
+    for (size_t i = 0; i < sizeof etas / sizeof *etas; i++) {
+        const double eta = etas[i];
+        for (double m = 1; m < 1e6; m *= 7)
+            assert_close(erfc(tacit__level_gaussian(m, eta) / sqrt(2 * m)), eta, 1e-6);
+        /* P(sum > y) <= exp(-u y) / (1 - u^2)^m for every u in (0, 1); the best one gives both sides eta */
+        for (double m = 1; m < 1e6; m *= 7) {
+            double y = tacit__level_laplace(m, eta), best = HUGE_VAL;
+            for (double u = 0; u < 1; u += 1e-4)
+                best = fmin(best, 2 * exp(-u * y - m * log1p(-u * u)));
+            assert_close(best, eta, m < 1e4 ? 1e-3 : 0.2); /* as fine as the steps of u */
+        }
+        /* one draw: P(|X| > y) = exp(-y); two: exp(-y) (1 + y / 2). By Chernoff's bound, so less than eta */
+        const double one = tacit__level_laplace(1, eta), two = tacit__level_laplace(2, eta);
+        assert_within(exp(-one) / eta, 1e-3, 1);
+        assert_within(exp(-two) * (1 + two / 2) / eta, 1e-3, 1);
+        /* many: nearly normal with variance 2 m */
+        const double many = tacit__level_laplace(1e8, eta);
+        assert_within(erfc(many / sqrt(4e8)) / eta, 1e-2, 1);
+    }
+}
+
+typedef struct counted {
+    double visits[ROWS], moves[ROWS * S], rewards[ROWS];
+} counted;
+
+static void walk(uint64_t *seed, uint32_t *states, uint32_t *actions, double *rewards)
+{
+    for (size_t h = 0; h <= H; h++)
+        states[h] = (uint32_t)random_below(seed, S);
+    for (size_t h = 0; h < H; h++) {
+        actions[h] = (uint32_t)random_below(seed, A);
+        rewards[h] = random_unit(seed);
+    }
+}
+
+static void count(size_t tables, const uint32_t *states, const uint32_t *actions,
+                  const double *rewards, counted *c)
+{
+    for (size_t h = 0; h < H; h++) {
+        size_t row = ((tables == 1 ? 0 : h) * S + states[h]) * A + actions[h];
+        c->visits[row] += 1;
+        c->moves[row * S + states[h + 1]] += 1;
+        c->rewards[row] += rewards[h] - 0.5;
+    }
+}
+
+static tacit__tabular *open(tacit_guarantee g, size_t tables, bool one_step, uint64_t seed)
+{
+    tacit__tabular_options o = {.space = {S, A, H, tables},
+                                .episodes = USERS + 1,
+                                .guarantee = g,
+                                .mechanism = tacit_sum_default_mechanism(g),
+                                .centred = true,
+                                .one_step = one_step,
+                                .user_norm = 1,
+                                .failure = 0.3,
+                                .weight_visits = 14,
+                                .weight_moves = 12,
+                                .weight_rewards = 1};
+    tacit_noise *noise;
+    tacit__tabular *curator;
+    tacit_error err;
+    assert_ok(tacit_noise_create_simulated(seed, &noise));
+    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    tacit_noise_destroy(noise);
+    return curator;
+}
+
+/* The largest |shown - exact| as a share of the level. */
+static double share(const double *shown, const double *exact, size_t n, double level)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, fabs(shown[i] - exact[i]) / level);
+    return worst;
+}
+
+/* All cells and all releases together may exceed their levels with probability failure / 3 = 0.1; unions are generous, so it is
+ * far less often, but the levels must not be larger than they need to be either. Twelve runs for each promise: more than 5
+ * failures have a probability of at most 5e-4 each time, if the levels are right. Seeds are fixed. */
+static void releases_keep_to_their_levels(void **state)
+{
+    (void)state;
+    const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 1, 0},
+                                        {TACIT_MODEL_JOINT, 1, 1e-6},
+                                        {TACIT_MODEL_LOCAL, 1, 0},
+                                        {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    uint64_t seed = 1;
+    for (size_t p = 0; p < sizeof promises / sizeof *promises; p++)
+        for (size_t tables = 1; tables <= H; tables += H - 1) {
+            double worst[3] = {0};
+            int failures = 0;
+            for (uint64_t run = 0; run < 12; run++) {
+                static counted exact;
+                tacit__tabular *curator = open(promises[p], tables, false, 100 + run);
+                bool failed = false;
+                memset(&exact, 0, sizeof exact);
+                for (int k = 0; k < USERS; k++) {
+                    uint32_t states[H + 1], actions[H];
+                    double rewards[H];
+                    tacit__counts c;
+                    tacit_error err;
+                    walk(&seed, states, actions, rewards);
+                    count(tables, states, actions, rewards, &exact);
+                    tacit__trajectory t = {states, actions, rewards};
+                    assert_ok(tacit__tabular_add(curator, &t, &err));
+                    assert_ok(tacit__tabular_release(curator, &c, &err));
+                    const size_t rows = tables * S * A;
+                    const double now[] = {share(c.visits, exact.visits, rows, c.visits_error),
+                                          share(c.moves, exact.moves, rows * S, c.moves_error),
+                                          share(c.rewards, exact.rewards, rows, c.rewards_error)};
+                    for (int i = 0; i < 3; i++) {
+                        worst[i] = fmax(worst[i], now[i]);
+                        failed = failed || now[i] > 1;
+                    }
+                }
+                failures += failed;
+                tacit__tabular_destroy(curator);
+            }
+            assert_true(failures <= 5);
+            for (int i = 0; i < 3; i++)
+                assert_true(worst[i] >
+                            0.4); /* a level of thrice the largest error would be waste */
+        }
+}
+
+/* Without noise to speak of, a report about step h stands for H users at that step, and nothing else. */
+static void single_step_reports_stand_for_all_steps(void **state)
+{
+    (void)state;
+    const tacit_guarantee hardly = {TACIT_MODEL_LOCAL, 1e12, 0};
+    static counted exact;
+    uint64_t seed = 2;
+    tacit__tabular *curator = open(hardly, H, true, 7);
+    tacit__counts c;
+    tacit_error err;
+    memset(&exact, 0, sizeof exact);
+    for (int k = 0; k < USERS; k++) {
+        uint32_t states[H + 1], actions[H];
+        double rewards[H], total = 0;
+        walk(&seed, states, actions, rewards);
+        count(H, states, actions, rewards, &exact);
+        tacit__trajectory t = {states, actions, rewards};
+        assert_ok(tacit__tabular_add(curator, &t, &err));
+        assert_ok(tacit__tabular_release(curator, &c, &err));
+        for (size_t row = 0; row < ROWS; row++)
+            total += c.visits[row];
+        assert_within(total, H * (k + 1) - 1e-3, H * (k + 1) + 1e-3);
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        double moves = 0;
+        for (size_t next = 0; next < S; next++)
+            moves += c.moves[row * S + next];
+        assert_within(moves, c.visits[row] - 1e-3, c.visits[row] + 1e-3);
+        assert_true(fabs(c.rewards[row]) <= 0.5 * c.visits[row] + 1e-3);
+        /* sampling: a visit is reported with probability 1 / H and then counts H, so the variance is (H - 1) N. Six
+         * deviations on 24 cells: a false alarm once in 10^7 seeds */
+        assert_true(fabs(c.visits[row] - exact.visits[row]) <=
+                    6 * sqrt((H - 1) * exact.visits[row]));
+    }
+    tacit__tabular_destroy(curator);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_quantiles_of_sums_of_draws),
+        cmocka_unit_test(releases_keep_to_their_levels),
+        cmocka_unit_test(single_step_reports_stand_for_all_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,617 @@
+/* Planners of tabular learners against their formulas, written out plainly.
+ *
+ * The reference below is backward induction as a textbook has it, with each bonus term by term as in the papers; nothing of it is
+ * shared with src/plan but the projection of a row, which has a test of its own (test_project.c). Counts are random: what they
+ * mean does not matter here. Where a planner shows its Q it is compared, where it shows a policy its actions are compared, on so
+ * many instances that a wrong constant changes some of them.
+ *
+ * Optimism is tested where it is hardest: the noise is as large as the levels allow and pulls every estimate down. There is no
+ * chance in it, so nothing may fail. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/ldp_obi.h"
+#include "plan/private_ucb.h"
+#include "plan/project.h"
+#include "plan/pucb.h"
+#include "plan/ucbvi.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { S = 3, A = 4, H = 4, ROWS = H * S * A, USERS = 5000 };
+
+static const double failure = 0.1;
+
+typedef struct sample {
+    tacit__counts counts;
+    double visits[ROWS], moves[ROWS * S], rewards[ROWS];
+} sample;
+
+/* Counts from 1 to 10^digits, with noise; some rows are nearly empty. */
+static void draw(uint64_t *seed, double digits, double noise, sample *out)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        double n = pow(10, random_between(seed, 0, digits)), sum = 0;
+        for (size_t next = 0; next < S; next++)
+            sum += out->moves[row * S + next] = random_unit(seed);
+        for (size_t next = 0; next < S; next++)
+            out->moves[row * S + next] =
+                out->moves[row * S + next] / sum * n + noise * random_between(seed, -1, 1);
+        out->visits[row] = n + noise * random_between(seed, -1, 1);
+        out->rewards[row] =
+            n * random_between(seed, -0.5, 0.5) + noise * random_between(seed, -1, 1);
+    }
+    out->counts = (tacit__counts){.users = USERS - 1,
+                                  .visits = out->visits,
+                                  .moves = out->moves,
+                                  .rewards = out->rewards,
+                                  .centre = 0.5,
+                                  .visits_error = noise,
+                                  .moves_error = 0.7 * noise,
+                                  .rewards_error = 3 * noise};
+}
+
+/* --- The reference ------------------------------------------------------------------------------- */
+
+typedef struct model {
+    double n[ROWS], r[ROWS],
+        p[ROWS * S]; /* visits, reward and transitions as the learner sees them */
+} model;
+
+static size_t row_at(size_t tables, size_t h, size_t s, size_t a)
+{
+    return ((tables == 1 ? 0 : h) * S + s) * A + a;
+}
+
+/* Everything that a bonus may depend on. Steps h are counted from 0; `left` = H - h - 1 is the range of the next value. */
+typedef struct place {
+    const tacit__counts *c;
+    const model *m;
+    size_t tables, h, row;
+    double left, n, mean, variance;
+    const double *upper, *lower; /* values at h + 1 */
+} place;
+
+typedef double bonus_fn(const void *context, const place *at);
+
+/* Q by backward induction; with `lower`, a lower value of the action that is best before capping as well. */
+static void induct(const sample *x, const model *m, size_t tables, bonus_fn *bonus,
+                   const void *context, double *q)
+{
+    double upper[H + 1][S] = {{0}}, lower[H + 1][S] = {{0}};
+    for (size_t h = H; h-- > 0;)
+        for (size_t s = 0; s < S; s++) {
+            double best = -HUGE_VAL;
+            for (size_t a = 0; a < A; a++) {
+                place at = {&x->counts,          m, tables, h, row_at(tables, h, s, a),
+                            (double)(H - h - 1), 0, 0,      0, upper[h + 1],
+                            lower[h + 1]};
+                double square = 0, low = 0;
+                at.n = m->n[at.row];
+                for (size_t next = 0; next < S; next++) {
+                    double p = m->p[at.row * S + next];
+                    at.mean += p * upper[h + 1][next];
+                    square += p * upper[h + 1][next] * upper[h + 1][next];
+                    low += p * lower[h + 1][next];
+                }
+                at.variance = fmax(0, square - at.mean * at.mean);
+                double b = bonus(context, &at), value = m->r[at.row] + at.mean + b;
+                if (value > best) {
+                    best = value;
+                    lower[h][s] = fmax(0, m->r[at.row] + low - b);
+                }
+                q[(h * S + s) * A + a] = fmax(0, fmin(value, at.left + 1));
+            }
+            upper[h][s] = 0;
+            for (size_t a = 0; a < A; a++)
+                upper[h][s] = fmax(upper[h][s], q[(h * S + s) * A + a]);
+        }
+}
+
+/* Valid counts: projected, shifted so that visits are not underestimated. */
+static void make_valid(const sample *x, double error_scale, model *m)
+{
+    const double e = error_scale * x->counts.visits_error;
+    for (size_t row = 0; row < ROWS; row++) {
+        double scratch[S], line[S];
+        tacit__project_counts(x->moves + row * S, S, x->visits[row], e, scratch, line);
+        m->n[row] = 0;
+        for (size_t next = 0; next < S; next++)
+            m->n[row] += line[next] + fmax(2 * e, 1e-9) / S;
+        for (size_t next = 0; next < S; next++)
+            m->p[row * S + next] = (line[next] + fmax(2 * e, 1e-9) / S) / m->n[row];
+        m->r[row] = fmin(1, fmax(0, x->counts.centre + x->rewards[row] / m->n[row]));
+    }
+}
+
+/* --- UCBVI ------------------------------------------------------------------------------------------- */
+
+static double visits_of_state(const place *at, size_t s)
+{
+    double n = 0;
+    for (size_t a = 0; a < A; a++)
+        n += at->m->n[row_at(at->tables, at->h + 1, s, a)];
+    return n;
+}
+
+/* sum over next states of P g(s') */
+static double expect(const place *at, const double g[S])
+{
+    double sum = 0;
+    for (size_t next = 0; next < S; next++)
+        sum += at->m->p[at->row * S + next] * g[next];
+    return sum;
+}
+
+static double ucbvi_bonus(const void *context, const place *at)
+{
+    const tacit__ucbvi_options *o = context;
+    const double k = USERS, t = k * H, n = at->n, left = at->left, c = o->bonus_scale;
+    const double e_n = o->error_scale * at->c->visits_error,
+                 e_p = o->error_scale * at->c->moves_error,
+                 e_r = o->error_scale * at->c->rewards_error;
+    const double noise = (left * (S * e_p + 3 * e_n) + e_r + 2 * e_n) / n;
+    const double samples = at->tables == 1 ? t : k; /* that one cell can have */
+    const double iota = log(30 * H * S * A * k * (H > S ? H : S) / failure);
+    const double azar = log(5 * (at->tables == 1 ? 1 : H) * S * A * t / failure);
+    const bool last = at->h + 1 == H;
+    double g[S];
+    switch (o->bonus) {
+    case TACIT__BONUS_BERNSTEIN:
+        return c * (2 * sqrt(at->variance * iota / n) + sqrt(2 * iota / n)) + noise;
+    case TACIT__BONUS_HOEFFDING:
+        return c * (1 + left) * sqrt(log(6 * H * S * A * samples / failure) / (2 * n)) + noise;
+    case TACIT__BONUS_CERTIFICATE: {
+        const double l = log(9 * H * S * A * samples / failure);
+        for (size_t s = 0; s < S; s++)
+            g[s] = pow(at->upper[s] - at->lower[s], 2);
+        return c * (sqrt(l / (2 * n)) +
+                    2 * sqrt(l) * (sqrt(at->variance / n) + sqrt(expect(at, g) / n)) +
+                    14 * left * l / (3 * n)) +
+               2 * sqrt(l) * left * sqrt(2 * S * e_p) / n + noise;
+    }
+    case TACIT__BONUS_PRINTED: {
+        const double e = fmax(2, fmax(fmax(4 * e_n, 4 * e_p), e_r));
+        for (size_t s = 0; s < S && !last; s++) {
+            const double next = visits_of_state(at, s);
+            g[s] = fmin(H * H,
+                        1000 * 1000 *
+                            (pow(H, 3) * S * A * pow(iota, 2) / next +
+                             pow(H, 4) * pow(S, 4) * A * A * e * e * pow(iota, 4) / (next * next) +
+                             pow(H, 6) * pow(S, 4) * A * A * pow(iota, 4) / (next * next)));
+        }
+        return c * (2 * sqrt(at->variance * iota / n) + sqrt(2 * iota / n) +
+                    (last ? 0 : 4 * sqrt(iota) * sqrt(expect(at, g) / n))) +
+               20 * H * S * e * iota / n;
+    }
+    case TACIT__BONUS_AZAR_HOEFFDING:
+        return c * 7 * H * azar / sqrt(n);
+    default:
+        for (size_t s = 0; s < S && !last; s++)
+            g[s] = fmin(H * H,
+                        100.0 * 100 * pow(H, 3) * S * S * A * azar * azar / visits_of_state(at, s));
+        return c * (sqrt(8 * azar * at->variance / n) + 14 * H * azar / (3 * n) +
+                    (last ? 0 : sqrt(8 / n * expect(at, g))) + sqrt(2 * azar / n));
+    }
+}
+
+/* Counts so large that a good part of the Q is below its cap, and that the minima in the printed bonuses go either way. */
+static double digits_of(tacit__ucbvi_bonus bonus)
+{
+    return bonus == TACIT__BONUS_PRINTED ? 14 : bonus == TACIT__BONUS_AZAR_BERNSTEIN ? 11 : 4;
+}
+
+static void values_are_those_of_the_formulas(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++)
+        for (int kind = 0; kind < 8; kind++) {
+            const bool fresh = (kind & 1) != 0, monotone = (kind & 4) != 0;
+            tacit__space space = {S, A, H, (kind & 2) != 0 ? H : 1};
+            tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
+                                      .bonus_scale =
+                                          bonus == TACIT__BONUS_AZAR_HOEFFDING ? 0.01 : 0.3,
+                                      .error_scale = 0.7,
+                                      .failure = failure,
+                                      .episodes = USERS,
+                                      .fresh = fresh,
+                                      .monotone = monotone};
+            size_t free = 0, all = 0;
+            double before[ROWS];
+            tacit__ucbvi *planner;
+            assert_ok(tacit__ucbvi_create(space, &o, &planner));
+            for (int round = 0; round < 20; round++) {
+                static sample x;
+                static model m;
+                double wanted[ROWS];
+                draw(&seed, digits_of(o.bonus), fresh ? 2 : 0, &x);
+                make_valid(&x, o.error_scale, &m);
+                induct(&x, &m, space.tables, ucbvi_bonus, &o, wanted);
+                (void)tacit__ucbvi_plan(planner, &x.counts);
+                const double *q = tacit__ucbvi_look(planner).q;
+                if (monotone && round > 0)
+                    break; /* values depend on all earlier plans then; see below */
+                for (size_t i = 0; i < ROWS; i++) {
+                    assert_within(q[i], wanted[i] - 1e-6,
+                                  wanted[i] + 1e-6); /* roots of rounded variances */
+                    free += wanted[i] > 0 && wanted[i] < (double)(H - i / (S * A));
+                    all++;
+                }
+            }
+            assert_true(10 * free > all); /* or else the caps alone were compared */
+            memcpy(before, tacit__ucbvi_look(planner).q, sizeof before);
+            for (int round = 0; round < 20 && monotone; round++) {
+                static sample x;
+                draw(&seed, digits_of(o.bonus), fresh ? 2 : 0, &x);
+                (void)tacit__ucbvi_plan(planner, &x.counts);
+                const double *q = tacit__ucbvi_look(planner).q;
+                for (size_t i = 0; i < ROWS; i++)
+                    assert_true(q[i] <= before[i]);
+                memcpy(before, q, sizeof before);
+            }
+            tacit__ucbvi_destroy(planner);
+        }
+}
+
+/* --- Plain noisy ratios ------------------------------------------------------------------------------- */
+
+/* The action is best in the reference; ties within rounding are anybody's. Returns how often there was one best action below the cap. */
+static size_t check_policy(const uint32_t *policy, const double *q)
+{
+    size_t decided = 0;
+    for (size_t i = 0; i < H * S; i++) {
+        double best = 0, second = -1;
+        for (size_t a = 0; a < A; a++) {
+            double value = q[i * A + a];
+            second = fmax(second, fmin(value, best));
+            best = fmax(best, value);
+        }
+        assert_true(policy[i] < A);
+        assert_true(q[i * A + policy[i]] >= best - 1e-9);
+        decided += best > second + 1e-9;
+    }
+    return decided;
+}
+
+typedef struct ratios {
+    bool printed, local, optimise;
+    double c, e_n, e_p, e_r, alpha;
+} ratios;
+
+static double private_ucb_bonus(const void *context, const place *at)
+{
+    const ratios *o = context;
+    const double t = (double)USERS * H, l = sqrt(2 * log(4 * S * A * t / failure));
+    const double width = o->optimise ? sqrt(4 * S * log(6 * S * A * t / failure)) : l;
+    return o->c * l / sqrt(at->n) + (o->e_r + 2 * o->e_n) / at->n +
+           H * (o->c * width / sqrt(at->n) + (S * o->e_p + 2 * o->e_n) / at->n);
+}
+
+static void plain_ratios(const sample *x, double added, model *m)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        m->n[row] = fmax(1, x->visits[row] + added);
+        m->r[row] = (x->rewards[row] + x->counts.centre * x->visits[row]) / m->n[row];
+        for (size_t next = 0; next < S; next++)
+            m->p[row * S + next] = x->moves[row * S + next] / m->n[row];
+    }
+}
+
+/* Levels as printed, with 3 H / epsilon = scale; else the curator's. */
+static void private_ucb_levels(const sample *x, double error_scale, double scale, ratios *o)
+{
+    const double t = (double)USERS * H, terms = o->local ? USERS : pow(log2(USERS), 3);
+    o->e_n = error_scale * x->counts.visits_error;
+    o->e_p = error_scale * x->counts.moves_error;
+    o->e_r = error_scale * x->counts.rewards_error;
+    if (!o->printed)
+        return;
+    o->e_n = o->e_r = error_scale * scale * sqrt(8 * terms * log(6 * S * A * t / failure));
+    o->e_p = error_scale * scale * sqrt(8 * terms * log(6 * S * S * A * t / failure));
+}
+
+static void private_ucb_vi_acts_by_its_formula(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    for (int kind = 0; kind < 8; kind++) {
+        tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
+        ratios o = {.printed = (kind & 2) != 0, .local = (kind & 4) != 0, .c = 0.05};
+        const double error_scale = 0.03, scale = 0.02;
+        tacit__private_ucb_options options = {.bonus_scale = o.c,
+                                              .error_scale = error_scale,
+                                              .printed_scale = o.printed ? scale : 0,
+                                              .printed_terms =
+                                                  o.local ? USERS : pow(log2(USERS), 3),
+                                              .failure = failure,
+                                              .episodes = USERS};
+        size_t decided = 0;
+        tacit__private_ucb *planner;
+        assert_ok(tacit__private_ucb_create(space, &options, &planner));
+        for (int round = 0; round < 400; round++) {
+            static sample x;
+            static model m;
+            double q[ROWS];
+            draw(&seed, 4, 2, &x);
+            private_ucb_levels(&x, error_scale, scale, &o);
+            plain_ratios(&x, o.e_n, &m);
+            induct(&x, &m, space.tables, private_ucb_bonus, &o, q);
+            decided += check_policy(tacit__private_ucb_plan(planner, &x.counts).policy, q);
+        }
+        assert_true(decided > 400 * H * S / 4);
+        tacit__private_ucb_destroy(planner);
+    }
+}
+
+/* Uniform at first; then pi exp(eta Q), where Q values what pi does. The policy of an episode does not know its own counts. */
+static void private_ucb_po_mixes_by_its_formula(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int kind = 0; kind < 4; kind++) {
+        tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
+        ratios o = {.optimise = true, .c = 0.05};
+        const bool given = (kind & 2) != 0;
+        const double eta = given ? 0.3 : sqrt(2 * log(A) / ((double)H * H * USERS));
+        tacit__private_ucb_options options = {.optimise = true,
+                                              .bonus_scale = o.c,
+                                              .error_scale = 0.03,
+                                              .step_size = given ? eta : 0,
+                                              .failure = failure,
+                                              .episodes = USERS};
+        double log_weight[ROWS] = {0};
+        tacit__private_ucb *planner;
+        assert_ok(tacit__private_ucb_create(space, &options, &planner));
+        for (int round = 0; round < 40; round++) {
+            static sample x;
+            static model m;
+            double values[H + 1][S] = {{0}}, pi[A];
+            draw(&seed, 4, 2, &x);
+            private_ucb_levels(&x, options.error_scale, 0, &o);
+            plain_ratios(&x, o.e_n, &m);
+            tacit__billboard board = tacit__private_ucb_plan(planner, &x.counts);
+            assert_null(board.policy);
+            assert_int_equal(board.version, round + 1);
+            for (size_t h = H; h-- > 0;)
+                for (size_t s = 0; s < S; s++) {
+                    double total = 0;
+                    for (size_t a = 0; a < A; a++)
+                        total += pi[a] = exp(log_weight[(h * S + s) * A + a]);
+                    for (size_t a = 0; a < A; a++) {
+                        size_t i = (h * S + s) * A + a;
+                        place at = {.row = row_at(space.tables, h, s, a)};
+                        at.n = m.n[at.row];
+                        double q = m.r[at.row] + private_ucb_bonus(&o, &at);
+                        for (size_t next = 0; next < S; next++)
+                            q += m.p[at.row * S + next] * values[h + 1][next];
+                        q = fmin((double)(H - h), fmax(0, q));
+                        assert_within(board.mixed[i], pi[a] / total - 1e-12, pi[a] / total + 1e-12);
+                        values[h][s] += pi[a] / total * q;
+                        log_weight[i] += eta * q;
+                    }
+                }
+        }
+        tacit__private_ucb_destroy(planner);
+    }
+}
+
+/* --- PUCB --------------------------------------------------------------------------------------------- */
+
+static double pucb_bonus(const void *context, const place *at)
+{
+    const ratios *o = context;
+    const double e = o->e_n, n = at->n;
+    if (!(n >= 2 * e && n > 0))
+        return HUGE_VAL;
+    return o->c * (H + 1) * sqrt(2 * log(USERS / (failure / 9)) / fmax(n - e, 1)) +
+           (1 + S * H) * (3 * e / n + 2 * e * e / (n * n));
+}
+
+static void pucb_acts_by_its_formula(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    for (int kind = 0; kind < 4; kind++) {
+        tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
+        const double error_scale = 0.02, scale = 0.02;
+        ratios o = {.printed = (kind & 2) != 0, .c = 0.02};
+        tacit__pucb_options options = {.bonus_scale = o.c,
+                                       .error_scale = error_scale,
+                                       .printed_scale = o.printed ? scale : 0,
+                                       .failure = failure,
+                                       .episodes = USERS};
+        size_t decided = 0, unknown = 0;
+        tacit__pucb *planner;
+        assert_ok(tacit__pucb_create(space, &options, &planner));
+        for (int round = 0; round < 400; round++) {
+            static sample x;
+            static model m;
+            double q[ROWS];
+            draw(&seed, 4, 2, &x);
+            o.e_n = error_scale *
+                    (o.printed ? scale * log((2 * S * A * H + S * S * A * H) / (failure / 9)) *
+                                     pow(log(USERS), 2.5)
+                               : x.counts.rewards_error);
+            for (size_t row = 0; row < ROWS; row++) {
+                const double n = x.visits[row];
+                m.n[row] = n;
+                m.r[row] = x.counts.centre + x.rewards[row] / n;
+                for (size_t next = 0; next < S; next++)
+                    m.p[row * S + next] = x.moves[row * S + next] / n;
+                unknown += n < 2 * o.e_n;
+            }
+            induct(&x, &m, space.tables, pucb_bonus, &o, q);
+            decided += check_policy(tacit__pucb_plan(planner, &x.counts).policy, q);
+        }
+        assert_true(decided > 400 * H * S / 10);
+        assert_true(unknown > 0 || !o.printed); /* the threshold has something to do */
+        tacit__pucb_destroy(planner);
+    }
+}
+
+/* --- LDP-OBI ------------------------------------------------------------------------------------------- */
+
+static double obi_bonus(const void *context, const place *at)
+{
+    const ratios *o = context;
+    const double k = (double)at->c->users, n = at->n;
+    const double l = log(4 * M_PI * M_PI * S * A * H * k * k * k / (3 * failure));
+    const double b_r = o->c * sqrt(2 * l / n) + ((o->alpha + 1) * o->e_n + o->e_r) / n;
+    const double b_p = o->c * sqrt(14 * S * l / n) + (S * o->e_p + (o->alpha + 1) * o->e_n) / n;
+    return b_r + (at->left + 1) * b_p;
+}
+
+static void ldp_obi_acts_by_its_formula(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    tacit__space space = {S, A, H, 1};
+    for (int printed = 0; printed < 2; printed++) {
+        const double error_scale = 0.03, scale = 0.02;
+        ratios o = {.printed = printed == 1, .c = 0.02, .alpha = 1.7};
+        tacit__ldp_obi_options options = {.alpha = o.alpha,
+                                          .bonus_scale = o.c,
+                                          .error_scale = error_scale,
+                                          .printed_scale = o.printed ? scale : 0,
+                                          .failure = failure};
+        size_t decided = 0;
+        tacit__ldp_obi *planner;
+        assert_ok(tacit__ldp_obi_create(space, &options, &planner));
+        for (int round = 0; round < 800; round++) {
+            static sample x;
+            static model m;
+            double q[ROWS];
+            draw(&seed, 4, 2, &x);
+            x.counts.users = 1 + random_below(&seed, USERS);
+            const double k = (double)x.counts.users;
+            const double eta = 6 * failure / (M_PI * M_PI * k * k * 4 * S * A * (S + 2));
+            const double level = scale * sqrt(8 * log(2 / eta)) * fmax(sqrt(k), sqrt(log(2 / eta)));
+            o.e_n = error_scale * (o.printed ? level : x.counts.visits_error);
+            o.e_p = error_scale * (o.printed ? level : x.counts.moves_error);
+            o.e_r = error_scale * (o.printed ? level : x.counts.rewards_error);
+            plain_ratios(&x, o.alpha * o.e_n, &m);
+            induct(&x, &m, 1, obi_bonus, &o, q);
+            decided += check_policy(tacit__ldp_obi_plan(planner, &x.counts).policy, q);
+        }
+        assert_true(decided > 800 * H * S / 4);
+        tacit__ldp_obi_destroy(planner);
+    }
+}
+
+/* --- Optimism ------------------------------------------------------------------------------------------ */
+
+/* A random world, its optimal values, and exact counts of it: M = N P and R = N (r - 1/2), without any chance. */
+typedef struct truth {
+    double p[ROWS * S], r[ROWS], n[ROWS], q[ROWS], v[H + 1][S];
+} truth;
+
+static void make_truth(uint64_t *seed, size_t tables, truth *w)
+{
+    for (size_t row = 0; row < tables * S * A; row++) {
+        double sum = 0;
+        for (size_t next = 0; next < S; next++)
+            sum += w->p[row * S + next] = pow(random_unit(seed), 3);
+        for (size_t next = 0; next < S; next++)
+            w->p[row * S + next] /= sum;
+        w->r[row] = random_below(seed, 2) == 0 ? random_unit(seed) : (double)random_below(seed, 2);
+        w->n[row] = floor(pow(10, random_between(seed, 0, 5)));
+    }
+    memset(w->v, 0, sizeof w->v);
+    for (size_t h = H; h-- > 0;)
+        for (size_t s = 0; s < S; s++)
+            for (size_t a = 0; a < A; a++) {
+                size_t row = row_at(tables, h, s, a);
+                double q = w->r[row];
+                for (size_t next = 0; next < S; next++)
+                    q += w->p[row * S + next] * w->v[h + 1][next];
+                w->q[(h * S + s) * A + a] = q;
+                w->v[h][s] = fmax(w->v[h][s], q);
+            }
+}
+
+/* Noise of the largest size allowed. `way` says how it pulls: 0 every reward down and moves to where the values of the next
+ * step are lowest, with visits up; 1 the same with visits down; others at random. Errors `e` are for N, P and R. */
+static void disturb(uint64_t *seed, const truth *w, size_t tables, int way, const double e[3],
+                    sample *x)
+{
+    for (size_t row = 0; row < tables * S * A; row++) {
+        const double *next_v = w->v[tables == 1 ? 1 : row / (S * A) + 1];
+        double middle = 0;
+        for (size_t next = 0; next < S; next++)
+            middle += next_v[next] / S;
+        for (size_t next = 0; next < S; next++) {
+            bool up = way < 2 ? next_v[next] < middle : random_below(seed, 2) == 0;
+            x->moves[row * S + next] = w->n[row] * w->p[row * S + next] + (up ? e[1] : -e[1]);
+        }
+        bool up = way < 2 ? way == 0 : random_below(seed, 2) == 0;
+        x->visits[row] = w->n[row] + (up ? e[0] : -e[0]);
+        x->rewards[row] = w->n[row] * (w->r[row] - 0.5) - e[2];
+    }
+    x->counts = (tacit__counts){.users = USERS - 1,
+                                .visits = x->visits,
+                                .moves = x->moves,
+                                .rewards = x->rewards,
+                                .centre = 0.5,
+                                .visits_error = e[0],
+                                .moves_error = e[1],
+                                .rewards_error = e[2]};
+}
+
+/* At error_scale 1, Q >= Q* and N <= Nt <= N + 4 e_N, whatever the noise within its levels. With bonus_scale 0 the part of the bonus
+ * that pays for noise stands alone; with 1 the whole. */
+static void noise_within_its_levels_never_hides_a_better_action(void **state)
+{
+    (void)state;
+    uint64_t seed = 6;
+    static const tacit__ucbvi_bonus bonuses[] = {TACIT__BONUS_HOEFFDING, TACIT__BONUS_CERTIFICATE,
+                                                 TACIT__BONUS_BERNSTEIN};
+    size_t free = 0, all = 0;
+    for (size_t b = 0; b < sizeof bonuses / sizeof *bonuses; b++)
+        for (int kind = 0; kind < 4; kind++)
+            for (int round = 0; round < 300; round++) {
+                static truth w;
+                static sample x;
+                tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
+                /* each of the three is the large one at times */
+                double e[3];
+                for (int i = 0; i < 3; i++)
+                    e[i] = round % 4 == 3 || round % 4 == i ? random_between(&seed, 1, 20) : 0.01;
+                tacit__ucbvi_options o = {.bonus = bonuses[b],
+                                          .bonus_scale = (kind & 2) != 0 ? 1 : 0,
+                                          .error_scale = 1,
+                                          .failure = failure,
+                                          .episodes = USERS,
+                                          .fresh = true};
+                tacit__ucbvi *planner;
+                make_truth(&seed, space.tables, &w);
+                disturb(&seed, &w, space.tables, round % 3, e, &x);
+                assert_ok(tacit__ucbvi_create(space, &o, &planner));
+                (void)tacit__ucbvi_plan(planner, &x.counts);
+                tacit__ucbvi_view view = tacit__ucbvi_look(planner);
+                for (size_t row = 0; row < space.tables * S * A; row++)
+                    assert_within(view.visits[row], w.n[row] * (1 - 1e-12),
+                                  (w.n[row] + 4 * e[0]) * (1 + 1e-12));
+                for (size_t i = 0; i < ROWS; i++) {
+                    assert_true(view.q[i] >= w.q[i] - 1e-9);
+                    free += view.q[i] < (double)(H - i / (S * A));
+                    all++;
+                }
+                tacit__ucbvi_destroy(planner);
+            }
+    assert_true(4 * free > all); /* not by the cap alone */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_those_of_the_formulas),
+        cmocka_unit_test(private_ucb_vi_acts_by_its_formula),
+        cmocka_unit_test(private_ucb_po_mixes_by_its_formula),
+        cmocka_unit_test(pucb_acts_by_its_formula),
+        cmocka_unit_test(ldp_obi_acts_by_its_formula),
+        cmocka_unit_test(noise_within_its_levels_never_hides_a_better_action),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
