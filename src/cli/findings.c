@@ -26,7 +26,8 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .beside = beside};
     tacit_status status = tacit_explanation_create(&request, &explanation, err);
     *out = (cli_findings){.entry = entry, .explanation = explanation};
-    if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING)
+    if (status == TACIT_OK && agent != NULL && explanation->verdict != TACIT_VERDICT_NOTHING &&
+        entry->calibration != TACIT_CALIBRATION_FIGURE) /* its epsilon is a name only */
         tacit_agent_forecast(agent, &out->forecast);
     return status;
 }

@@ -11,6 +11,7 @@ static void tell_agent(const tacit_experiment *experiment, size_t world, const t
     tacit_agent *agent = NULL;
     tacit_forecast forecast;
     if (entry->yardstick || entry->guarantee.model == TACIT_MODEL_NONE ||
+        entry->calibration == TACIT_CALIBRATION_FIGURE || /* its epsilon is a name only */
         !tacit_experiment_plays(experiment, world, i) ||
         tacit_experiment_agent(experiment, world, place, i, 0, &agent, NULL) != TACIT_OK)
         return;

@@ -22,7 +22,7 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
     if (entry->calibration == TACIT_CALIBRATION_PUBLISHED)
         mark = ", published";
     else if (entry->calibration == TACIT_CALIBRATION_FIGURE)
-        mark = ", figure";
+        mark = ", figure: NOT PRIVATE";
     if (g->delta > 0)
         (void)snprintf(buffer, size, "%s (%g, %.3g)%s", tacit_model_name(g->model), g->epsilon,
                        g->delta, mark);

@@ -46,12 +46,12 @@ static const char *reason_of(const tacit__tabular_options *o, bool centred, bool
         return "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step, "
                "so L2 sqrt(H/2) (pooled: H/sqrt(2)); L1 H";
     if (centred)
-        return "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H";
+        return "H numbers r - 1/2, clipped to length u H/2, u = user_norm: L1 H, L2 u H";
     if (!pooled)
         return "H numbers of at most 1, one for each step, moved to other cells: L1 2H, "
                "L2 sqrt(2H)";
-    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, moved to other "
-                              "cells: L1 2H, L2 sqrt(2) u H"
+    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, u = user_norm, "
+                              "moved to other cells: L1 2H, L2 sqrt(2) u H"
                             : "H numbers of at most 1, perhaps all in one cell, moved to another: "
                               "L1 2H, L2 sqrt(2) H";
 }

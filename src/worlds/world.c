@@ -14,6 +14,7 @@
 struct tacit_world {
     tacit_world_facts facts;
     tacit__model model;
+    char remark[160]; /* of a finite process */
 };
 
 static const tacit__kind *const kinds[] = {
@@ -102,6 +103,17 @@ static tacit_status complete_bandit(tacit_world *world, const tacit__kind *kind)
     return TACIT_OK;
 }
 
+static const char *remark_of(tacit_world *world)
+{
+    const tacit__mdp *mdp = world->model.mdp;
+    if (mdp->n_unreachable > 0)
+        (void)snprintf(world->remark, sizeof world->remark,
+                       "states that no policy reaches within the horizon: %zu of %zu, the first is "
+                       "%lu; learners count them all the same",
+                       mdp->n_unreachable, mdp->n_states, (unsigned long)mdp->unreachable[0]);
+    return world->remark;
+}
+
 static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_error *err)
 {
     const tacit__mdp *mdp = world->model.mdp;
@@ -123,7 +135,7 @@ static tacit_status complete(tacit_world *world, const tacit__kind *kind, tacit_
         .rewards = mdp->reward,
         .mixture = world->model.mixture.dimension > 0 ? &world->model.mixture : NULL,
         .linear = world->model.linear.dimension > 0 ? &world->model.linear : NULL,
-        .remark = "",
+        .remark = remark_of(world),
     };
     tacit__free(scratch);
     return TACIT_OK;
