@@ -16,7 +16,7 @@
 static const char plain[] =
     "listen: 127.0.0.1:0\n"
     "store: service.db\n"
-    "limits: {body: 4096, header: 8192, timeout: 2}\n"
+    "limits: {body: 4096, header: 8192}\n"
     "learners:\n"
     "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100000, agent: " JOINT
     "}\n"

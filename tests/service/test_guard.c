@@ -1,47 +1,93 @@
 /* Who may ask, how often and how slowly, and what nobody learns from answers, logs and files. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "service/plain.h"
+
+/* The plain service with one more limit. */
+static void begin_with(server *s, const char *limit)
+{
+    static const char mark[] = "header: 8192";
+    char yaml[2048];
+    const char *at = strstr(plain, mark);
+    assert_non_null(at);
+    at += sizeof mark - 1;
+    (void)snprintf(yaml, sizeof yaml, "%.*s, %s%s", (int)(at - plain), plain, limit, at);
+    begin(s, yaml);
+}
+
+enum { SLOW = 20 };
+
+/* Connections on which half a request has come, in its head or in its body. */
+static void begin_slowly(const server *s, int slow[SLOW])
+{
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                     "Content-Length: 30\r\n\r\n{\"learner\":",
+                     s->token);
+    for (int i = 0; i < SLOW; i++) {
+        slow[i] = server_connect(s);
+        server_say(slow[i], text, i % 2 == 0 ? (size_t)n : 10);
+    }
+}
 
 static void slow_and_half_closed_clients_do_not_block_others(void **state)
 {
     (void)state;
     server s;
     char text[512];
-    int slow[20];
+    int slow[SLOW];
     begin(&s, plain);
-    int n = snprintf(text, sizeof text,
-                     "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
-                     "Content-Length: 30\r\n\r\n{\"learner\":",
-                     s.token);
-    for (int i = 0; i < 20; i++) {
-        slow[i] = server_connect(&s);
-        server_say(slow[i], text, i % 2 == 0 ? (size_t)n : 10);
-    }
+    begin_slowly(&s, slow);
     for (int i = 0; i < 50; i++)
         assert_int_equal(
             server_post(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", answer), 200);
     /* half closed: the request is whole, and the answer comes */
     int fd = server_connect(&s);
-    n = snprintf(text, sizeof text,
-                 "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
-                 "Content-Length: 28\r\n\r\n{\"learner\":\"arms\",\"state\":0}",
-                 s.token);
+    int n = snprintf(text, sizeof text,
+                     "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                     "Content-Length: 28\r\n\r\n{\"learner\":\"arms\",\"state\":0}",
+                     s.token);
     server_say(fd, text, (size_t)n);
     (void)shutdown(fd, SHUT_WR);
     (void)server_hear(fd, answer, sizeof answer, 3000);
     (void)close(fd);
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
-    for (int i = 0; i < 20; i++) { /* the slow ones are sent away after the time limit */
-        (void)server_hear(slow[i], answer, sizeof answer, 8000);
+    for (int i = 0; i < SLOW; i++)
+        (void)close(slow[i]);
+    end(&s);
+}
+
+static bool was_closed(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN);
+}
+
+static void slow_clients_are_sent_away(void **state)
+{
+    (void)state;
+    server s;
+    int slow[SLOW], gone = 0;
+    begin_with(&s, "timeout: 1");
+    begin_slowly(&s, slow);
+    for (int i = 0; i < SLOW; i++) {
+        (void)server_hear(slow[i], answer, sizeof answer, 10000);
+        gone += was_closed(slow[i]);
         (void)close(slow[i]);
     }
-    assert_int_equal(server_get(&s, "/healthz", answer), 200);
+    /* libmicrohttpd 0.9.75 forgets one in ten thousand on a machine with far too much to do; see fuzz_http.c */
+    assert_in_range(gone, SLOW - 2, SLOW);
+    wait_until(server_get(&s, "/healthz", answer) == 200); /* it may be sent away itself */
+    assert_int_equal(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
     end(&s);
 }
 
@@ -59,9 +105,7 @@ static void tokens_open_what_their_scopes_say(void **state)
     assert_error(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer), 401, "token",
                  "");
     assert_int_equal(kill(s.pid, SIGHUP), 0);
-    for (int i = 0;
-         i < 500 && server_ask(&s, reader, "GET", "/v1/learners", NULL, NULL, answer) != 200; i++)
-        nap(10);
+    wait_until(server_ask(&s, reader, "GET", "/v1/learners", NULL, NULL, answer) == 200);
     assert_int_equal(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer), 200);
     assert_error(server_ask(&s, observer, "POST", "/v1/decide", NULL, body, answer), 403, "scope",
                  "");
@@ -79,9 +123,7 @@ static void tokens_open_what_their_scopes_say(void **state)
     assert_int_equal(server_tool(&s, "token revoke service.yaml --name decider", out, sizeof out),
                      0);
     assert_int_equal(kill(s.pid, SIGHUP), 0);
-    for (int i = 0;
-         i < 500 && server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer) == 200; i++)
-        nap(10);
+    wait_until(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer) != 200);
     assert_error(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer), 401, "token",
                  "");
     assert_int_equal(server_tool(&s, "token list service.yaml", out, sizeof out), 0);
@@ -93,22 +135,32 @@ static void tokens_open_what_their_scopes_say(void **state)
     end(&s);
 }
 
+static double seconds(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came in since. */
 static void a_token_that_asks_too_often_is_told_to_wait(void **state)
 {
     (void)state;
+    enum { RATE = 2, REFUSED = 10, MOST = 2000 };
     server s;
-    char yaml[2048];
-    (void)snprintf(yaml, sizeof yaml, "%s", plain);
-    char *at = strstr(yaml, "timeout: 2");
-    memcpy(at, "rate: 5   ", 10);
-    begin(&s, yaml);
-    int refused = 0;
-    for (int i = 0; i < 30; i++)
-        if (server_get(&s, "/v1/learners", answer) == 429) {
+    begin_with(&s, "rate: 2");
+    int refused = 0, served = 0;
+    double start = seconds();
+    for (int i = 0; i < MOST && refused < REFUSED; i++) {
+        int status = server_get(&s, "/v1/learners", answer);
+        assert_true(status == 200 || status == 429);
+        if (status == 429)
             assert_non_null(strstr(answer, "Retry-After: "));
-            refused++;
-        }
-    assert_true(refused >= 10);
+        refused += status == 429;
+        served += status == 200;
+    }
+    assert_int_equal(refused, REFUSED);
+    assert_within(served, 1, RATE + RATE * (seconds() - start));
     nap(1100);
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
     end(&s);
@@ -160,6 +212,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_and_half_closed_clients_do_not_block_others),
+        cmocka_unit_test(slow_clients_are_sent_away),
         cmocka_unit_test(tokens_open_what_their_scopes_say),
         cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
         cmocka_unit_test(planted_values_are_found_nowhere),

@@ -28,7 +28,7 @@ void server_rewrite(server *s, const char *yaml);
 /* Kills what runs and removes the directory. */
 void server_close(server *s);
 
-/* Starts it; false if it ended instead, and then *code is its exit status and stderr is in DIRECTORY/err. */
+/* Starts it, on the address that the file says; it ends with this program at the latest. False if it ended instead, and then *code is its exit status and stderr is in DIRECTORY/err. */
 bool server_start(server *s, int *code);
 /* Sends a signal and waits for the end: the exit status, or minus the signal that ended it. */
 int server_stop(server *s, int signal);
@@ -58,6 +58,16 @@ size_t server_hear(int fd, char *out, size_t size, int ms);
 /* The value of "key":... in a flat piece of JSON: a string without its quotes, or the text of anything else. False: not there. */
 bool json_field(const char *json, const char *key, char *out, size_t size);
 double json_number(const char *json, const char *key);
+
+/* Looks again and again until the condition holds, or until two minutes are over: only what never comes takes that long, so nothing
+ * depends on how fast a machine is. What follows asserts the condition. */
+#define wait_until(condition)                                                                      \
+    do {                                                                                           \
+        double wait_end_ = 0;                                                                      \
+        while (!(condition) && server_may_wait(&wait_end_))                                        \
+            ;                                                                                      \
+    } while (0)
+bool server_may_wait(double *until);
 
 /* Waits until the learner has learned from `users` users. */
 void server_wait_users(const server *s, const char *learner, unsigned long users);
