@@ -146,7 +146,7 @@ static void curves_of_unfinished_jobs_can_be_seen(void **state)
     uint64_t after = 1;
     const tacit_lab_options options = {
         .n_threads = 1, .directory = box, .progress = stop_after, .context = &after};
-    static const char text[] = "world: {kind: riverswim}\nepisodes: 1000000\n"
+    static const char text[] = "world: {kind: riverswim}\nepisodes: 1000000000\n"
                                "agents: [{kind: optimal}, {kind: ucbvi}]\n";
     assert_ok(run(text, 0, &options, &part, &err));
     const tacit_job *ran = tacit_results_job(part, 0, 1, 0);

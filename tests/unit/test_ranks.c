@@ -188,16 +188,24 @@ static void a_process_that_dies_is_told_and_its_jobs_can_be_resumed(void **state
 {
     (void)state;
     tacit_results *one = alone();
+    /* after its greeting; when it has asked for a job; and somewhere, but if the others play all jobs meanwhile, in peace */
+    static const uint64_t all_lives[] = {1, 2, 8};
     tacit__ranks_set_silence(2);
-    for (uint64_t lives = 1; lives <= 8; lives += 7) {
+    for (size_t i = 0; i < sizeof all_lives / sizeof *all_lives; i++) {
+        const uint64_t lives = all_lives[i];
         char box[] = "/tmp/tacit-ranks-XXXXXX", path[64];
         assert_non_null(mkdtemp(box));
         process all[3] = {
             {.text = TEXT, .directory = box}, {.text = TEXT}, {.text = TEXT, .lives = lives}};
         live_together(all, 3);
-        assert_status(all[0].status, TACIT_SYSTEM);
-        assert_ptr_equal(strstr(all[0].err.message, "process 2 has not been heard of for 2 s"),
-                         all[0].err.message);
+        if (lives > 2 && all[0].status == TACIT_OK) {
+            assert_same(one, all[0].results);
+        } else {
+            assert_status(all[0].status, TACIT_SYSTEM);
+            assert_ptr_equal(strstr(all[0].err.message, "process 2 has not been heard of for 2 s"),
+                             all[0].err.message);
+        }
+        tacit_results_destroy(all[0].results);
         assert_ok(all[1].status);
         process again[1] = {{.text = TEXT, .directory = box}};
         live_together(again, 1);
