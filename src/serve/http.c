@@ -35,9 +35,15 @@ struct tacit__http {
     struct MHD_Daemon *daemon;
     tacit_service *service;
     atomic_uint requests;            /* begun and not answered */
+    atomic_uint waiting;             /* of them, those that are with the scribe, or may be */
+    atomic_int stage;
     pthread_mutex_t lock;            /* of the certificate, which a reload changes */
     tacit__certificate *certificate; /* NULL: no TLS */
 };
+
+/* The end of a daemon. LAST: what is asked on connections that are there is answered, and closes them. OVER: nothing is begun.
+ * libmicrohttpd ends the program if it is stopped while a connection is suspended, so that must be certain, not likely. */
+typedef enum stage { SERVING, LAST, OVER } stage;
 
 /* A request on its way. */
 typedef enum phase { RUNNING, SUSPENDED, DONE } phase;
@@ -49,7 +55,7 @@ typedef struct exchange {
     struct timespec start;
     char *body;
     size_t size, capacity;
-    bool handled, overflow;
+    bool handled, overflow, waits;
     atomic_int phase;
 } exchange;
 
@@ -105,6 +111,8 @@ static enum MHD_Result answer(exchange *e)
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
+    if (atomic_load(&e->http->stage) != SERVING)
+        (void)MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
     if (r->route != NULL)
@@ -187,14 +195,34 @@ static void resume(tacit__request *r)
         MHD_resume_connection(connection);
 }
 
+/* The scribe has nothing more to do with this. Called by the connection's own thread. */
+static void settle(exchange *e)
+{
+    if (e->waits)
+        atomic_fetch_sub(&e->http->waiting, 1);
+    e->waits = false;
+}
+
+static enum MHD_Result settle_and_answer(exchange *e)
+{
+    settle(e);
+    return answer(e);
+}
+
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
-    e->handled = true;
+    e->handled = e->waits = true;
+    atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
+    if (atomic_load(&e->http->stage) == OVER) {
+        r->retry_after = 1;
+        (void)tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
+        return settle_and_answer(e);
+    }
     if (e->overflow) {
         (void)tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
                             (unsigned long long)r->service->config.limits.body);
-        return answer(e);
+        return settle_and_answer(e);
     }
     r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
     r->idempotency = header(e->connection, "Idempotency-Key");
@@ -203,7 +231,7 @@ static enum MHD_Result handle(exchange *e)
     r->body_size = e->size;
     r->resume = resume;
     if (r->route->handle(r))
-        return answer(e);
+        return settle_and_answer(e);
     MHD_suspend_connection(e->connection);
     int running = RUNNING;
     if (!atomic_compare_exchange_strong(&e->phase, &running, SUSPENDED))
@@ -251,7 +279,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
                                 &known);
         return handle(e);
     }
-    return atomic_load(&e->phase) == DONE ? answer(e) : MHD_YES;
+    return atomic_load(&e->phase) == DONE ? settle_and_answer(e) : MHD_YES;
 }
 
 static void on_completed(void *cls, struct MHD_Connection *connection, void **context,
@@ -263,6 +291,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     if (e == NULL)
         return;
     struct tacit__http *http = e->http;
+    settle(e);
     tacit__free_secret(e->body, e->capacity);
     tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
     tacit__text_destroy(&e->request.answer);
@@ -397,13 +426,18 @@ tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
     return status;
 }
 
-/* Waits until the requests are answered, then ends the daemon. */
+/* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer than the time limit; what is
+ * with the scribe, always, since it is on its way to the disk. */
 static void finish(const tacit_service *s, struct tacit__http *http)
 {
     struct timespec start_time, nap = {.tv_nsec = 2000000};
     (void)clock_gettime(CLOCK_MONOTONIC, &start_time);
+    atomic_store(&http->stage, LAST);
     while (atomic_load(&http->requests) > 0 &&
            seconds_since(&start_time) < (double)s->config.limits.timeout)
+        (void)nanosleep(&nap, NULL);
+    atomic_store(&http->stage, OVER);
+    while (atomic_load(&http->waiting) > 0)
         (void)nanosleep(&nap, NULL);
     MHD_stop_daemon(http->daemon);
     free_http(http);
