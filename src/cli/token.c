@@ -63,6 +63,8 @@ static int act(const char *verb, const tacit_service_options *wish, const char *
         return cli_failed(status, &err);
     if (create)
         (void)puts(token);
+    if (revoke)
+        (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
     return CLI_DONE;
 }
 

@@ -80,6 +80,15 @@ bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **f
     return true;
 }
 
+void tacit__episode_count(tacit__episode *e, const tacit__told *t)
+{
+    const size_t h = e->config->request.horizon, all = tacit__episode_size(e->config);
+    memset(e->rewards, 0, all - (h + 1)); /* the marks are the last h + 1 bytes */
+    e->known[t->step] |= (uint8_t)(DECIDED | (t->has_reward ? REWARDED : 0));
+    if (t->has_next)
+        e->known[t->step + 1] |= REACHED;
+}
+
 size_t tacit__episode_length(const tacit__episode *e)
 {
     size_t n = 0;

@@ -34,6 +34,9 @@ typedef struct tacit__told {
  * as it was. */
 bool tacit__episode_tell(tacit__episode *episode, const tacit__told *told, const char **field);
 
+/* The same for who will not be learned from: marks how far they are, and wipes everything else that was told. */
+void tacit__episode_count(tacit__episode *episode, const tacit__told *told);
+
 /* Steps that have a decision, counted from the first without a gap. */
 size_t tacit__episode_length(const tacit__episode *episode);
 /* Everything is known. */

@@ -34,8 +34,8 @@ enum { OVERFLOW_TIMES = 4 };
 struct tacit__http {
     struct MHD_Daemon *daemon;
     tacit_service *service;
-    atomic_uint requests;            /* begun and not answered */
-    atomic_uint waiting;             /* of them, those that are with the scribe, or may be */
+    atomic_uint requests; /* begun and not answered */
+    atomic_uint waiting;  /* of them, those that are with the scribe, or may be */
     atomic_int stage;
     pthread_mutex_t lock;            /* of the certificate, which a reload changes */
     tacit__certificate *certificate; /* NULL: no TLS */
@@ -86,6 +86,8 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
         (void)snprintf(text, sizeof text, "%u", r->retry_after);
         (void)MHD_add_response_header(response, "Retry-After", text);
     }
+    if (r->status == 405)
+        (void)MHD_add_response_header(response, "Allow", r->allow);
     if (r->status == 401)
         (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (r->type != NULL && strncmp(r->type, "text/html", 9) == 0) {
@@ -133,13 +135,15 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
 {
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
-    bool known;
+    const char *known;
     if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && header(e->connection, "Host") == NULL)
         return !tacit__refuse(r, 400, "host", NULL, "HTTP/1.1 needs a header Host");
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
+    r->allow = known;
     if (r->route == NULL)
-        return !(known ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
-                       : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
+        return !(known != NULL
+                     ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
+                     : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
     switch (
         tacit__service_admit(r->service, header(e->connection, "Authorization"), r->route->scope)) {
     case 401:
@@ -274,7 +278,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     }
     if (!e->handled) {
         /* the path is kept by the connection, but not for good: look it up again */
-        bool known;
+        const char *known;
         (void)tacit__route_find(method, url, &e->request.path_id, &e->request.path_id_length,
                                 &known);
         return handle(e);

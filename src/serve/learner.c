@@ -6,6 +6,7 @@
 #include "serve/learner.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "account/door.h"
@@ -116,7 +117,7 @@ static void draw_ahead(tacit__learner *l)
 static bool wait_ms(tacit__learner *l, long ms)
 {
     struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += ms % 1000 * 1000000;
     until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -126,6 +127,17 @@ static bool wait_ms(tacit__learner *l, long ms)
     bool go_on = !l->stop;
     pthread_mutex_unlock(&l->lock);
     return go_on;
+}
+
+/* Messages about contributions repeat no number of them, so this may be read by an operator. */
+static void say_failed(const tacit__learner *l, tacit_status status, const tacit_error *err)
+{
+    char line[TACIT__MAX_NAME + sizeof err->message + 80];
+    (void)snprintf(line, sizeof line,
+                   "learner '%s' decides, but learns no more until a restart: %s", l->config->name,
+                   err->message[0] != '\0' ? err->message : tacit_status_message(status));
+    if (l->say != NULL)
+        l->say(l->context, line);
 }
 
 static void *learn(void *context)
@@ -145,6 +157,7 @@ static void *learn(void *context)
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
             pthread_mutex_unlock(&l->lock);
+            say_failed(l, status, &err);
             break;
         }
         if (status == TACIT_SYSTEM)
@@ -170,9 +183,15 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     if (l == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     l->config = setting->config;
+    l->say = setting->say;
+    l->context = setting->context;
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
-    (void)pthread_cond_init(&l->news, NULL);
+    pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&l->news, &steady);
+    (void)pthread_condattr_destroy(&steady);
     tacit_status status = tacit__learner_restore(l, vault, err);
     if (status == TACIT_OK)
         status =

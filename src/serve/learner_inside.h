@@ -25,6 +25,8 @@ struct tacit__learner {
     size_t state_size, state_capacity;
     pthread_t thread;
     bool started;
+    void (*say)(void *context, const char *line); /* or NULL */
+    void *context;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t news;

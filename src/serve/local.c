@@ -11,6 +11,34 @@
 
 enum { CACHE_SECONDS = 5 };
 
+/* Whether one of a list of tags is this one; a weak one is as good here (RFC 9110, 13.1.2). */
+static bool has_tag(const char *list, const char *tag)
+{
+    const size_t length = strlen(tag);
+    if (strcmp(list, "*") == 0)
+        return true;
+    while (*list != '\0') {
+        list += strspn(list, " \t,");
+        list += strncmp(list, "W/", 2) == 0 ? 2 : 0;
+        if (strncmp(list, tag, length) == 0 && strchr(" \t,", list[length]) != NULL)
+            return true; /* strchr finds the end, too */
+        list += strcspn(list, ",");
+    }
+    return false;
+}
+
+/* Which billboard of this run of the service it is. */
+static void make_tag(tacit__request *r, const tacit__learner *l, const tacit__board *board)
+{
+    const uint64_t facts[] = {(uint64_t)tacit__learner_id(l), tacit__board_look(board)->version,
+                              tacit__board_users(board)};
+    uint8_t hash[TACIT__KEY_BYTES];
+    char text[TACIT__BASE64_SIZE(12)];
+    tacit__keyed_hash(r->service->key_tag, facts, sizeof facts, hash, sizeof hash);
+    tacit__base64_write(hash, 12, text);
+    (void)snprintf(r->etag, sizeof r->etag, "\"%llu-%s\"", (unsigned long long)facts[1], text);
+}
+
 bool tacit__handle_billboard(tacit__request *r)
 {
     tacit__learner *l = tacit__service_learner(r->service, r->learner);
@@ -21,11 +49,10 @@ bool tacit__handle_billboard(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(l);
     tacit__board *board = tacit__learner_board(l);
     uint64_t version = tacit__board_look(board)->version;
-    (void)snprintf(r->etag, sizeof r->etag, "\"%llu-%llu\"", (unsigned long long)version,
-                   (unsigned long long)tacit__board_users(board));
+    make_tag(r, l, board);
     r->max_age = CACHE_SECONDS;
     r->status = 200;
-    if (r->if_none_match != NULL && strcmp(r->if_none_match, r->etag) == 0) {
+    if (r->if_none_match != NULL && has_tag(r->if_none_match, r->etag)) {
         r->status = 304;
     } else {
         tacit__text_print(&r->answer, "{\"learner\":\"%s\",\"version\":%llu,\"users\":%llu,",

@@ -43,7 +43,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
                         .next_state = r->next_state,
                         .next_features = features + c->per_user};
     tacit__episode e = tacit__episode_view(c, r->data);
-    if (!tacit__episode_tell(&e, &told, &r->field)) {
+    bool full = false;
+    status = tacit__vault_is_full(vault, t->learner, &full, err);
+    if (status != TACIT_OK)
+        return status;
+    if (full) { /* nobody will learn from it: how far the user is, is all that is needed */
+        tacit__episode_count(&e, &told);
+    } else if (!tacit__episode_tell(&e, &told, &r->field)) {
         r->answer_code = CONTRADICTION;
         return TACIT_OK;
     }

@@ -35,6 +35,7 @@ struct tacit__request {
     unsigned status;      /* of the answer */
     tacit__text answer;   /* JSON, unless `type` says otherwise */
     const char *type;     /* NULL: application/json */
+    const char *allow;    /* with 405: the methods that there are */
     char etag[64];        /* "": none */
     unsigned max_age;     /* seconds that others may keep the answer; 0: none */
     unsigned retry_after; /* seconds; 0: none */

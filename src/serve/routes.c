@@ -51,8 +51,8 @@ const tacit__route tacit__routes[] = {
      "`decision`, `reward`, `next_state`, `next_context`: as above", "as above"},
     {"GET", "/v1/billboard", TACIT__SCOPE_OPEN, tacit__handle_billboard,
      "What anybody may read and act by: the policy, and under local privacy what a device needs to "
-     "make its report. With an `ETag`; "
-     "`If-None-Match` gives 304.",
+     "make its report. With an `ETag`, which is another one for every version and every learner; "
+     "`If-None-Match` gives 304. May be cached for 5 seconds.",
      "`?learner=`: its name; may be left out if there is one",
      "200: `learner`, `version`, `users`, `episodes`, `model`, `guarantee`, `agent`, `space`, "
      "`monitor` (what the mean reward in a report costs, or null), `together`, and "
@@ -76,20 +76,24 @@ const tacit__route tacit__routes[] = {
      "`reward`, `reward_error`"},
     {"GET", "/v1/ledger", TACIT__SCOPE_READ, tacit__handle_ledger,
      "What was released, what it cost, what is left; as it is on disk.", "`?learner=`",
-     "200: `learner`, `guarantee`, `monitor`, `together`, `users`, `left`, `releases`: `name`, "
-     "`dimension`, `declared`, "
-     "`passed`, `left`, `scale`"},
+     "200: `learner`, `model`, `guarantee`, `agent`, `space`, `episodes`, `monitor`, `together`, "
+     "then as for learners (`limit` to `reward_error`), and `releases`: `name`, `dimension`, "
+     "`declared`, `passed`, `left`, `scale`; for local learners these are reports, and a `note` "
+     "says so"},
     {"GET", "/v1/guarantee", TACIT__SCOPE_READ, tacit__handle_guarantee,
      "What is promised and why: the release plan with sensitivities, reasons, noise scales, and "
      "what the accountant makes of them.",
      "`?learner=`",
-     "200: `learner`, `model`, `epsilon`, `delta`, `law`, `releases`, `accounted`, `monitor`, "
-     "`together` (learner and monitor), `sentences`"},
+     "200: `learner`, `model`, `guarantee`, `agent`, `space`, `episodes`, `plan` (null without "
+     "privacy): `law`, `releases` (`name`, `dimension`, `steps`, `l1`, `l2`, `column_l1`, "
+     "`column_l2`, `scale`, `reason`), `accounted`; `monitor`, the same or null; `together` "
+     "(learner "
+     "and monitor), `sentences`, `remark`"},
     {"GET", "/v1/history", TACIT__SCOPE_READ, tacit__handle_history,
      "Curves: version and released mean reward over users.", "`?learner=`",
      "200: `learner`, `points`: `users`, `at`, `version`, `reward` (null without a monitor)"},
     {"GET", "/healthz", TACIT__SCOPE_OPEN, tacit__handle_health, "Whether the service serves.", "",
-     "200: `status` is `ok`; 503: `failing`, the store cannot be written"},
+     "200: `status` is `ok`, `version` (of tacit); 503: `failing`, the store cannot be written"},
     {"GET", "/metrics", TACIT__SCOPE_READ, tacit__handle_metrics,
      "Figures in Prometheus' text format.", "", "200"},
     {"GET", "/", TACIT__SCOPE_OPEN, tacit__handle_page,
@@ -119,9 +123,9 @@ static bool matches(const char *pattern, const char *path, const char **id, size
 }
 
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
-                                      size_t *id_length, bool *known)
+                                      size_t *id_length, const char **allowed)
 {
-    *known = false;
+    *allowed = NULL;
     for (size_t i = 0; i < tacit__n_routes; i++) {
         const tacit__route *route = &tacit__routes[i];
         if (!matches(route->path, path, id, id_length))
@@ -129,7 +133,7 @@ const tacit__route *tacit__route_find(const char *method, const char *path, cons
         if (strcmp(route->method, method) == 0 ||
             (strcmp(method, "HEAD") == 0 && strcmp(route->method, "GET") == 0))
             return route;
-        *known = true;
+        *allowed = strcmp(route->method, "GET") == 0 ? "GET, HEAD" : route->method;
     }
     return NULL;
 }
@@ -244,13 +248,14 @@ void tacit__routes_reference(tacit__text *out)
              "| 401 | there is no token, or nobody knows it |\n"
              "| 403 | the token has not the scope |\n"
              "| 404 | there is no such route, learner or episode |\n"
-             "| 405 | the route has another method |\n"
+             "| 405 | the route has another method, which `Allow` names |\n"
              "| 409 | it contradicts what was said before, or the user has taken part |\n"
              "| 410 | the episode is too old |\n"
              "| 413 | the body is too large |\n"
              "| 422 | a field is missing, unknown or out of range; nothing has changed |\n"
              "| 429 | the token asks too often; `Retry-After` says when to come back |\n"
-             "| 503 | the store cannot be written, or is full; nothing was acknowledged |\n"
+             "| 503 | the store cannot be written, or is full, or the service stops; nothing was "
+             "acknowledged |\n"
              "\n"
              "What is not HTTP/1.0 or HTTP/1.1 as libmicrohttpd reads it is answered by "
              "libmicrohttpd, in HTML: 400, 413, 414, 431, 505. "

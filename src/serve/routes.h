@@ -17,9 +17,9 @@ struct tacit__route {
 extern const tacit__route tacit__routes[];
 extern const size_t tacit__n_routes;
 
-/* The route of a path; *known is whether the path exists with another method. NULL: none. */
+/* The route of a path. NULL: none; *allowed are then the methods that the path has, or NULL. */
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
-                                      size_t *id_length, bool *known);
+                                      size_t *id_length, const char **allowed);
 
 const char *tacit__scope_name(unsigned scope);
 /* "decide,observe" as bits; false: one of them does not exist. */

@@ -1,14 +1,17 @@
 #include "serve/scribe.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
 enum {
-    MOST = 1024
-}; /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
+    MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
+    SETTLE_SECONDS = 2 /* without a job, after which the log is cut */
+};
 
 struct tacit__scribe {
     tacit__vault *vault;
@@ -16,7 +19,9 @@ struct tacit__scribe {
     pthread_mutex_t lock;
     pthread_cond_t news;
     tacit__job *first, *last;
-    bool stop;
+    bool stop, unsettled; /* the log has something */
+    void (*say)(void *context, const char *line);
+    void *context;
     atomic_uint_fast64_t jobs, commits, failures;
     atomic_bool failing;
 };
@@ -47,7 +52,13 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
         status = tacit__vault_commit(s->vault, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
                               memory_order_relaxed);
-    atomic_store_explicit(&s->failing, status != TACIT_OK, memory_order_relaxed);
+    bool failed = status != TACIT_OK, before = atomic_exchange(&s->failing, failed);
+    if (failed != before && s->say != NULL)
+        s->say(s->context, !failed ? "the store can be written again"
+                           : err != NULL && err->message[0] != '\0'
+                               ? err->message
+                               : "the store cannot be written");
+    s->unsettled = true;
     return status;
 }
 
@@ -68,13 +79,29 @@ static void write_all(tacit__scribe *s, tacit__job *list)
     }
 }
 
+/* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
+static void await(tacit__scribe *s)
+{
+    while (s->first == NULL && !s->stop) {
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += SETTLE_SECONDS;
+        if (!s->unsettled) {
+            pthread_cond_wait(&s->news, &s->lock);
+        } else if (pthread_cond_timedwait(&s->news, &s->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&s->lock);
+            s->unsettled = !tacit__vault_settle(s->vault);
+            pthread_mutex_lock(&s->lock);
+        }
+    }
+}
+
 static void *work(void *context)
 {
     tacit__scribe *s = context;
     pthread_mutex_lock(&s->lock);
     for (;;) {
-        while (s->first == NULL && !s->stop)
-            pthread_cond_wait(&s->news, &s->lock);
+        await(s);
         if (s->first == NULL)
             break;
         tacit__job *list = take(s);
@@ -93,7 +120,11 @@ tacit_status tacit__scribe_create(tacit__vault *vault, tacit__scribe **out, taci
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->vault = vault;
     (void)pthread_mutex_init(&s->lock, NULL);
-    (void)pthread_cond_init(&s->news, NULL);
+    pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&s->news, &steady);
+    (void)pthread_condattr_destroy(&steady);
     if (pthread_create(&s->thread, NULL, work, s) != 0) {
         tacit__free(s);
         return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
@@ -114,6 +145,13 @@ void tacit__scribe_destroy(tacit__scribe *s)
     (void)pthread_cond_destroy(&s->news);
     (void)pthread_mutex_destroy(&s->lock);
     tacit__free(s);
+}
+
+void tacit__scribe_hear(tacit__scribe *s, void (*say)(void *context, const char *line),
+                        void *context)
+{
+    s->say = say;
+    s->context = context;
 }
 
 void tacit__scribe_post(tacit__scribe *s, tacit__job *job)

@@ -1,5 +1,6 @@
 /* The scribe: the one thread that writes to the vault. Jobs that wait are written together in one transaction, so that one
- * sync to disk acknowledges many (group commit). */
+ * sync to disk acknowledges many (group commit). When there has been nothing to write for a while, it cuts the write-ahead log,
+ * since that still has what was deleted. */
 #ifndef TACIT_SERVE_SCRIBE_H
 #define TACIT_SERVE_SCRIBE_H
 
@@ -24,6 +25,10 @@ TACIT_MUST_USE tacit_status tacit__scribe_create(tacit__vault *vault, tacit__scr
                                                  tacit_error *err);
 /* Writes what waits, then ends. Accepts NULL. */
 void tacit__scribe_destroy(tacit__scribe *scribe);
+
+/* `say` hears, from the scribe's thread, when the store begins to fail, and when it works again. Before the first job. */
+void tacit__scribe_hear(tacit__scribe *scribe, void (*say)(void *context, const char *line),
+                        void *context);
 
 void tacit__scribe_post(tacit__scribe *scribe, tacit__job *job);
 /* Posts and waits; the job's `done` is set here. */

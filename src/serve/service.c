@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -109,8 +110,8 @@ unsigned tacit__service_admit(tacit_service *s, const char *bearer, unsigned sco
     static const char prefix[] = "Bearer ";
     if (scope == TACIT__SCOPE_OPEN)
         return 200;
-    if (bearer == NULL || strncmp(bearer, prefix, sizeof prefix - 1) != 0)
-        return 401;
+    if (bearer == NULL || strncasecmp(bearer, prefix, sizeof prefix - 1) != 0)
+        return 401; /* schemes have no case */
     const char *text = bearer + sizeof prefix - 1;
     uint8_t hash[TACIT__TOKEN_HASH];
     tacit__digest(&(tacit__bytes){text, strlen(text)}, 1, hash);
@@ -158,7 +159,7 @@ static void *sweep(void *context)
             atomic_fetch_add(&s->expired, w.n);
         }
         struct timespec until;
-        (void)clock_gettime(CLOCK_REALTIME, &until);
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* whatever time it is said to be */
         until.tv_sec += w.n == SWEEP_MOST || w.forgotten == SWEEP_MOST ? 0
                         : s->config.expire < SWEEP_SECONDS             ? 1
                                                                        : SWEEP_SECONDS;
@@ -193,14 +194,19 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         tacit__service_say(s, "this store is a copy: learners decide, but learn no more");
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         /* the scribe begins after all learners are restored, so the vault is free until then */
-        tacit__learner_setting setting = {
-            .config = &s->config.learners[i], .store = s->config.store, .key = key, .closed = copy};
+        tacit__learner_setting setting = {.config = &s->config.learners[i],
+                                          .store = s->config.store,
+                                          .key = key,
+                                          .closed = copy,
+                                          .say = s->log,
+                                          .context = s->log_context};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
     if (status == TACIT_OK) {
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);
         tacit__key_derive(key, "tacit service: requests", s->key_again);
+        tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(key, sizeof key);
     return status;
@@ -209,6 +215,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
     tacit_status status = tacit__scribe_create(s->vault, &s->scribe, err);
+    if (status == TACIT_OK && s->log != NULL)
+        tacit__scribe_hear(s->scribe, s->log, s->log_context);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         status = tacit__learner_start(s->learners[i], s->scribe, err);
     if (status == TACIT_OK && pthread_create(&s->sweeper, NULL, sweep, s) != 0)
@@ -233,7 +241,11 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     (void)pthread_mutex_init(&s->guest_lock, NULL);
     (void)pthread_mutex_init(&s->guarantee_lock, NULL);
     (void)pthread_mutex_init(&s->stop_lock, NULL);
-    (void)pthread_cond_init(&s->stop_news, NULL);
+    pthread_condattr_t steady;
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&s->stop_news, &steady);
+    (void)pthread_condattr_destroy(&steady);
     tacit_status status = tacit__service_config_read(options->file, &s->config, err);
     if (status == TACIT_OK)
         status = tacit__service_config_open(&s->config, err);

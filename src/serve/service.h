@@ -37,6 +37,8 @@ struct tacit_service {
     tacit_log_fn *log;
     void *log_context;
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_tag
+        [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
     tacit__vault *vault; /* the scribe's, while there is one */
     tacit__scribe *scribe;
     tacit__vault *reader;

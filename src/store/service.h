@@ -5,10 +5,12 @@
  *     input     finished users in the order in which they were acknowledged, sealed, until a learner's state has them
  *     seen      episodes and reports that were taken, so that none counts twice
  *     answer    what requests with an idempotency key were answered, sealed, until their episode is too old
- *     person    users that took part, as keyed hashes
+ *     person    users that took part, as keyed hashes; who was answered `full` has not
  *     ledger    releases: how many steps were declared, how many have passed
  *     history   points for curves; public
  *     token     who may do what; hashes only
+ *
+ * The counters and the ledger can be read by anybody, but are proved with the state (service_proof.c): changed ones are noticed.
  *
  * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. A learner's state, its
  * ledger and the removal of the inputs that are in it change in one transaction (tacit__vault_keep).
@@ -50,6 +52,8 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
+/* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
+bool tacit__vault_settle(tacit__vault *vault);
 
 /* --- Learners --------------------------------------------------------------------------------- */
 
@@ -131,6 +135,9 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
                                               const uint8_t *person, int64_t opened,
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
+/* Whether the learner has had all its users. */
+TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
+                                                 tacit_error *err);
 /* *size 0: there is none. *data is to be freed with tacit__free_secret. *seen: it was finished before. */
 TACIT_MUST_USE tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
                                               const uint8_t key[TACIT__VAULT_KEY], uint8_t **data,

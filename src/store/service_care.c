@@ -2,6 +2,7 @@
  * they are used. See store/service.h. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -243,6 +244,59 @@ static tacit_status check_sealed(tacit__vault *vault, const char *sql, const uin
     return status;
 }
 
+static tacit_status check_states(tacit__vault *vault, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = prepare(vault, "SELECT id, state FROM learner", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    int code;
+    while (status == TACIT_OK && (code = sqlite3_step(s)) != SQLITE_DONE) {
+        size_t size, n = 0;
+        const void *sealed = tacit__vault_blob(s, 1, &size);
+        uint8_t *data = NULL;
+        status = code == SQLITE_ROW ? tacit__vault_open_state(vault, sqlite3_column_int64(s, 0),
+                                                              sealed, size, &data, &n, err)
+                                    : tacit__db_fail(&vault->db, code, "read", err);
+        tacit__free_secret(data, n);
+    }
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+/* Sentences about the whole vault: each counts what contradicts it. */
+static tacit_status check_sums(tacit__vault *vault, tacit_error *err)
+{
+    static const struct {
+        const char *sql, *why;
+    } sentences[] = {
+        {"SELECT count(*) FROM learner WHERE accepted != users + refused +"
+         " (SELECT count(*) FROM input WHERE input.learner = learner.id)",
+         "a learner's users do not add up: some are lost or double"},
+        {"SELECT count(*) FROM learner WHERE accepted > users_limit",
+         "a learner has more users than it was declared for"},
+        {"SELECT count(*) FROM learner WHERE accepted !="
+         " (SELECT count(*) FROM seen WHERE seen.learner = learner.id)",
+         "a learner has not as many users as episodes or reports that were taken"},
+        {"SELECT count(*) FROM ledger WHERE passed > declared",
+         "more was released than was declared"},
+        {"SELECT count(*) FROM person WHERE (learner, key) NOT IN (SELECT learner, key FROM seen)"
+         " AND (learner, key) NOT IN (SELECT learner, key FROM open)",
+         "somebody is said to have taken part without an episode"},
+        {"SELECT count(*) FROM history, learner WHERE learner = id AND history.users >"
+         " learner.users",
+         "the curve of a learner has more users than the learner"}};
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences && status == TACIT_OK; i++) {
+        uint64_t wrong = 0;
+        status = count(vault, sentences[i].sql, &wrong, err);
+        if (status == TACIT_OK && wrong > 0)
+            status =
+                tacit__fail(err, TACIT_CORRUPT, "%.200s: %s", vault->db.path, sentences[i].why);
+    }
+    return status;
+}
+
 tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health, tacit_error *err)
 {
     *health = (tacit__vault_health){0};
@@ -258,28 +312,24 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
         {"SELECT count(*) FROM answer", &health->answers},
         {"SELECT count(*) FROM token", &health->tokens},
         {"SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", &health->bytes}};
-    tacit_status status = check_pages(vault, err);
+    /* one view of the whole, while somebody else writes */
+    tacit_status status = tacit__db_run(&vault->db, "BEGIN", "read", err);
+    if (status != TACIT_OK)
+        return status;
+    status = check_pages(vault, err);
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == TACIT_OK; i++)
         status = count(vault, counts[i].sql, counts[i].out, err);
-    /* every acknowledged user is in a state or waiting for it */
-    uint64_t lost = 0;
     if (status == TACIT_OK)
-        status = count(vault,
-                       "SELECT count(*) FROM learner WHERE accepted != users + refused +"
-                       " (SELECT count(*) FROM input WHERE input.learner = learner.id)",
-                       &lost, err);
-    if (status == TACIT_OK && lost > 0)
-        status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: a learner's users do not add up: some are lost or double",
-                             vault->db.path);
+        status = check_sums(vault, err);
     if (status == TACIT_OK && vault->keyed)
-        status = check_sealed(vault, "SELECT state FROM learner", vault->key_state, err);
+        status = check_states(vault, err);
     if (status == TACIT_OK && vault->keyed)
         status = check_sealed(vault, "SELECT data FROM input", vault->key_input, err);
     if (status == TACIT_OK && vault->keyed)
         status = check_sealed(vault, "SELECT data FROM open", vault->key_input, err);
     if (status == TACIT_OK && vault->keyed)
         status = check_sealed(vault, "SELECT data FROM answer", vault->key_input, err);
+    (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
 
@@ -288,14 +338,16 @@ tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_er
     if (access(path, F_OK) == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s exists already", path);
     tacit__db copy = {0};
+    if (strlen(path) >= sizeof copy.path)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the copy's path is too long");
     (void)snprintf(copy.path, sizeof copy.path, "%s", path);
+    mode_t before = umask(077); /* as the original: its owner's alone */
     int code =
         sqlite3_open_v2(path, &copy.handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (code == SQLITE_OK) {
+        /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
         sqlite3_backup *backup = sqlite3_backup_init(copy.handle, "main", vault->db.handle, "main");
-        do
-            code = backup != NULL ? sqlite3_backup_step(backup, 1024) : SQLITE_ERROR;
-        while (code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED);
+        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy.handle);
         (void)sqlite3_backup_finish(backup);
         code = code == SQLITE_DONE ? SQLITE_OK : code;
     }
@@ -304,6 +356,7 @@ tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_er
                             "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
                             "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
                             NULL, NULL, NULL);
+    (void)umask(before);
     tacit_status status =
         code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&copy, code, "write the copy", err);
     tacit__db_close(&copy);

@@ -11,6 +11,7 @@ struct tacit__vault {
     bool keyed, copy, answers_counted;
     uint64_t answers; /* rows of that table, if they were counted */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
+    uint8_t key_proof[TACIT__KEY_BYTES];
 };
 
 /* Numbers of the statements that are compiled once. */
@@ -19,6 +20,9 @@ enum {
     SQL_ADD_LEARNER,
     SQL_KEEP,
     SQL_KEEP_LINE,
+    SQL_STATE,
+    SQL_PROVE,
+    SQL_PROVE_LINES,
     SQL_DROP_INPUTS,
     SQL_NOTE,
     SQL_SEE,
@@ -26,6 +30,8 @@ enum {
     SQL_ACCEPT,
     SQL_CLAIM,
     SQL_CLAIMED,
+    SQL_UNCLAIM,
+    SQL_IS_FULL,
     SQL_TAKE,
     SQL_HOLD,
     SQL_HELD,
@@ -44,6 +50,19 @@ const void *tacit__vault_blob(sqlite3_stmt *statement, int column, size_t *size)
 TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
                                                      const void *sealed, size_t size, uint8_t **out,
                                                      size_t *out_size, tacit_error *err);
+
+enum { TACIT__PROOF_BYTES = 32 };
+
+/* A keyed hash of a learner's row and of its lines in the ledger, as they are now, and of the state that they belong to, which
+ * begins with `sealed`. It stands behind the state: nobody without the key can change one without the others. */
+TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
+                                               const uint8_t *sealed,
+                                               uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err);
+
+/* What stands in the column of states: opened, if it was not changed, and neither was what belongs to it. */
+TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
+                                                    const void *sealed, size_t size, uint8_t **out,
+                                                    size_t *out_size, tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

@@ -49,18 +49,27 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-/* The person belongs to this episode from now on, unless they belong to another one. */
-static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                          const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
+/* *answer is PERSON for who belongs to another episode, and FULL where nothing is kept of anybody. */
+static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                               const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
 {
     bool has = false;
+    tacit_status status = TACIT_OK;
+    if (person != NULL)
+        status = tacit__vault_has_person(vault, learner, person, key, &has, err);
+    if (has)
+        *answer = TACIT__VAULT_PERSON;
+    else if (vault->copy)
+        *answer = TACIT__VAULT_FULL;
+    return status;
+}
+
+/* The person belongs to this episode from now on. */
+static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                          const uint8_t *key, tacit_error *err)
+{
     if (person == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__vault_has_person(vault, learner, person, key, &has, err);
-    if (status == TACIT_OK && has)
-        *answer = TACIT__VAULT_PERSON;
-    if (status != TACIT_OK || has)
-        return status;
     return tacit__db_write(&vault->db, SQL_CLAIM, "INSERT OR IGNORE INTO person VALUES(?,?,?)", err,
                            "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key,
                            (size_t)TACIT__VAULT_KEY);
@@ -96,13 +105,9 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
     *answer = !seen ? TACIT__VAULT_TAKEN : same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
     if (status != TACIT_OK || seen)
         return status;
-    status = claim(vault, learner, person, key, answer, err);
+    status = ask_person(vault, learner, person, key, answer, err);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
-    if (vault->copy) {
-        *answer = TACIT__VAULT_FULL;
-        return TACIT_OK;
-    }
     status = tacit__db_write(&vault->db, SQL_ACCEPT,
                              "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
                              " accepted<users_limit",
@@ -113,7 +118,16 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
         status =
             tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?",
                             err, "ib", learner, key, (size_t)TACIT__VAULT_KEY);
-    if (status != TACIT_OK || *answer == TACIT__VAULT_FULL)
+    if (status == TACIT_OK &&
+        *answer == TACIT__VAULT_FULL) /* who was not learned from may come again */
+        return person == NULL
+                   ? TACIT_OK
+                   : tacit__db_write(&vault->db, SQL_UNCLAIM,
+                                     "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
+                                     learner, person, (size_t)TACIT__VAULT_KEY);
+    if (status == TACIT_OK)
+        status = claim(vault, learner, person, key, err);
+    if (status != TACIT_OK)
         return status;
     status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
                              learner, key, (size_t)TACIT__VAULT_KEY, content,
@@ -141,13 +155,11 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (status != TACIT_OK || seen)
         return status;
-    status = claim(vault, learner, person, key, answer, err);
+    status = ask_person(vault, learner, person, key, answer, err);
+    if (status == TACIT_OK && *answer == TACIT__VAULT_TAKEN)
+        status = claim(vault, learner, person, key, err);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
-    if (vault->copy) {
-        *answer = TACIT__VAULT_FULL;
-        return TACIT_OK;
-    }
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -156,6 +168,22 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                              err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
                              size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
+    return status;
+}
+
+tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
+                                  tacit_error *err)
+{
+    sqlite3_stmt *s;
+    *full = false;
+    tacit_status status =
+        tacit__db_prepare(&vault->db, SQL_IS_FULL,
+                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    status = tacit__db_next(&vault->db, s, full, err);
+    (void)sqlite3_reset(s);
     return status;
 }
 

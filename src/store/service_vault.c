@@ -17,7 +17,7 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-enum { FORMAT = 2, APPLICATION = 0x74616374, BUSY_MS = 5000 };
+enum { FORMAT = 3, APPLICATION = 0x74616374, BUSY_MS = 5000 };
 
 static const char schema[] =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
@@ -109,6 +109,7 @@ static void derive_keys(tacit__vault *vault, const uint8_t *key)
 {
     tacit__key_derive(key, "tacit vault: states", vault->key_state);
     tacit__key_derive(key, "tacit vault: inputs", vault->key_input);
+    tacit__key_derive(key, "tacit vault: proofs", vault->key_proof);
     vault->keyed = true;
 }
 
@@ -273,6 +274,16 @@ void tacit__vault_undo(tacit__vault *vault)
         (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
+bool tacit__vault_settle(tacit__vault *vault)
+{
+    (void)sqlite3_busy_timeout(vault->db.handle,
+                               0); /* whoever wants to write now is not kept waiting */
+    int code =
+        sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    (void)sqlite3_busy_timeout(vault->db.handle, BUSY_MS);
+    return code == SQLITE_OK;
+}
+
 /* --- Learners ---------------------------------------------------------------------------------- */
 
 static uint64_t count_at(sqlite3_stmt *statement, int column)
@@ -311,64 +322,61 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
         memcpy(learner->fingerprint, fingerprint, size);
     if (status == TACIT_OK && state != NULL) {
         const void *sealed = tacit__vault_blob(s, 8, &size);
-        status =
-            tacit__vault_open_sealed(vault, vault->key_state, sealed, size, state, state_size, err);
+        status = tacit__vault_open_state(vault, learner->id, sealed, size, state, state_size, err);
     }
     (void)sqlite3_reset(s);
     return status;
 }
 
-/* Sealed with a key; to be freed. */
-static tacit_status seal(const uint8_t *key, const void *data, size_t size, uint8_t **out,
-                         tacit_error *err)
+/* The state, sealed, and the proof of what belongs to it. All the rest must have been written. */
+static tacit_status write_state(tacit__vault *vault, int64_t id, const uint8_t *state, size_t size,
+                                tacit_error *err)
 {
-    *out = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
-    if (*out == NULL)
+    size_t sealed_size = size + TACIT__SEAL_BYTES;
+    uint8_t *sealed = tacit__alloc(sealed_size + TACIT__PROOF_BYTES, 1);
+    if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__seal(key, data, size, *out);
-    return TACIT_OK;
+    tacit__seal(vault->key_state, state, size, sealed);
+    tacit_status status = tacit__vault_prove(vault, id, sealed, sealed + sealed_size, err);
+    if (status == TACIT_OK)
+        status = tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET state=? WHERE id=?",
+                                 err, "bi", sealed, sealed_size + TACIT__PROOF_BYTES, id);
+    tacit__free(sealed);
+    return status;
 }
 
 tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vault_learner *learner,
                               const uint8_t *state, size_t state_size, tacit_error *err)
 {
-    uint8_t *sealed;
-    tacit_status status = seal(vault->key_state, state, state_size, &sealed, err);
+    tacit_status status =
+        tacit__db_write(&vault->db, SQL_ADD_LEARNER,
+                        "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
+                        " refused, version, taken) VALUES(?,?,?,0,0,0,?,0)",
+                        err, "tbii", name, learner->fingerprint, sizeof learner->fingerprint,
+                        (int64_t)learner->limit, (int64_t)learner->version);
     if (status != TACIT_OK)
         return status;
-    status = tacit__db_write(&vault->db, SQL_ADD_LEARNER,
-                             "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
-                             " refused, version, taken, state) VALUES(?,?,?,0,0,0,?,0,?)",
-                             err, "tbiib", name, learner->fingerprint, sizeof learner->fingerprint,
-                             (int64_t)learner->limit, (int64_t)learner->version, sealed,
-                             state_size + TACIT__SEAL_BYTES);
-    tacit__free(sealed);
-    if (status == TACIT_OK)
-        learner->id = sqlite3_last_insert_rowid(vault->db.handle);
-    return status;
+    learner->id = sqlite3_last_insert_rowid(vault->db.handle);
+    return write_state(vault, learner->id, state, state_size, err);
 }
 
 tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *learner,
                                const uint8_t *state, size_t state_size,
                                const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
 {
-    uint8_t *sealed;
-    tacit_status status = seal(vault->key_state, state, state_size, &sealed, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__db_write(&vault->db, SQL_KEEP,
-                             "UPDATE learner SET users=?, refused=?, version=?, taken=?, state=?"
-                             " WHERE id=?",
-                             err, "iiiibi", (int64_t)learner->users, (int64_t)learner->refused,
-                             (int64_t)learner->version, learner->taken, sealed,
-                             state_size + TACIT__SEAL_BYTES, learner->id);
-    tacit__free(sealed);
+    tacit_status status =
+        tacit__db_write(&vault->db, SQL_KEEP,
+                        "UPDATE learner SET users=?, refused=?, version=?, taken=? WHERE id=?", err,
+                        "iiiii", (int64_t)learner->users, (int64_t)learner->refused,
+                        (int64_t)learner->version, learner->taken, learner->id);
     for (size_t i = 0; i < n_lines && status == TACIT_OK; i++)
         status = tacit__db_write(&vault->db, SQL_KEEP_LINE,
                                  "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
                                  " passed=excluded.passed",
                                  err, "itii", learner->id, lines[i].release,
                                  (int64_t)lines[i].declared, (int64_t)lines[i].passed);
+    if (status == TACIT_OK)
+        status = write_state(vault, learner->id, state, state_size, err);
     if (status == TACIT_OK)
         status = tacit__db_write(&vault->db, SQL_DROP_INPUTS,
                                  "DELETE FROM input WHERE learner=? AND number<=?", err, "ii",

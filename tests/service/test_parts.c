@@ -431,18 +431,18 @@ static void routes_are_found_by_method_and_path(void **state)
     (void)state;
     const char *id;
     size_t length;
-    bool known;
-    assert_non_null(tacit__route_find("GET", "/healthz", &id, &length, &known));
-    assert_non_null(tacit__route_find("HEAD", "/healthz", &id, &length, &known));
-    assert_null(tacit__route_find("POST", "/healthz", &id, &length, &known));
-    assert_true(known);
-    assert_null(tacit__route_find("GET", "/healthz/", &id, &length, &known));
-    assert_false(known);
+    const char *allowed;
+    assert_non_null(tacit__route_find("GET", "/healthz", &id, &length, &allowed));
+    assert_non_null(tacit__route_find("HEAD", "/healthz", &id, &length, &allowed));
+    assert_null(tacit__route_find("POST", "/healthz", &id, &length, &allowed));
+    assert_string_equal(allowed, "GET, HEAD");
+    assert_null(tacit__route_find("GET", "/healthz/", &id, &length, &allowed));
+    assert_null(allowed);
     const tacit__route *route =
-        tacit__route_find("POST", "/v1/episodes/abc/decide", &id, &length, &known);
+        tacit__route_find("POST", "/v1/episodes/abc/decide", &id, &length, &allowed);
     assert_true(route != NULL && length == 3 && strncmp(id, "abc", 3) == 0);
-    assert_null(tacit__route_find("POST", "/v1/episodes//decide", &id, &length, &known));
-    assert_null(tacit__route_find("POST", "/v1/episodes/a/b/decide", &id, &length, &known));
+    assert_null(tacit__route_find("POST", "/v1/episodes//decide", &id, &length, &allowed));
+    assert_null(tacit__route_find("POST", "/v1/episodes/a/b/decide", &id, &length, &allowed));
     unsigned bits;
     char text[64];
     assert_true(tacit__scopes_read("decide,observe", &bits) &&
