@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "serve/routes.h"
 #include "service/plain.h"
 
 /* The plain service with one more limit. */
@@ -107,6 +108,9 @@ static void tokens_open_what_their_scopes_say(void **state)
     assert_int_equal(kill(s.pid, SIGHUP), 0);
     wait_until(server_ask(&s, reader, "GET", "/v1/learners", NULL, NULL, answer) == 200);
     assert_int_equal(server_ask(&s, decider, "POST", "/v1/decide", NULL, body, answer), 200);
+    char header[200]; /* schemes have no case */
+    (void)snprintf(header, sizeof header, "Authorization: bearer %s\r\n", decider);
+    assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", header, body, answer), 200);
     assert_error(server_ask(&s, observer, "POST", "/v1/decide", NULL, body, answer), 403, "scope",
                  "");
     assert_error(server_ask(&s, decider, "POST", "/v1/observe", NULL, "{}", answer), 403, "scope",
@@ -132,6 +136,94 @@ static void tokens_open_what_their_scopes_say(void **state)
     assert_int_equal(server_tool(&s, "token create service.yaml --name decider --scopes decide",
                                  out, sizeof out),
                      2); /* a name is used once */
+    end(&s);
+}
+
+/* The routes that a scope opens, beside those that are open. All others are closed: every route with every scope is asked. */
+static void every_route_asks_for_its_scope(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scope, *routes;
+    } opens[] = {
+        {"decide", "POST /v1/episodes;POST /v1/episodes/x/decide;POST /v1/decide;"},
+        {"observe", "POST /v1/episodes/x/observe;POST /v1/observe;"},
+        {"report", "POST /v1/reports;"},
+        {"read", "GET /v1/learners;GET /v1/ledger;GET /v1/guarantee;GET /v1/history;GET /metrics;"},
+    };
+    static const char open[] = "GET /v1/billboard;GET /healthz;GET /;";
+    enum { SCOPES = sizeof opens / sizeof *opens };
+    server s;
+    char tokens[SCOPES][128], all[2048] = "";
+    server_open(&s, TACIT_COMMAND, plain);
+    server_token(&s, "all", "admin", s.token);
+    for (size_t i = 0; i < SCOPES; i++) {
+        server_token(&s, opens[i].scope, opens[i].scope, tokens[i]);
+        (void)strcat(all, opens[i].routes);
+    }
+    (void)strcat(all, open);
+    assert_true(server_start(&s, NULL));
+    size_t asked = 0;
+    for (const char *at = all; *at != '\0'; at += strcspn(at, ";") + 1, asked++) {
+        char route[128], method[8], path[64];
+        (void)snprintf(route, sizeof route, "%.*s;", (int)strcspn(at, ";"), at);
+        assert_int_equal(sscanf(route, "%7s %63[^;]", method, path), 2);
+        bool is_open = strstr(open, route) != NULL;
+        const char *body = method[0] == 'P' ? "{}" : NULL;
+        int status = server_ask(&s, "", method, path, NULL, body, answer);
+        if (is_open ? status == 401 : status != 401)
+            fail_msg("%s without a token: %d", route, status);
+        status = server_ask(&s, s.token, method, path, NULL, body, answer);
+        if (status == 401 || status == 403)
+            fail_msg("%s as admin: %d", route, status);
+        for (size_t i = 0; i < SCOPES; i++) {
+            status = server_ask(&s, tokens[i], method, path, NULL, body, answer);
+            if ((status != 403) != (is_open || strstr(opens[i].routes, route) != NULL) ||
+                status == 401)
+                fail_msg("%s with %s: %d", route, opens[i].scope, status);
+        }
+    }
+    assert_int_equal(asked, tacit__n_routes); /* none was forgotten */
+    assert_true(ledger(&s, "arms", "accepted") == 0);
+    end(&s);
+}
+
+/* Every key of an answer is named in the reference, at its route. */
+static void what_is_answered_is_written_down(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/v1/billboard", "/v1/learners", "/v1/ledger",
+                                        "/v1/guarantee", "/v1/history",  "/healthz"};
+    server s;
+    char decision[1024];
+    begin(&s, plain);
+    decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "few", 1);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *id, *allowed;
+        size_t length;
+        const tacit__route *route = tacit__route_find("GET", paths[i], &id, &length, &allowed);
+        /* what is the same for learners and in the ledger is said once */
+        const tacit__route *like = tacit__route_find("GET", "/v1/learners", &id, &length, &allowed);
+        for (int j = 0; j < 2; j++) {
+            char path[64];
+            (void)snprintf(path, sizeof path, "%s?learner=%s", paths[i], j == 0 ? "few" : "ours");
+            assert_int_equal(server_get(&s, path, answer), 200);
+            int depth = 0;
+            for (const char *at = strchr(answer, '{'); *at != '\0'; at++) {
+                char key[40] = "", quoted[48];
+                depth += (*at == '{') - (*at == '}');
+                if (depth != 1 || sscanf(at, "\"%39[a-z0-9_]\":", key) != 1 ||
+                    strncmp(at + 1 + strlen(key), "\":", 2) != 0)
+                    continue;
+                (void)snprintf(quoted, sizeof quoted, "`%s`", key);
+                if (strstr(route->answers, quoted) == NULL &&
+                    !(strcmp(paths[i], "/v1/ledger") == 0 && strstr(like->answers, quoted) != NULL))
+                    fail_msg("%s answers %s, which is not in the reference", path, key);
+            }
+        }
+    }
     end(&s);
 }
 
@@ -214,6 +306,8 @@ int main(void)
         cmocka_unit_test(slow_and_half_closed_clients_do_not_block_others),
         cmocka_unit_test(slow_clients_are_sent_away),
         cmocka_unit_test(tokens_open_what_their_scopes_say),
+        cmocka_unit_test(every_route_asks_for_its_scope),
+        cmocka_unit_test(what_is_answered_is_written_down),
         cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
         cmocka_unit_test(planted_values_are_found_nowhere),
     };

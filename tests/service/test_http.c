@@ -108,6 +108,11 @@ static void after_the_last_user_it_decides_and_learns_no_more(void **state)
         assert_true(json_number(answer, "version") == version);
         assert_observed(&s, decision, ",\"reward\":0.5", "full");
     }
+    for (int i = 0; i < 2;
+         i++) { /* who was not learned from has not taken part, and is decided for again */
+        decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0,\"user\":\"late\"}", decision);
+        assert_observed(&s, decision, ",\"reward\":0.5", "full");
+    }
     assert_true(ledger(&s, "few", "accepted") == 4 && ledger(&s, "few", "left") == 0);
     assert_non_null(strstr(answer, "\"learning\":false"));
     assert_non_null(strstr(answer, "the budget is spent"));
@@ -163,9 +168,32 @@ static void local_reports_are_counted_once(void **state)
     const char *at = strstr(answer, "ETag: ");
     assert_non_null(at);
     (void)snprintf(etag, sizeof etag, "%.*s", (int)strcspn(at + 6, "\r"), at + 6);
-    (void)snprintf(extra, sizeof extra, "If-None-Match: %s\r\n", etag);
-    assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=ours", extra, NULL, answer),
-                     304);
+    static const struct {
+        const char *before, *after;
+        int status;
+    } matches[] = {{"", "", 304},
+                   {"W/", "", 304},
+                   {"\"other\", ", "", 304},
+                   {"", " , \"other\"", 304},
+                   {"*", NULL, 304},
+                   {"\"other\"", NULL, 200},
+                   {"\"", NULL, 200},
+                   {"", "\"other", 200},
+                   {",,", ",", 304}};
+    for (size_t i = 0; i < sizeof matches / sizeof *matches; i++) {
+        bool has = matches[i].after != NULL;
+        (void)snprintf(extra, sizeof extra, "If-None-Match: %s%s%s\r\n", matches[i].before,
+                       has ? etag : "", has ? matches[i].after : "");
+        assert_int_equal(
+            server_ask(&s, "", "GET", "/v1/billboard?learner=ours", extra, NULL, answer),
+            matches[i].status);
+        assert_non_null(strstr(answer, etag));
+        assert_non_null(strstr(answer, "Cache-Control: public, max-age=5\r\n"));
+    }
+    /* the same version of another learner is something else */
+    assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=arms", NULL, NULL, answer),
+                     200);
+    assert_null(strstr(answer, etag));
     assert_error(server_ask(&s, s.token, "POST", "/v1/reports", NULL,
                             "{\"learner\":\"ours\",\"report\":\"AAAA\"}", answer),
                  422, "missing", "Idempotency-Key");
@@ -195,6 +223,8 @@ static void local_reports_are_counted_once(void **state)
     assert_true(json_number(out, "users") == 40 && json_number(out, "failures") == 0);
     server_wait_users(&s, "ours", 40);
     assert_true(ledger(&s, "ours", "refused") == 0);
+    /* a release of every device, 50 of which were declared */
+    assert_true(json_number(answer, "declared") == 50 && json_number(answer, "passed") == 40);
     end(&s);
 }
 

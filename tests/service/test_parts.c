@@ -147,6 +147,38 @@ static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
 
 /* --- Episodes ----------------------------------------------------------------------------------- */
 
+static void who_is_not_learned_from_is_only_counted(void **state)
+{
+    (void)state;
+    enum { STEPS = 3, FEATURES = 4 };
+    const tacit__learner_config c = {.request = {.n_actions = 2, .horizon = STEPS},
+                                     .per_user = FEATURES};
+    double bytes[64] = {0}, features[FEATURES] = {0.25, 0.5, 0.75, 1};
+    const char *field;
+    assert_true(tacit__episode_size(&c) <= sizeof bytes);
+    tacit__episode e = tacit__episode_view(&c, bytes);
+    tacit__told told = {.state = 7,
+                        .action = 1,
+                        .features = features,
+                        .has_reward = true,
+                        .has_next = true,
+                        .reward = 0.5,
+                        .next_state = 9,
+                        .next_features = features};
+    assert_true(tacit__episode_tell(&e, &told, &field)); /* before the last user came */
+    for (size_t h = 0; h < STEPS; h++) {
+        assert_false(tacit__episode_is_finished(&e));
+        told.step = h;
+        tacit__episode_count(&e, &told);
+        tacit__episode_count(&e, &told); /* again: the same */
+        assert_int_equal(tacit__episode_length(&e), h + 1);
+        const uint8_t *raw = (const uint8_t *)bytes;
+        for (size_t i = 0; i < tacit__episode_size(&c) - (STEPS + 1); i++)
+            assert_int_equal(raw[i], 0);
+    }
+    assert_true(tacit__episode_is_finished(&e));
+}
+
 static void episodes_grow_in_any_order(void **state)
 {
     (void)state;
@@ -475,6 +507,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_or_refused_with_the_line),
         cmocka_unit_test(tickets_come_back_as_they_went_and_cannot_be_made),
+        cmocka_unit_test(who_is_not_learned_from_is_only_counted),
         cmocka_unit_test(episodes_grow_in_any_order),
         cmocka_unit_test(the_monitor_goes_on_where_it_was_saved),
         cmocka_unit_test(devices_report_to_the_monitor),

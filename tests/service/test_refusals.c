@@ -52,6 +52,10 @@ static void what_is_out_of_range_is_refused_with_its_field(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_error(server_post(&s, cases[i].path, cases[i].body, answer), cases[i].status,
                      cases[i].code, cases[i].field);
+    assert_error(server_get(&s, "/v1/decide", answer), 405, "method", "");
+    assert_non_null(strstr(answer, "Allow: POST\r\n"));
+    assert_error(server_post(&s, "/metrics", "{}", answer), 405, "method", "");
+    assert_non_null(strstr(answer, "Allow: GET, HEAD\r\n"));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     assert_error(observe(&s, decision, ""), 422, "missing", "reward");
     assert_error(observe(&s, decision, ",\"reward\":1.5"), 422, "out_of_range", "reward");
