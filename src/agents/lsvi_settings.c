@@ -131,15 +131,12 @@ tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, 
     for (size_t i = 0; status == TACIT_OK && i < pairs; i++) {
         uint32_t s = (uint32_t)(i / sp->n_actions), a = (uint32_t)(i % sp->n_actions);
         f->row(f->context, s, a, phi);
-        bool fits = tacit__lsvi_place(d, sp->bound, sp->feature_bits, phi, agent->table + i * d);
-        for (size_t j = 0; j < d && sp->simplex; j++)
-            fits = fits && phi[j] >= 0;
-        if (!fits)
+        if (!tacit__lsvi_place(sp, phi, agent->table + i * d))
             status = tacit__reading_fail(r, err, TACIT_OUT_OF_BOUND,
                                          "the features of state %lu, action %lu are not what was "
                                          "declared: of length at most %g%s",
                                          (unsigned long)s, (unsigned long)a, sp->bound,
-                                         sp->simplex ? ", not negative" : "");
+                                         sp->simplex ? ", not negative, of sum 1" : "");
     }
     tacit__free(phi);
     sp->table = agent->table;

@@ -14,24 +14,34 @@
 #include "linalg/symmetric.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
-#define SLACK 1e-9         /* relative excess of a feature's length that is taken for rounding */
+#define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
 
-bool tacit__lsvi_place(size_t d, double bound, int bits, const double *phi, double *out)
+bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double *out)
 {
-    double steps = ldexp(1 / bound, bits), most = ldexp(1, 2 * bits), square = 0, length = 0;
+    const size_t d = sp->dimension;
+    const double one = ldexp(1, sp->feature_bits), steps = one / sp->bound;
+    double square = 0, length = 0, sum = 0, total = 0;
+    bool positive = true;
     for (size_t j = 0; j < d; j++) {
         out[j] = trunc(phi[j] * steps);
         square += out[j] * out[j]; /* integers below 2^53 */
+        total += fabs(out[j]);
         length += phi[j] * phi[j];
+        sum += phi[j];
+        positive = positive && phi[j] >= 0;
     }
-    if (!(sqrt(length) <= bound * (1 + SLACK)))
+    if (!(sqrt(length) <= sp->bound * (1 + SLACK)))
         return false;
-    while (square > most) { /* by rounding alone: a step off the largest coordinate until it fits */
+    if (sp->simplex && !(positive && fabs(sum - 1) <= SLACK))
+        return false;
+    /* by rounding alone: a step off the largest coordinate until it fits */
+    while (square > one * one || (sp->simplex && total > one)) {
         size_t largest = 0;
         for (size_t j = 1; j < d; j++)
             largest = fabs(out[j]) > fabs(out[largest]) ? j : largest;
         double x = fabs(out[largest]);
         square -= 2 * x - 1;
+        total -= 1;
         out[largest] = copysign(x - 1, out[largest]);
     }
     return true;
@@ -211,12 +221,13 @@ static tacit_status check_user(tacit__lsvi_data *c, const tacit__lsvi_user *u, t
                                h, sp->n_actions);
         for (size_t a = 0; carried && a < sp->n_actions; a++) {
             size_t at = (h * sp->n_actions + a) * sp->dimension;
-            if (!tacit__lsvi_place(sp->dimension, sp->bound, sp->feature_bits, u->features + at,
-                                   c->placed + at))
+            if (!tacit__lsvi_place(sp, u->features + at, c->placed + at))
                 return tacit__fail(err, TACIT_OUT_OF_BOUND,
                                    "step %zu: a feature vector is longer than its bound %g, or "
-                                   "not of finite numbers",
-                                   h, sp->bound);
+                                   "not of finite numbers%s",
+                                   h, sp->bound,
+                                   sp->simplex ? ", or has negative ones, or does not sum to 1"
+                                               : "");
         }
     }
     return TACIT_OK;

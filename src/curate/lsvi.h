@@ -28,8 +28,9 @@ typedef struct tacit__lsvi_data_options {
 
 typedef struct tacit__lsvi_data tacit__lsvi_data;
 
-/* phi, of length at most `bound`, to integers of length at most 2^bits; false if it is longer or not a number. */
-bool tacit__lsvi_place(size_t d, double bound, int bits, const double *phi, double *out);
+/* phi, of length at most the space's bound, to integers of length at most 2^feature_bits, and on the simplex, if that is declared,
+ * to integers that are not negative and sum to at most that; false if it is not what was declared, or not a number. */
+bool tacit__lsvi_place(const tacit__linear_space *space, const double *phi, double *out);
 
 /* The lattice for features of so many users. */
 int tacit__lsvi_feature_bits(uint64_t episodes);

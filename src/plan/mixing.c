@@ -173,6 +173,17 @@ void tacit__mixing_apply(const tacit__mixing *m, const double *u, double *out)
         out[next] = scale * u[next];
 }
 
+static bool is_simplex(size_t d, const double *row)
+{
+    double sum = 0;
+    bool positive = true;
+    for (size_t j = 0; j < d; j++) {
+        sum += row[j];
+        positive = positive && row[j] >= 0;
+    }
+    return positive && fabs(sum - 1) <= SLACK;
+}
+
 static tacit_status fill_rewards(const tacit_linear *l, size_t n_actions, size_t pairs,
                                  double *table, tacit_error *err)
 {
@@ -189,6 +200,11 @@ static tacit_status fill_rewards(const tacit_linear *l, size_t n_actions, size_t
                                  "state %zu, action %zu: features of the reward are %g long, their "
                                  "declared bound is %g",
                                  s, a, found, l->bound);
+        else if (l->simplex && !is_simplex(l->dimension, row))
+            status = tacit__fail(err, TACIT_OUT_OF_BOUND,
+                                 "state %zu, action %zu: features of the reward were declared not "
+                                 "to be negative and to sum to 1, and these do not",
+                                 s, a);
         for (size_t j = 0; j < l->dimension; j++)
             table[j * pairs + pair] = row[j] / l->bound;
     }

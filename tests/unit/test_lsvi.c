@@ -664,12 +664,16 @@ static void users_that_do_not_fit_are_refused_and_change_nothing(void **state)
     s.form = LSVI_CARRIED;
     agent = lsvi_start(&s);
     t.features = &features[0][0][0];
-    features[1][1][0] = 0.9;
-    features[1][1][1] = 0.9;
-    assert_status(tacit_agent_learn(agent, &t, &err), TACIT_OUT_OF_BOUND);
-    features[1][1][1] = (double)NAN;
-    assert_status(tacit_agent_learn(agent, &t, &err), TACIT_OUT_OF_BOUND);
-    features[1][1][1] = 0;
+    for (size_t i = 0; i < (size_t)LSVI_H * LSVI_A; i++)
+        features[i / LSVI_A][i % LSVI_A][2] = 1;
+    static const double wrong[][3] = {
+        {0.9, 0.9, 0}, {1, (double)NAN, 0}, {0.7, 0.7, 0}, {0.6, 0.6, -0.2}, {0.5, 0, 0.4}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memcpy(features[1][1], wrong[i], sizeof wrong[i]);
+        assert_status(tacit_agent_learn(agent, &t, &err), TACIT_OUT_OF_BOUND);
+    }
+    assert_non_null(strstr(err.message, "does not sum to 1"));
+    memcpy(features[1][1], (const double[3]){0.5, 0.25, 0.25}, sizeof wrong[0]);
     assert_ok(tacit_agent_learn(agent, &t, &err));
     tacit_situation where = {.step = 0};
     uint32_t action;

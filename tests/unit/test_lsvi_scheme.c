@@ -102,13 +102,6 @@ static void a_table_is_searched_pair_by_pair(void **state)
     enum { ROWS = 12 };
     double table[ROWS * D], one = ldexp(1, BITS);
     draw w = {.seed = 5};
-    for (size_t i = 0; i < ROWS; i++) {
-        double phi[D];
-        draw_feature(&w, phi);
-        for (size_t j = 0; j < D; j++)
-            phi[j] *= 0.7;
-        assert_true(tacit__lsvi_place(D, 1, BITS, phi, table + i * D));
-    }
     tacit__linear_space sp = {.form = TACIT__TABLE,
                               .n_states = ROWS / 2,
                               .n_actions = 2,
@@ -117,6 +110,13 @@ static void a_table_is_searched_pair_by_pair(void **state)
                               .bound = 1,
                               .feature_bits = BITS,
                               .table = table};
+    for (size_t i = 0; i < ROWS; i++) {
+        double phi[D];
+        draw_feature(&w, phi);
+        for (size_t j = 0; j < D; j++)
+            phi[j] *= 0.7;
+        assert_true(tacit__lsvi_place(&sp, phi, table + i * D));
+    }
     for (double t = 0; t < 10; t += 1.5) {
         double most = 0;
         for (size_t i = 0; i < ROWS; i++)
@@ -141,10 +141,11 @@ static void features_on_the_lattice_are_never_longer_than_one(void **state)
     draw w = {.seed = 9};
     for (int i = 0; i < 20000; i++) {
         double phi[D], out[D], square = 0, bound = 0.01 + 3 * random_unit(&w.seed);
+        const tacit__linear_space sp = {.dimension = D, .bound = bound, .feature_bits = BITS};
         draw_feature(&w, phi);
         for (size_t j = 0; j < D; j++)
             phi[j] *= bound * (1 + 5e-10);
-        assert_true(tacit__lsvi_place(D, bound, BITS, phi, out));
+        assert_true(tacit__lsvi_place(&sp, phi, out));
         for (size_t j = 0; j < D; j++) {
             assert_true(out[j] == floor(out[j]));
             assert_within(fabs(ldexp(out[j], -BITS) * bound - phi[j]), 0, ldexp(2 * bound, -BITS));
@@ -155,12 +156,44 @@ static void features_on_the_lattice_are_never_longer_than_one(void **state)
         double length = 0;
         for (size_t j = 0; j < D; j++)
             length += phi[j] * phi[j];
-        assert_true(tacit__lsvi_place(D, bound, BITS, phi, out) == (sqrt(length) <= bound));
+        assert_true(tacit__lsvi_place(&sp, phi, out) == (sqrt(length) <= bound));
     }
     const double bad[D] = {(double)NAN, 0, 0, 0}, far[D] = {HUGE_VAL, 0, 0, 0};
     double out[D];
-    assert_false(tacit__lsvi_place(D, 1, BITS, bad, out));
-    assert_false(tacit__lsvi_place(D, 1, BITS, far, out));
+    const tacit__linear_space unit = {.dimension = D, .bound = 1, .feature_bits = BITS};
+    assert_false(tacit__lsvi_place(&unit, bad, out));
+    assert_false(tacit__lsvi_place(&unit, far, out));
+}
+
+/* What is declared to be on the simplex moves sums by less, so it is looked at: whatever passes sums to at most 1 on the lattice. */
+static void features_of_the_simplex_stay_there(void **state)
+{
+    (void)state;
+    draw w = {.seed = 10, .simplex = true};
+    const tacit__linear_space sp = {
+        .dimension = D, .bound = 1, .feature_bits = BITS, .simplex = true};
+    for (int i = 0; i < 20000; i++) {
+        double phi[D], out[D], sum = 0, total = 0;
+        for (size_t j = 0; j < D; j++)
+            sum += phi[j] = -log(random_unit(&w.seed));
+        for (size_t j = 0; j < D; j++)
+            phi[j] *= (1 + 5e-10) / sum;
+        assert_true(tacit__lsvi_place(&sp, phi, out));
+        for (size_t j = 0; j < D; j++) {
+            assert_true(out[j] >= 0);
+            total += out[j];
+        }
+        assert_true(total <= ldexp(1, BITS));
+        phi[0] += 1e-6;
+        assert_false(tacit__lsvi_place(&sp, phi, out));
+    }
+    static const double wrong[][D] = {{0.7, 0.7}, {0.5, 0.6, -0.1}, {0.5, 0.4}, {0}};
+    double out[D];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(tacit__lsvi_place(&sp, wrong[i], out));
+    const double half[D] = {0.5 + 4e-10, 0.5 + 4e-10}; /* too much by rounding */
+    assert_true(tacit__lsvi_place(&sp, half, out));
+    assert_true(out[0] + out[1] <= ldexp(1, BITS));
 }
 
 static tacit__lsvi_wish wish_of(tacit__lsvi_schedule schedule, uint64_t K, tacit_guarantee g)
@@ -311,6 +344,7 @@ int main(void)
         cmocka_unit_test(sensitivities_hold_against_brute_force_and_are_reached),
         cmocka_unit_test(a_table_is_searched_pair_by_pair),
         cmocka_unit_test(features_on_the_lattice_are_never_longer_than_one),
+        cmocka_unit_test(features_of_the_simplex_stay_there),
         cmocka_unit_test(batches_have_the_boundaries_of_the_paper),
         cmocka_unit_test(scales_spend_the_budget_exactly),
         cmocka_unit_test(the_cap_is_where_the_prediction_is_least),
