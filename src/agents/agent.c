@@ -111,6 +111,37 @@ static bool fits(const tacit_agent_request *r)
            (double)r->n_actions * bandit * bandit <= most && pairs * bandit <= most;
 }
 
+/* What is declared of a bandit is possible. A vector of features that breaks it is refused when it comes. */
+static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
+{
+    const tacit_bandit *b = r->bandit;
+    size_t line = (size_t)r->line;
+    if (!(b->bound > 0 && isfinite(b->bound)))
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
+                              "bound is %g, expected a finite number > 0", b->bound);
+    if (!(b->parameter_norm >= 0 && isfinite(b->parameter_norm)))
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
+                              "parameter_norm is %g, expected a finite number > 0, or 0: not known",
+                              b->parameter_norm);
+    if (b->complementary && !(b->disjoint && r->n_actions == 2))
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->file, line,
+                              "complementary is for two actions and features of the context "
+                              "alone; there are %zu actions%s",
+                              r->n_actions, b->disjoint ? "" : ", each with features");
+    double sum = 0;
+    bool positive = true;
+    for (size_t i = 0; b->weights != NULL && i < r->n_states; i++) {
+        sum += b->weights[i];
+        positive = positive && b->weights[i] >= 0;
+    }
+    if (b->weights != NULL && !(positive && fabs(sum - 1) <= 1e-9)) /* the caller's rounding */
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
+                              "the weights of contexts sum to %.9g%s, expected probabilities that "
+                              "sum to 1",
+                              sum, positive ? "" : ", and some are negative");
+    return TACIT_OK;
+}
+
 static tacit_status check_request(const tacit_agent_request *r, const tacit__family *family,
                                   const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -125,6 +156,9 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
         return tacit__fail_at(err, TACIT_TOO_LARGE, r->file, line,
                               "tables for %zu states, %zu actions and %zu steps fit into no memory",
                               r->n_states, r->n_actions, r->horizon);
+    tacit_status status = r->bandit != NULL ? check_bandit(r, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");

@@ -88,6 +88,9 @@ static tacit_status fold_features(uint8_t digest[TACIT__KEY_BYTES], const tacit_
                      : fold_rows(digest, r, m->row, m->context, size);
     if (status == TACIT_OK && r->linear != NULL && r->linear->row != NULL)
         status = fold_rows(digest, r, r->linear->row, r->linear->context, r->linear->dimension);
+    /* of rows it follows from them */
+    if (status == TACIT_OK && r->linear != NULL && r->linear->row == NULL && r->linear->simplex)
+        fold_text(digest, "simplex");
     if (status != TACIT_OK || b == NULL || b->points == NULL)
         return status;
     fold_reals(digest, b->points, r->n_states * (b->disjoint ? 1 : r->n_actions) * b->dimension);

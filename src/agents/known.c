@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 
-const char *const tacit__table_names[TACIT__N_TABLES] = {"rewards", "mixture", "features"};
+const char *const tacit__table_names[TACIT__N_TABLES] = {"rewards", "mixture", "features",
+                                                         "weights"};
 
 void tacit__known_free(tacit__known *k)
 {
@@ -23,7 +24,8 @@ size_t tacit__known_size(const tacit__known *k, const tacit_agent_request *q,
     const size_t sides[TACIT__N_TABLES][4] = {
         [TACIT__TABLE_REWARDS] = {q->stationary ? 1 : q->horizon, q->n_states, q->n_actions, 1},
         [TACIT__TABLE_MIXTURE] = {q->n_states, q->n_actions, k->parts, q->n_states},
-        [TACIT__TABLE_FEATURES] = {q->n_states, k->disjoint ? 1 : q->n_actions, k->features, 1}};
+        [TACIT__TABLE_FEATURES] = {q->n_states, k->disjoint ? 1 : q->n_actions, k->features, 1},
+        [TACIT__TABLE_WEIGHTS] = {q->n_states, 1, 1, 1}};
     size_t n = 1;
     for (size_t i = 0; i < 4; i++)
         if (__builtin_mul_overflow(n, sides[table][i], &n) || n > most)
@@ -55,8 +57,9 @@ bool tacit__known_holds(const tacit__known *k, const tacit_agent_request *q)
 {
     const double *rewards = k->table[TACIT__TABLE_REWARDS],
                  *mixture = k->table[TACIT__TABLE_MIXTURE],
-                 *features = k->table[TACIT__TABLE_FEATURES];
-    bool good = true;
+                 *features = k->table[TACIT__TABLE_FEATURES],
+                 *weights = k->table[TACIT__TABLE_WEIGHTS];
+    bool good = weights == NULL || is_simplex(weights, q->n_states);
     size_t n = rewards != NULL ? tacit__known_size(k, q, TACIT__TABLE_REWARDS) : 0;
     for (size_t i = 0; i < n; i++)
         good = good && rewards[i] >= 0 && rewards[i] <= 1;
@@ -67,6 +70,18 @@ bool tacit__known_holds(const tacit__known *k, const tacit_agent_request *q)
     for (size_t i = 0; i < n && good; i += k->features) {
         double length = length_of(features + i, k->features);
         good = isfinite(length) && (k->bound <= 0 || length <= k->bound * (1 + TACIT__KNOWN_TOL));
+    }
+    return good;
+}
+
+bool tacit__known_allows(const tacit__known *k, const tacit_agent_request *q, const double *x)
+{
+    const size_t d = k->features, n = tacit__known_per_user(k, q);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i += d) {
+        double length = length_of(x + i, d); /* its square, as curators look at it */
+        good = length * length <= k->bound * k->bound * (1 + TACIT__KNOWN_TOL) &&
+               (!k->simplex || is_simplex(x + i, d));
     }
     return good;
 }
@@ -110,7 +125,7 @@ static bool measure(tacit__known *k, const tacit_agent_request *q)
 void tacit__known_tell(tacit__known *k, tacit_agent_request *q)
 {
     const bool table = k->table[TACIT__TABLE_FEATURES] != NULL;
-    const bool simplex = table && measure(k, q);
+    const bool simplex = table ? measure(k, q) : k->simplex;
     k->n_states = q->n_states;
     k->n_actions = q->n_actions;
     k->mixture = (tacit_mixture){.dimension = k->parts,
@@ -129,7 +144,10 @@ void tacit__known_tell(tacit__known *k, tacit_agent_request *q)
                                .context_dimension = k->context,
                                .bound = k->bound,
                                .disjoint = k->disjoint,
+                               .complementary = k->complementary,
+                               .parameter_norm = k->parameter_norm,
                                .points = k->table[TACIT__TABLE_FEATURES],
+                               .weights = k->table[TACIT__TABLE_WEIGHTS],
                                .kernel = k->kernel};
     q->rewards = k->table[TACIT__TABLE_REWARDS];
     q->mixture = k->table[TACIT__TABLE_MIXTURE] != NULL ? &k->mixture : NULL;

@@ -8,11 +8,13 @@
 /* S states, A actions, H steps:
  *   rewards   [H, or 1 if steps are alike][S][A], expected, in [0, 1]
  *   mixture   [S][A][parts][S], each row a distribution: transitions are an unknown mixture of them
- *   features  [S][A][features], or [S][features] if they are the context's alone */
+ *   features  [S][A][features], or [S][features] if they are the context's alone
+ *   weights   [S], how likely each context is; horizon 1 and a table of features */
 typedef enum tacit__table_name {
     TACIT__TABLE_REWARDS,
     TACIT__TABLE_MIXTURE,
     TACIT__TABLE_FEATURES,
+    TACIT__TABLE_WEIGHTS,
     TACIT__N_TABLES
 } tacit__table_name;
 extern const char *const tacit__table_names[TACIT__N_TABLES];
@@ -21,11 +23,15 @@ extern const char *const tacit__table_names[TACIT__N_TABLES];
 typedef struct tacit__known {
     double *table[TACIT__N_TABLES]; /* owned; NULL: not known */
     size_t parts;                   /* of the mixture */
-    size_t features;    /* of an action; 0: none. Without a table they come with users */
-    size_t context;     /* the first so many features are the context's; 0: not told apart */
-    double bound;       /* no vector of features is longer; 0: that of the table's longest */
-    bool disjoint;      /* features are the context's alone; horizon 1 */
-    const char *kernel; /* NULL: none. By reference */
+    size_t features; /* of an action; 0: none. Without a table they come with users */
+    size_t context;  /* the first so many features are the context's; 0: not told apart */
+    double bound;    /* no vector of features is longer; 0: that of the table's longest */
+    bool disjoint;   /* features are the context's alone; horizon 1 */
+    /* Declared, as in tacit/features.h. */
+    bool simplex;          /* of features that come with users; a table's are looked at */
+    bool complementary;    /* two actions, features that are the context's alone */
+    double parameter_norm; /* horizon 1; 0: not known */
+    const char *kernel;    /* NULL: none. By reference */
     /* what requests point to */
     size_t n_states, n_actions;
     tacit_mixture mixture;
@@ -41,6 +47,11 @@ size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *s
 
 /* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector longer than the bound. */
 bool tacit__known_holds(const tacit__known *known, const tacit_agent_request *space);
+
+/* Whether features that a user brings, of all actions or of the context alone, are what was declared: no vector longer than the
+ * bound, up to rounding, and on the simplex if that was said. */
+bool tacit__known_allows(const tacit__known *known, const tacit_agent_request *space,
+                         const double *features);
 
 /* Lets a request with a space point to it. */
 void tacit__known_tell(tacit__known *known, tacit_agent_request *request);

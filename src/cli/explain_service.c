@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/findings.h"
 #include "cli/json.h"
+#include "cli/space.h"
 #include "cli/words.h"
 
 /* What is found out about a learner. */
@@ -16,6 +17,7 @@ typedef struct learner {
     const tacit_service_learner *facts;
     tacit_entry agent_entry, monitor_entry;
     cli_findings agent, monitor; /* the second without explanation: there is no monitor */
+    char space[CLI_SPACE_TEXT];
 } learner;
 
 static tacit_status explain_agent(learner *l, tacit_error *err)
@@ -41,6 +43,7 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
             l->facts->monitor.model == TACIT_MODEL_LOCAL ? "beside it only the mean reward" : NULL,
             &l->agent, err);
     tacit_agent_destroy(agent);
+    l->agent.space = cli_space_text(q, l->space);
     return status;
 }
 
@@ -77,6 +80,7 @@ static json_t *learner_json(const learner *l)
     json_t *out = cli_findings_json(&l->agent);
     if (out == NULL)
         return NULL;
+    (void)json_object_set_new(out, "space", cli_space_json(l->facts->request));
     (void)json_object_set_new(out, "users", json_integer((json_int_t)l->facts->request->episodes));
     (void)json_object_set_new(out, "monitor",
                               l->monitor.explanation != NULL ? cli_findings_json(&l->monitor)

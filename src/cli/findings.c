@@ -104,6 +104,8 @@ void cli_findings_print(const cli_findings *f)
     const tacit_explanation *e = f->explanation;
     char epsilon[32];
     (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
+    if (f->space != NULL)
+        cli_print_wrapped("  space       ", f->space);
     if (e->verdict == TACIT_VERDICT_NOTHING) {
         (void)printf("  claims      nothing: %s\n", e->words);
     } else {

@@ -11,6 +11,7 @@ typedef struct cli_findings {
     const tacit_entry *entry;
     tacit_explanation *explanation; /* to be destroyed */
     tacit_forecast forecast;
+    const char *space; /* what was declared of the space, for people; NULL: nothing to say */
 } cli_findings;
 
 /* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there is none: yardsticks.

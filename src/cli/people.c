@@ -42,6 +42,9 @@ bool cli_space_read(const json_t *space, cli_space *out)
         !take_size(space, "actions", &out->n_actions) ||
         !take_size(space, "horizon", &out->horizon) || out->n_actions == 0 || out->horizon == 0)
         return false;
+    out->simplex = json_is_true(json_object_get(space, "simplex"));
+    out->complementary = json_is_true(json_object_get(space, "complementary"));
+    out->parameter_norm = json_number_value(json_object_get(space, "parameter_norm"));
     if (json_object_get(space, "features") == NULL || out->n_states > 0)
         return out->n_states > 0;
     out->shared = !json_is_false(json_object_get(space, "shared"));
@@ -65,36 +68,55 @@ static cli_space features_of(const tacit_world_facts *w)
         s.n_features = w->bandit->dimension;
         s.shared = !w->bandit->disjoint;
         s.bound = w->bandit->bound;
+        s.complementary = w->bandit->complementary;
+        s.parameter_norm = w->bandit->parameter_norm;
     } else if (w->linear != NULL && w->linear->row != NULL) {
         s.n_features = w->linear->dimension;
         s.bound = w->linear->bound;
+        s.simplex = w->linear->simplex;
     }
     return s;
 }
 
 static const char *describe(const cli_space *s, char *out, size_t size)
 {
-    char features[120] = "", states[40] = "";
+    char features[120] = "", states[40] = "", norm[60] = "";
     if (s->n_states > 0)
         (void)snprintf(states, sizeof states, "%zu states, ", s->n_states);
     if (s->n_features > 0)
         (void)snprintf(features, sizeof features, "%zu features of %s of norm at most %g, ",
                        s->n_features, s->shared ? "each action" : "each user", s->bound);
-    (void)snprintf(out, size, "%s%s%zu actions and horizon %zu", states, features, s->n_actions,
-                   s->horizon);
+    if (s->parameter_norm > 0)
+        (void)snprintf(norm, sizeof norm, ", parameters of norm at most %g", s->parameter_norm);
+    (void)snprintf(out, size, "%s%s%zu actions%s and horizon %zu%s%s", states, features,
+                   s->n_actions, s->complementary ? " whose rewards sum to 1" : "", s->horizon,
+                   s->simplex ? ", features that sum to 1 (simplex)" : "", norm);
     return out;
+}
+
+/* What the learner counts on is true of the world. Of what a world does not know (a norm of 0) nothing is said. */
+static bool keeps(const cli_space *world, const cli_space *declared)
+{
+    return (world->simplex || !declared->simplex) &&
+           (world->complementary || !declared->complementary) &&
+           !(declared->parameter_norm > 0 &&
+             world->parameter_norm > declared->parameter_norm * (1 + 1e-9));
 }
 
 int cli_space_fits(const cli_space *s, const tacit_world_facts *w)
 {
-    const cli_space theirs = features_of(w);
-    bool fits = s->n_actions == w->n_actions && s->horizon == w->horizon;
+    cli_space theirs = features_of(w);
+    bool fits = s->n_actions == w->n_actions && s->horizon == w->horizon && keeps(&theirs, s);
     if (s->n_features == 0)
         fits = fits && s->n_states == w->n_states;
     else
         fits = fits && s->n_features == theirs.n_features && s->shared == theirs.shared &&
                theirs.bound <= s->bound * (1 + 1e-9); /* rounding, as the service allows it */
-    char mine[240], other[240];
+    /* what the learner does not count on is no matter */
+    theirs.simplex = theirs.simplex && s->simplex;
+    theirs.complementary = theirs.complementary && s->complementary;
+    theirs.parameter_norm = s->parameter_norm > 0 ? theirs.parameter_norm : 0;
+    char mine[400], other[400];
     return fits ? CLI_DONE
                 : cli_wrong("the world %s has %s; the learner has %s", w->kind->name,
                             describe(&theirs, other, sizeof other), describe(s, mine, sizeof mine));

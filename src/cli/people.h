@@ -18,6 +18,9 @@ typedef struct cli_space {
     size_t n_features; /* of each action; 0: states are numbered */
     bool shared;       /* no: the features are the user's alone */
     double bound;      /* no vector of features is longer */
+    /* Declared, as in tacit/features.h; for a learner with numbered states as well. */
+    bool simplex, complementary;
+    double parameter_norm; /* 0: not declared, or not known */
 } cli_space;
 
 /* False: this is no space. */

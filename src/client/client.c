@@ -81,6 +81,14 @@ static double take_number(source *s, const tacit__json_node *object, const char 
     return s->good ? node->number : 0;
 }
 
+/* true, or not there. */
+static bool take_flag(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = s->good ? tacit__json_get(object, s->nodes, key) : NULL;
+    s->good = s->good && (node == NULL || node->kind == TACIT__JSON_TRUE);
+    return s->good && node != NULL;
+}
+
 static void take_agent(source *s, const tacit__json_node *root)
 {
     tacit_client *c = s->client;
@@ -127,6 +135,12 @@ static void take_request(source *s, const tacit__json_node *root)
         s->good = s->good && c->known.bound > 0;
         c->known.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
         c->facts.bound = c->known.bound;
+    }
+    c->known.simplex = take_flag(s, space, "simplex");
+    c->known.complementary = take_flag(s, space, "complementary");
+    if (has(s, space, "parameter_norm")) {
+        c->known.parameter_norm = take_number(s, space, "parameter_norm");
+        s->good = s->good && c->known.parameter_norm > 0;
     }
     if (has(s, space, "context"))
         c->known.context = (size_t)take_count(s, space, "context", c->known.features);

@@ -51,9 +51,12 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
         if (status != TACIT_OK)
             return status;
     }
-    /* features of numbered states are in a table, and so are parts; nothing else is */
+    /* features of numbered states are in a table, and so are parts and weights; nothing else is */
+    const tacit__json_node *declared = tacit__json_get(nodes, nodes, "space");
+    bool weighted = declared != NULL && tacit__json_get(declared, nodes, "weights") != NULL;
     bool whole = (known->table[TACIT__TABLE_FEATURES] != NULL) ==
                      (known->features > 0 && space->n_states > 0) &&
-                 (known->table[TACIT__TABLE_MIXTURE] != NULL) == (known->parts > 0);
+                 (known->table[TACIT__TABLE_MIXTURE] != NULL) == (known->parts > 0) &&
+                 (known->table[TACIT__TABLE_WEIGHTS] != NULL) == weighted;
     return whole && tacit__known_holds(known, space) ? TACIT_OK : fail(err);
 }

@@ -61,6 +61,16 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
                           k->disjoint ? "false" : "true");
         tacit__text_number(out, k->bound);
     }
+    if (k->simplex)
+        tacit__text_put(out, ",\"simplex\":true");
+    if (k->complementary)
+        tacit__text_put(out, ",\"complementary\":true");
+    if (k->parameter_norm > 0) {
+        tacit__text_put(out, ",\"parameter_norm\":");
+        tacit__text_number(out, k->parameter_norm);
+    }
+    if (k->table[TACIT__TABLE_WEIGHTS] != NULL)
+        tacit__text_put(out, ",\"weights\":true");
     if (k->context > 0)
         tacit__text_print(out, ",\"context\":%zu", k->context);
     if (k->kernel != NULL) {

@@ -1,5 +1,4 @@
 /* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in serve/observe.c. */
-#include <math.h>
 #include <string.h>
 
 #include "base/json_text.h"
@@ -98,18 +97,6 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
     return NULL;
 }
 
-static bool is_within(const double *x, size_t n_vectors, size_t n, double bound)
-{
-    for (size_t i = 0; i < n_vectors; i++) {
-        double square = 0;
-        for (size_t j = 0; j < n; j++)
-            square += x[i * n + j] * x[i * n + j];
-        if (!(square <= bound * bound * (1 + 1e-9))) /* the caller's rounding */
-            return false;
-    }
-    return true;
-}
-
 bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *c, bool next,
                              bool *has, uint32_t *state, double **features)
 {
@@ -135,11 +122,15 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
     bool good = tacit__body_reals(b, context_key, c->per_user, has, x);
     if (has != NULL)
         given = *has;
-    if (good && given &&
-        !is_within(x, c->per_user / c->known.features, c->known.features, c->known.bound))
-        good = !tacit__refuse(r, 422, "out_of_range", context_key,
-                              "%s must have features of norm at most %g for each action",
-                              context_key, c->known.bound);
+    if (good && given && !tacit__known_allows(&c->known, &c->request, x))
+        good = !(c->known.simplex
+                     ? tacit__refuse(r, 422, "out_of_range", context_key,
+                                     "%s must have features that are not negative and sum to 1 "
+                                     "for each action",
+                                     context_key)
+                     : tacit__refuse(r, 422, "out_of_range", context_key,
+                                     "%s must have features of norm at most %g for each action",
+                                     context_key, c->known.bound));
     if (!good || !given) {
         tacit__free_secret(x, c->per_user * sizeof *x);
         return good;

@@ -58,7 +58,8 @@ const tacit__route tacit__routes[] = {
      "`monitor` (what the mean reward in a report costs, or null), `together`, and "
      "`policy` [horizon][states] or "
      "`mixed` [horizon][states][actions] where the billboard is a table; for local learners "
-     "`tables`, what the service file declares (`rewards`, `mixture`, `features`: numbers of 64 "
+     "`tables`, what the service file declares (`rewards`, `mixture`, `features`, `weights`: "
+     "numbers of 64 "
      "bits, low byte first, base64url), and `model_bytes`, base64url, where devices make their "
      "reports by a model"},
     {"POST", "/v1/reports", TACIT__SCOPE_REPORT, tacit__handle_report,

@@ -8,9 +8,10 @@
 #include "serve/fields.h"
 #include "serve/tables.h"
 
-static const char *const space_keys[] = {"states",   "actions", "horizon", "stationary",
-                                         "features", "bound",   "shared",  "rewards",
-                                         "mixture",  "kernel",  "context"};
+static const char *const space_keys[] = {"states",   "actions",       "horizon",       "stationary",
+                                         "features", "bound",         "shared",        "rewards",
+                                         "mixture",  "kernel",        "context",       "weights",
+                                         "simplex",  "complementary", "parameter_norm"};
 
 enum { MAX_FEATURES = 4096 }; /* of an action; a stated choice */
 
@@ -45,6 +46,41 @@ static tacit_status read_features(const tacit__yaml *yaml, const tacit__node *ma
     return status;
 }
 
+/* What is declared about rewards and features fits the space. The checks of agents (agents/agent.c), with the line. */
+static tacit_status check_declared(const tacit__yaml *yaml, const tacit__node *map,
+                                   const tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__known *k = &l->known;
+    const tacit__node *simplex = tacit__node_get(map, "simplex"),
+                      *bound = tacit__node_get(map, "bound"),
+                      *complementary = tacit__node_get(map, "complementary"),
+                      *norm = tacit__node_get(map, "parameter_norm");
+    const bool table = l->files[TACIT__TABLE_FEATURES].name != NULL;
+    if (simplex != NULL && table)
+        return tacit__yaml_fail(yaml, simplex->line, err, TACIT_SYNTAX,
+                                "simplex is for features that users bring, features: N; whether "
+                                "those of a file sum to 1 is looked up there: leave it out");
+    if (simplex != NULL && !(k->features > 0 && l->request.horizon > 1))
+        return tacit__yaml_fail(yaml, simplex->line, err, TACIT_SYNTAX,
+                                "simplex is for features that users bring, features: N, and a "
+                                "horizon from 2%s: leave it out",
+                                k->features > 0 ? "; horizon is 1" : "");
+    if (k->simplex && bound != NULL && k->bound != 1)
+        return tacit__yaml_fail(yaml, bound->line, err, TACIT_SYNTAX,
+                                "bound is %g, but features that sum to 1 (simplex: yes) are up to "
+                                "1 long: leave bound out",
+                                k->bound);
+    if (k->complementary && !(k->disjoint && l->request.n_actions == 2))
+        return tacit__yaml_fail(yaml, complementary->line, err, TACIT_SYNTAX,
+                                "complementary: yes (two rewards that sum to 1) needs actions: 2 "
+                                "and shared: no; actions is %zu, shared is %s",
+                                l->request.n_actions, k->disjoint ? "no" : "yes");
+    if (norm != NULL && !((k->features > 0 || table) && l->request.horizon == 1))
+        return tacit__yaml_fail(yaml, norm->line, err, TACIT_SYNTAX,
+                                "parameter_norm is for features and horizon 1: leave it out");
+    return TACIT_OK;
+}
+
 /* Keys that must be there, and keys that exclude each other. */
 static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
                                const tacit__learner_config *l, tacit_error *err)
@@ -64,7 +100,7 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
         if (brought && l->files[i].name != NULL)
             return tacit__yaml_fail(yaml, l->files[i].line, err, TACIT_SYNTAX,
                                     "%s is for numbered states", tacit__table_names[i]);
-    static const char *const of_tables[] = {"kernel", "context"};
+    static const char *const of_tables[] = {"kernel", "context", "weights"};
     for (size_t i = 0; i < TACIT__COUNT(of_tables); i++) {
         const tacit__node *node = tacit__node_get(map, of_tables[i]);
         if (node != NULL && !(table && l->request.horizon == 1))
@@ -74,7 +110,7 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
     if (l->known.disjoint && !((brought || table) && l->request.horizon == 1))
         return tacit__yaml_fail(yaml, map->line, err, TACIT_SYNTAX,
                                 "shared: no is for features and horizon 1");
-    return TACIT_OK;
+    return check_declared(yaml, map, l, err);
 }
 
 static tacit_status read_sizes(const tacit__yaml *yaml, const tacit__node *map,
@@ -103,15 +139,29 @@ static tacit_status read_sizes(const tacit__yaml *yaml, const tacit__node *map,
     return status;
 }
 
-static tacit_status read_bound(const tacit__yaml *yaml, const tacit__node *map,
-                               tacit__learner_config *l, tacit_error *err)
+/* How long features and parameters can be, and what else is declared of them. */
+static tacit_status read_bounds(const tacit__yaml *yaml, const tacit__node *map,
+                                tacit__learner_config *l, tacit_error *err)
 {
-    static const tacit__range bounds = {.high = 1e6, .open = true, .expected = "a number > 0"};
-    const tacit__node *node = tacit__node_get(map, "bound");
+    static const tacit__range bounds = {
+        .high = 1e6, .open = true, .expected = "a number > 0 and up to 1000000"};
     if (l->known.features > 0)
         l->known.bound = 1;
-    return node != NULL ? tacit__take_real(yaml, node, "bound", &bounds, &l->known.bound, err)
-                        : TACIT_OK;
+    const struct {
+        const char *key;
+        double *out;
+    } numbers[] = {{"bound", &l->known.bound}, {"parameter_norm", &l->known.parameter_norm}};
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++) {
+        const tacit__node *node = tacit__node_get(map, numbers[i].key);
+        if (node != NULL)
+            status = tacit__take_real(yaml, node, numbers[i].key, &bounds, numbers[i].out, err);
+    }
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, map, "simplex", &l->known.simplex, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, map, "complementary", &l->known.complementary, err);
+    return status;
 }
 
 tacit_status tacit__space_read(const tacit__yaml *yaml, const tacit__node *learner,
@@ -129,12 +179,14 @@ tacit_status tacit__space_read(const tacit__yaml *yaml, const tacit__node *learn
         status = read_file_name(yaml, map, TACIT__TABLE_REWARDS, l, err);
     if (status == TACIT_OK)
         status = read_file_name(yaml, map, TACIT__TABLE_MIXTURE, l, err);
+    if (status == TACIT_OK)
+        status = read_file_name(yaml, map, TACIT__TABLE_WEIGHTS, l, err);
     if (status == TACIT_OK && (node = tacit__node_get(map, "kernel")) != NULL)
         status = tacit__take_text(yaml, node, "kernel", 128, &l->known.kernel, err);
     if (status == TACIT_OK)
         status = read_sizes(yaml, map, l, err);
     if (status == TACIT_OK)
-        status = read_bound(yaml, map, l, err);
+        status = read_bounds(yaml, map, l, err);
     if (status == TACIT_OK)
         status = check_keys(yaml, map, l, err);
     l->request.file = tacit__yaml_name(yaml);

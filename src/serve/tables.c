@@ -65,6 +65,13 @@ static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table
                      .value = "probability",
                      .high = 1,
                      .open = &l->known.parts};
+    else if (table == TACIT__TABLE_WEIGHTS) /* one row */
+        *s = (sheet){.header = "state,probability",
+                     .name = {"state"},
+                     .size = {S},
+                     .n = 1,
+                     .value = "probability",
+                     .high = 1};
     else if (l->known.disjoint)
         *s = (sheet){.header = "state,feature,value",
                      .name = {"state", "feature"},
@@ -131,6 +138,7 @@ static tacit_status count(sheet *s, tacit_error *err)
 static const char *show_place(const sheet *s, size_t place, size_t n, char out[120])
 {
     size_t at[PLACES] = {0}, used = 0;
+    out[0] = '\0';
     for (size_t i = n; i-- > 0; place /= s->size[i])
         at[i] = place % s->size[i];
     for (size_t i = 0; i < n && used < 120; i++)
@@ -175,6 +183,7 @@ static tacit_status check_rows(const sheet *s, const tacit__learner_config *l,
                                tacit__table_name table, tacit_error *err)
 {
     char place[120];
+    const bool law = table == TACIT__TABLE_MIXTURE || table == TACIT__TABLE_WEIGHTS;
     size_t width = s->n_row < s->n ? s->size[s->n - 1] : 1;
     for (size_t row = 0; row < s->rows; row++) {
         double *x = s->cell + row * width, sum = 0, square = 0;
@@ -186,11 +195,12 @@ static tacit_status check_rows(const sheet *s, const tacit__learner_config *l,
             sum += x[i];
             square += x[i] * x[i];
         }
-        if (table == TACIT__TABLE_MIXTURE && fabs(sum - 1) > TACIT__SUM_TOLERANCE)
+        if (law && fabs(sum - 1) > TACIT__SUM_TOLERANCE)
             return tacit__fail_at(err, TACIT_SYNTAX, s->file.path, s->line[row],
-                                  "the probabilities of %s sum to %.9g, expected 1",
-                                  show_place(s, row, s->n_row, place), sum);
-        for (size_t i = 0; i < width && table == TACIT__TABLE_MIXTURE; i++)
+                                  "the probabilities%s%s sum to %.9g, expected 1",
+                                  s->n_row > 0 ? " of " : "", show_place(s, row, s->n_row, place),
+                                  sum);
+        for (size_t i = 0; i < width && law; i++)
             x[i] /= sum; /* printed digits are few */
         if (table == TACIT__TABLE_FEATURES && l->known.bound > 0 &&
             sqrt(square) > l->known.bound * (1 + TACIT__KNOWN_TOL))

@@ -28,6 +28,7 @@ static const struct shape {
     {TACIT__TABLE_FEATURES, 4, 5, .header = "state,action,feature,value"},
     {TACIT__TABLE_FEATURES, 4, 5, .bound = 2, .header = "state,action,feature,value"},
     {TACIT__TABLE_FEATURES, 4, 5, .disjoint = true, .header = "state,feature,value"},
+    {TACIT__TABLE_WEIGHTS, 4, 5, .header = "state,probability"},
 };
 
 static void require(bool condition)
@@ -80,7 +81,8 @@ static char *tell(const struct shape *shape, const tacit__learner_config *l, siz
     const size_t sides[TACIT__N_TABLES][PLACES] = {
         [TACIT__TABLE_REWARDS] = {shape->stationary ? 0 : HORIZON, S, A, 0},
         [TACIT__TABLE_MIXTURE] = {S, A, k->parts, S},
-        [TACIT__TABLE_FEATURES] = {S, shape->disjoint ? 0 : A, k->features, 0}};
+        [TACIT__TABLE_FEATURES] = {S, shape->disjoint ? 0 : A, k->features, 0},
+        [TACIT__TABLE_WEIGHTS] = {S, 0, 0, 0}};
     const double *x = k->table[shape->table];
     char *text = NULL;
     FILE *out = open_memstream(&text, n_text);
@@ -108,8 +110,9 @@ static char *tell(const struct shape *shape, const tacit__learner_config *l, siz
 
 static void check(const struct shape *shape, const tacit__learner_config *first)
 {
-    /* rows of a mixture are divided by their sums once more */
-    const double tol = shape->table == TACIT__TABLE_MIXTURE ? 1e-14 : 0;
+    /* probabilities are divided by their sums once more */
+    const double tol =
+        shape->table == TACIT__TABLE_MIXTURE || shape->table == TACIT__TABLE_WEIGHTS ? 1e-14 : 0;
     tacit__learner_config again;
     size_t n_text = 0, n = tacit__known_size(&first->known, &first->request, shape->table);
     char *text = tell(shape, first, &n_text);

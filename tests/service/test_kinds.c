@@ -33,8 +33,8 @@ static const space spaces[] = {
     {"{states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: mixture.csv, features: "
      "features.csv}",
      4, 2, 3, 0},
-    {"{states: 4, actions: 3, horizon: 1, features: points.csv, context: 1, kernel: se(0.4) * "
-     "matern-1.5(0.5)}",
+    {"{states: 4, actions: 3, horizon: 1, features: points.csv, context: 1, weights: "
+     "weights.csv, parameter_norm: 0.4, kernel: se(0.4) * matern-1.5(0.5)}",
      4, 3, 1, 0},
     {"{features: 3, actions: 2, bound: 2}", 0, 2, 1, 6},
     {"{features: 3, actions: 2, horizon: 2}", 0, 2, 2, 6},
@@ -58,13 +58,15 @@ static void write_tables(const char *directory, double first_reward)
     FILE *rewards = open_file(directory, "rewards.csv"), *alike = open_file(directory, "alike.csv"),
          *mixture = open_file(directory, "mixture.csv"),
          *features = open_file(directory, "features.csv"),
-         *points = open_file(directory, "points.csv"), *people = open_file(directory, "people.csv");
+         *points = open_file(directory, "points.csv"), *people = open_file(directory, "people.csv"),
+         *weights = open_file(directory, "weights.csv");
     (void)fputs("step,state,action,reward\n", rewards);
     (void)fputs("state,action,reward\n", alike);
     (void)fputs("state,action,part,next_state,probability\n", mixture);
     (void)fputs("state,action,feature,value\n", features);
     (void)fputs("state,action,feature,value\n", points);
     (void)fputs("state,feature,value\n", people);
+    (void)fputs("state,probability\n0,0.1\n1,0.2\n2,0.3\n3,0.4\n", weights);
     for (int s = 0; s < 4; s++) {
         (void)fprintf(people, "%d,0,0.6\n%d,1,%g\n", s, s, 0.2 * s);
         for (int a = 0; a < 3; a++)
@@ -80,7 +82,7 @@ static void write_tables(const char *directory, double first_reward)
             (void)fprintf(features, "%d,%d,%d,0.7\n%d,%d,2,0.3\n", s, a, a, s, a);
         }
     }
-    FILE *const files[] = {rewards, alike, mixture, features, points, people};
+    FILE *const files[] = {rewards, alike, mixture, features, points, people, weights};
     for (size_t i = 0; i < N_OF(files); i++)
         assert_int_equal(fclose(files[i]), 0);
 }

@@ -190,6 +190,46 @@ static void what_is_wrong_is_told_with_file_and_line(void **state)
         {"{" WALK ", features: t.csv, shared: no}", "",
          "s.yaml:5: shared: no is for features and horizon 1"},
         {"{" WALK ", rewards: []}", "", "s.yaml:5: rewards is a list, expected a text"},
+        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n1,0.5\n0,0.4\n",
+         "t.csv:2: the probabilities sum to 0.9, expected 1"},
+        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n0,0.5\n0,0.5\n",
+         "t.csv:3: state 0 comes twice; keep one"},
+        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n0,1.5\n1,-0.5\n",
+         "t.csv:2: probability is 1.5, expected a number from 0 to 1"},
+        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n2,1\n",
+         "t.csv:2: state is '2', expected a whole number from 0 to 1"},
+        {"{" WALK ", features: f.csv, weights: t.csv}", "",
+         "s.yaml:5: weights is for horizon 1 and features in a file"},
+        {"{features: 3, actions: 2, weights: t.csv}", "",
+         "s.yaml:5: weights is for horizon 1 and features in a file"},
+        {"{features: 3, actions: 2, parameter_norm: 0}", "",
+         "s.yaml:5: parameter_norm is '0', expected a number > 0 and up to 1000000"},
+        {"{features: 3, actions: 2, parameter_norm: nan}", "",
+         "s.yaml:5: parameter_norm is 'nan', expected a number > 0 and up to 1000000"},
+        {"{" ARMS ", parameter_norm: 1}", "",
+         "s.yaml:5: parameter_norm is for features and horizon 1: leave it out"},
+        {"{features: 3, actions: 2, horizon: 2, parameter_norm: 1}", "",
+         "s.yaml:5: parameter_norm is for features and horizon 1: leave it out"},
+        {"{features: 3, actions: 3, shared: no, complementary: yes}", "",
+         "s.yaml:5: complementary: yes (two rewards that sum to 1) needs actions: 2 and shared: "
+         "no; actions is 3, shared is no"},
+        {"{features: 3, actions: 2, complementary: yes}", "",
+         "s.yaml:5: complementary: yes (two rewards that sum to 1) needs actions: 2 and shared: "
+         "no; actions is 2, shared is yes"},
+        {"{features: 3, actions: 2, shared: no, complementary: 1}", "",
+         "s.yaml:5: complementary is '1', expected no or yes"},
+        {"{features: 3, actions: 2, simplex: yes}", "",
+         "s.yaml:5: simplex is for features that users bring, features: N, and a horizon from 2; "
+         "horizon is 1: leave it out"},
+        {"{" WALK ", simplex: yes}", "",
+         "s.yaml:5: simplex is for features that users bring, features: N, and a horizon from 2: "
+         "leave it out"},
+        {"{" WALK ", features: f.csv, simplex: yes}", "",
+         "s.yaml:5: simplex is for features that users bring, features: N; whether those of a file "
+         "sum to 1 is looked up there: leave it out"},
+        {"{features: 3, actions: 2, horizon: 2, simplex: yes, bound: 0.5}", "",
+         "s.yaml:5: bound is 0.5, but features that sum to 1 (simplex: yes) are up to 1 long: "
+         "leave bound out"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__service_config c;
