@@ -138,6 +138,11 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     const char *known;
     if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && header(e->connection, "Host") == NULL)
         return !tacit__refuse(r, 400, "host", NULL, "HTTP/1.1 needs a header Host");
+    if (header(e->connection, "Content-Length") != NULL &&
+        header(e->connection, "Transfer-Encoding") !=
+            NULL) /* who is in front may read another end */
+        return !tacit__refuse(r, 400, "length", NULL,
+                              "Content-Length and Transfer-Encoding contradict each other");
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     r->allow = known;
     if (r->route == NULL)
@@ -380,6 +385,9 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     bool tls = certificate != NULL;
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tacit__certificate_callback()},
+        /* libmicrohttpd's default still takes TLS 1.0 and 1.1, which RFC 8996 has ended */
+        {MHD_OPTION_HTTPS_PRIORITIES, 0,
+         (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |

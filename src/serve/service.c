@@ -225,6 +225,11 @@ static tacit_status start_threads(tacit_service *s, tacit_error *err)
     return status;
 }
 
+static bool is_loopback(const char *host)
+{
+    return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+}
+
 tacit_status tacit_service_open(const tacit_service_options *options, tacit_service **out,
                                 tacit_error *err)
 {
@@ -261,6 +266,12 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         tacit_service_close(s);
         return status;
     }
+    if (s->config.certificate == NULL && !is_loopback(s->config.host))
+        tacit__service_say(
+            s,
+            "listening on %s without TLS: whoever is on the way reads tokens and what "
+            "users tell, unless a proxy in front sees to it",
+            s->config.host);
     if (s->n_guests == 0)
         tacit__service_say(s, "nobody has a token yet: tacit token create");
     *out = s;

@@ -114,6 +114,18 @@ static void large_and_strange_requests_do_no_harm(void **state)
     assert_int_equal(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
     assert_error(400, 400, "host", "");
     assert_null(strstr(answer + 1, "HTTP/1.1 400"));
+    /* two lengths */
+    fd = server_connect(&s);
+    n = snprintf(text, sizeof text,
+                 "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                 "Content-Length: 5\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                 "0\r\n\r\n",
+                 s.token);
+    server_say(fd, text, (size_t)n);
+    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)close(fd);
+    assert_int_equal(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
+    assert_error(400, 400, "length", "");
     /* not HTTP at all */
     fd = server_connect(&s);
     server_say(fd, large, 50000);

@@ -161,12 +161,59 @@ static void a_new_certificate_closes_no_connection(void **state)
     end(&s);
 }
 
+/* What openssl says of a handshake with this version, which it is made to offer whatever its own policy is. */
+static bool shakes_hands(const server *s, const char *version)
+{
+    char command[400];
+    (void)snprintf(command, sizeof command,
+                   "timeout 10 openssl s_client -connect 127.0.0.1:%u %s -cipher "
+                   "'ALL:@SECLEVEL=0' </dev/null 2>/dev/null | grep -q 'Cipher is [^(]'",
+                   s->port, version);
+    return system(command) == 0;
+}
+
+static void old_versions_are_not_spoken(void **state)
+{
+    (void)state;
+    if (system("command -v openssl >/dev/null") != 0)
+        skip();
+    server s;
+    char yaml[2048];
+    (void)snprintf(yaml, sizeof yaml, "tls: {certificate: cert.pem, key: key.pem}\n%s", plain);
+    server_open(&s, TACIT_COMMAND, yaml);
+    make_certificate(&s, "first");
+    assert_true(server_start(&s, NULL));
+    assert_true(shakes_hands(&s, "-tls1_3"));
+    assert_true(shakes_hands(&s, "-tls1_2"));
+    assert_false(shakes_hands(&s, "-tls1_1"));
+    assert_false(shakes_hands(&s, "-tls1"));
+    end(&s);
+}
+
+static void speaking_in_the_clear_to_others_is_remarked(void **state)
+{
+    (void)state;
+    server s;
+    char yaml[2048];
+    begin(&s, plain);
+    assert_false(file_has(s.directory, "without TLS"));
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    (void)snprintf(yaml, sizeof yaml, "%s", plain);
+    memcpy(strstr(yaml, "127.0.0.1:0"), "0.0.0.0:0  ", 11);
+    server_rewrite(&s, yaml);
+    assert_true(server_start(&s, NULL));
+    assert_true(file_has(s.directory, "listening on 0.0.0.0 without TLS"));
+    end(&s);
+}
+
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tls_speaks_with_its_certificate_and_takes_a_new_one),
         cmocka_unit_test(a_new_certificate_closes_no_connection),
+        cmocka_unit_test(old_versions_are_not_spoken),
+        cmocka_unit_test(speaking_in_the_clear_to_others_is_remarked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
