@@ -60,6 +60,14 @@ try {
   assert.equal(await page.ask('document.body.scrollWidth <= window.innerWidth'), true);
   assert.deepEqual(page.problems, []);
   for (const request of page.requests) assert.ok(request.startsWith(url) || request.startsWith('data:'), request);
+  // the network goes and comes back: it says so, keeps what it has, and recovers by itself
+  const network = (offline) => page.send('Network.emulateNetworkConditions', { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await network(true);
+  await until(page, "document.getElementById('problem').textContent.includes('does not answer')", 'it says that nobody answers');
+  assert.equal(await page.ask(figure('clinic', 'users')), '60');
+  await network(false);
+  await until(page, "document.getElementById('problem').textContent === ''", 'it recovers');
+  page.problems.length = 0; // the console notes what was not reached
   // dark, and narrow as a telephone
   const small = await tab(browser, { width: 380, height: 800, dark: true });
   await small.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
