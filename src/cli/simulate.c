@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static const char help[] =
     "  --json             print the result as JSON\n"
     "\n"
     "Where a log tells what came of one action only, users for whom the service chose another\n"
-    "one tell nothing.\n"
+    "one tell nothing. Ctrl-C lets those who are there finish, tells what came of it, and exits\n"
+    "with 130.\n"
     "\n"
     "examples:\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
@@ -67,10 +69,27 @@ typedef struct wish {
     bool json, help;
 } wish;
 
+/* Ctrl-C: nobody comes any more, those who are there finish, and what came of it is told. */
+static atomic_int caught; /* the signal; 0: none */
+
+static void on_signal(int number)
+{
+    atomic_store(&caught, number);
+}
+
+static void hear_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
 /* What all clients share. */
 typedef struct play {
     const wish *w;
-    char token[128];
+    char token[CLI_TOKEN_TEXT];
     tacit_world *world;
     cli_space space; /* the learner's */
     bool local;
@@ -120,7 +139,10 @@ static json_t *ask(player *p, const char *path, const char *key, char *body, int
         return answer;
     const char *why =
         json_string_value(json_object_get(json_object_get(answer, "error"), "message"));
-    complain(p->play, status, why != NULL ? why : "no answer");
+    complain(p->play, status,
+             why != NULL                          ? why
+             : status == 0 && p->wire.why != NULL ? p->wire.why
+                                                  : "no answer of a decision service");
     json_decref(answer);
     return NULL;
 }
@@ -267,7 +289,7 @@ static void *run(void *context)
     play *all = p->play;
     for (;;) {
         uint64_t user = atomic_fetch_add(&all->next, 1);
-        if (user >= all->w->users || atomic_load(&all->failures) > 20)
+        if (user >= all->w->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
             return NULL;
         tacit_situation here;
         bool good = cli_people_come(p->people, user, &here) == TACIT_OK &&
@@ -302,17 +324,30 @@ static int look(play *all)
     const char *text = NULL;
     size_t size = 0;
     if (!cli_wire_open(&wire, w->url, all->token))
-        return cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470", w->url);
+        return strncmp(w->url, "https:", 6) == 0
+                   ? cli_wrong("'%s': simulated users do not speak TLS; let them play against the "
+                               "service without `tls`, for example http://127.0.0.1:8470",
+                               w->url)
+                   : cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470",
+                               w->url);
     put_billboard_path(w, path);
     int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
     json_t *board = status == 200 ? json_loadb(text, size, 0, NULL) : NULL;
     const char *model = json_string_value(json_object_get(board, "model"));
     int result = CLI_DONE;
     if (status == 0) {
-        (void)cli_wrong("%s does not answer", w->url);
+        (void)cli_wrong("%s does not answer: %s; is tacit serve running there?", w->url,
+                        wire.why != NULL ? wire.why : "no memory");
         result = CLI_SYSTEM;
+    } else if (status == 404 && w->learner != NULL) {
+        result =
+            cli_wrong("%s has no learner '%s'; its service file has the names", w->url, w->learner);
+    } else if (status == 404) {
+        result = cli_wrong("%s has more than one learner: say which, --learner NAME", w->url);
     } else if (model == NULL || !cli_space_read(json_object_get(board, "space"), &all->space)) {
-        result = cli_wrong("%s has no such learner (status %d)", w->url, status);
+        result = cli_wrong("%s answers, but not as a decision service does (status %d); expected "
+                           "the URL that tacit serve prints",
+                           w->url, status);
     } else if (f->people > 0 && w->users > f->people) {
         result = cli_wrong("the world %s has %llu people, but --users is %llu", f->kind->name,
                            (unsigned long long)f->people, (unsigned long long)w->users);
@@ -323,6 +358,16 @@ static int look(play *all)
     json_decref(board);
     cli_wire_close(&wire);
     return result;
+}
+
+/* What to do about a refusal. */
+static const char *remedy(const char *complaint)
+{
+    if (strncmp(complaint, "401,", 4) == 0)
+        return "; a service learns of new tokens by SIGHUP, and revoked ones open nothing";
+    if (strncmp(complaint, "403,", 4) == 0)
+        return "; users of a joint learner need the scopes decide and observe, devices report";
+    return "";
 }
 
 static int tell(play *all, const player *players, size_t n, double seconds)
@@ -340,11 +385,15 @@ static int tell(play *all, const player *players, size_t n, double seconds)
         t.slowest_ms = fmax(t.slowest_ms, players[i].slowest_ms);
     }
     cli_turnout_print(&t, all->world, all->w->json);
-    if (t.failures == 0)
-        return CLI_DONE;
-    (void)cli_wrong("%llu users failed; the last to fail was told: %s",
-                    (unsigned long long)t.failures, all->complaint);
-    return CLI_SYSTEM;
+    if (t.failures > 0)
+        (void)cli_wrong("%llu users failed; the last to fail was told: %s%s",
+                        (unsigned long long)t.failures, all->complaint, remedy(all->complaint));
+    if (atomic_load(&caught) != 0)
+        (void)cli_wrong("interrupted: %llu of %llu users came, and what they told is kept",
+                        (unsigned long long)t.done, (unsigned long long)all->w->users);
+    return t.failures > 0              ? CLI_SYSTEM
+           : atomic_load(&caught) != 0 ? 128 + atomic_load(&caught)
+                                       : CLI_DONE;
 }
 
 static int play_all(play *all)
@@ -374,17 +423,6 @@ static int play_all(play *all)
     return result;
 }
 
-static bool read_token(const char *path, char out[128])
-{
-    FILE *file = fopen(path, "r");
-    bool good = file != NULL && fgets(out, 128, file) != NULL;
-    if (file != NULL)
-        (void)fclose(file);
-    if (good)
-        out[strcspn(out, "\r\n")] = '\0';
-    return good && out[0] != '\0';
-}
-
 static int simulate(const wish *w)
 {
     play all = {.w = w, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -393,12 +431,14 @@ static int simulate(const wish *w)
         .kind = w->world, .settings = w->settings, .n_settings = w->n_settings};
     if (w->token_file == NULL)
         return cli_wrong("--token-file is missing; see tacit simulate-users --help");
-    if (!read_token(w->token_file, all.token))
-        return cli_wrong("%s: no token could be read", w->token_file);
+    int result = cli_wire_token(w->token_file, all.token);
+    if (result != CLI_DONE)
+        return result;
     tacit_status status = tacit_world_create(&request, &all.world, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    int result = look(&all);
+    hear_signals();
+    result = look(&all);
     if (result == CLI_DONE)
         result = play_all(&all);
     tacit_world_destroy(all.world);

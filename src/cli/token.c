@@ -1,4 +1,5 @@
 /* tacit token: who may use a service. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,25 @@ static void show(void *context, const tacit_token_facts *token)
                  token->revoked ? "  revoked" : "");
 }
 
+/* A token that nobody has seen opens nothing: it is taken back. */
+static int tell(const char *token, const tacit_service_options *wish, const char *name)
+{
+    tacit_error err = {0};
+    if (puts(token) >= 0 && fflush(stdout) == 0)
+        return CLI_DONE;
+    int reason = errno;
+    clearerr(stdout); /* said here */
+    if (tacit_token_revoke(wish, name, &err) == TACIT_OK)
+        (void)cli_wrong("the token could not be written to standard output (%s) and was revoked; "
+                        "create one with another name",
+                        strerror(reason));
+    else
+        (void)cli_wrong("the token could not be written to standard output (%s), and not be "
+                        "revoked either (%s); revoke it later: tacit token revoke %s --name %s",
+                        strerror(reason), err.message, wish->file, name);
+    return CLI_SYSTEM;
+}
+
 static int act(const char *verb, const tacit_service_options *wish, const char *name,
                const char *scopes)
 {
@@ -61,11 +81,9 @@ static int act(const char *verb, const tacit_service_options *wish, const char *
         status = tacit_token_list(wish, show, NULL, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    if (create)
-        (void)puts(token);
     if (revoke)
         (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
-    return CLI_DONE;
+    return create ? tell(token, wish, name) : CLI_DONE;
 }
 
 int cli_token(int argc, char **argv)

@@ -12,7 +12,34 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+
 enum { TIMEOUT_SECONDS = 30, FIRST = 16384, MOST = 1 << 26 };
+
+int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT])
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    FILE *file = fopen(path, "r");
+    bool read = file != NULL && fgets(out, CLI_TOKEN_TEXT, file) != NULL;
+    const char *why = NULL;
+    if (file == NULL || (!read && ferror(file)))
+        why = strerror(errno);
+    else if (!read)
+        why = "the file is empty";
+    if (file != NULL)
+        (void)fclose(file);
+    if (why == NULL) {
+        out[strcspn(out, "\r\n")] = '\0';
+        if (strncmp(out, "tacit_", 6) != 0 || out[strspn(out, letters)] != '\0')
+            why = "its first line is no token, which begins with tacit_";
+    }
+    return why == NULL ? CLI_DONE
+                       : cli_wrong("%s: no token could be read: %s; this makes one: tacit token "
+                                   "create SERVICE.yaml --name NAME --scopes "
+                                   "decide,observe,report >FILE, then SIGHUP to the service",
+                                   path, why);
+}
 
 bool cli_wire_open(cli_wire *w, const char *url, const char *token)
 {
@@ -53,8 +80,11 @@ void cli_wire_close(cli_wire *w)
 static bool connect_to(cli_wire *w)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    if (getaddrinfo(w->host, w->port, &hints, &list) != 0)
+    int code = getaddrinfo(w->host, w->port, &hints, &list);
+    if (code != 0) {
+        w->why = gai_strerror(code);
         return false;
+    }
     for (struct addrinfo *a = list; a != NULL && w->fd < 0; a = a->ai_next) {
         int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), one = 1;
         struct timeval limit = {.tv_sec = TIMEOUT_SECONDS};
@@ -63,10 +93,12 @@ static bool connect_to(cli_wire *w)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+        if (connect(fd, a->ai_addr, a->ai_addrlen) == 0) {
             w->fd = fd;
-        else
+        } else {
+            w->why = strerrordesc_np(errno);
             (void)close(fd);
+        }
     }
     freeaddrinfo(list);
     return w->fd >= 0;
@@ -116,13 +148,17 @@ static int read_answer(cli_wire *w, const char **body, size_t *size)
 {
     size_t got = 0, head = 0, length = 0;
     while (head == 0 || got < head + length) {
-        if (!make_room(w, got + 4096))
+        if (!make_room(w, got + 4096)) {
+            w->why = "the answer is too large";
             return 0;
+        }
         ssize_t n = recv(w->fd, w->buffer + got, w->capacity - got - 1, 0);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n <= 0) {
+            w->why = n == 0 ? "the connection was closed" : strerrordesc_np(errno);
             return 0;
+        }
         got += (size_t)n;
         w->buffer[got] = '\0';
         char *end = head == 0 ? strstr(w->buffer, "\r\n\r\n") : NULL;
@@ -136,6 +172,8 @@ static int read_answer(cli_wire *w, const char **body, size_t *size)
     int status = 0;
     if (strncmp(w->buffer, "HTTP/1.1 ", 9) == 0)
         status = atoi(w->buffer + 9);
+    else
+        w->why = "what came is not HTTP";
     *body = w->buffer + head;
     *size = length;
     w->buffer[head + length] = '\0';

@@ -5,13 +5,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { CLI_TOKEN_TEXT = 128 };
+
 typedef struct cli_wire {
     char host[256], port[8];
-    char token[128]; /* "": none */
-    int fd;          /* -1: not connected */
-    char *buffer;    /* of the last answer */
+    char token[CLI_TOKEN_TEXT]; /* "": none */
+    int fd;                     /* -1: not connected */
+    const char *why;            /* there was no answer; a sentence's end */
+    char *buffer;               /* of the last answer */
     size_t capacity;
 } cli_wire;
+
+/* The token that is a file's first line, as `tacit token create` prints it; if there is none, a message that says why and how to get
+ * one. */
+int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT]);
 
 /* From http://HOST:PORT; false: it is none. Connects at the first request. */
 bool cli_wire_open(cli_wire *wire, const char *url, const char *token);

@@ -390,6 +390,9 @@ tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **
                                                "%.300s: is a directory, expected %s", path, what)
                                  : tacit__fail(err, TACIT_SYSTEM, "%.300s: cannot read: %s", path,
                                                strerror(errno));
+    else if (size == 0)
+        status =
+            tacit__fail(err, TACIT_SYNTAX, "%.300s: the file is empty, expected %s", path, what);
     else
         status = tacit__yaml_parse(text, size, path, out, err);
     (void)fclose(f);

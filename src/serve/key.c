@@ -58,14 +58,19 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be made: %s", path, strerror(errno));
+        return tacit__fail(
+            err, TACIT_SYSTEM,
+            "%.200s: the store's key cannot be made: %s; its directory must be there, "
+            "and be writable",
+            path, strerror(errno));
     tacit__random_bytes(key, TACIT__KEY_BYTES);
     bool good = write(fd, key, TACIT__KEY_BYTES) == TACIT__KEY_BYTES && fsync(fd) == 0;
     good = close(fd) == 0 && good;
     if (!good) {
+        int reason = errno;
         (void)unlink(path);
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be written: %s", path,
-                           strerror(errno));
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: the store's key cannot be written: %s", path,
+                           strerror(reason));
     }
     return TACIT_OK;
 }
@@ -97,15 +102,30 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
             return status;
         }
         if (errno != ENOENT || (c->key != NULL))
-            return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s",
-                               paths[i], strerror(errno));
+            return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s%s",
+                               paths[i], strerror(errno),
+                               errno == ENOENT && access(c->store, F_OK) != 0
+                                   ? "; head -c 32 /dev/urandom makes one, to be readable by its "
+                                     "owner alone, or leave `key` out, and it is made with the "
+                                     "store"
+                                   : "");
     }
-    if (access(c->store, F_OK) == 0)
+    struct stat entry;
+    bool there = stat(c->store, &entry) == 0;
+    if (there && S_ISDIR(entry.st_mode))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: is a directory, expected a file for the store, such as "
+                           "service.db",
+                           c->store);
+    if (there)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is a store, but not its key; without it nothing in it "
-                           "can be read",
+                           "can be read: put it back, or begin with another store",
                            beside);
     if (!may_make)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: there is no store", c->store);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is no store yet; tacit serve or tacit token create makes "
+                           "it",
+                           c->store);
     return make_file(beside, key, err);
 }

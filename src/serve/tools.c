@@ -24,15 +24,15 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
     if (status != TACIT_OK)
         return status;
     status = tacit__key_read(&config, options->credentials, may_make, key, err);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
         status = tacit__vault_open(config.store, use, key, out, err);
-    if (status != TACIT_OK && may_make && use == TACIT__VAULT_TOOL &&
-        (err == NULL || err->status == TACIT_BAD_ARGUMENT)) {
-        tacit__vault *fresh = NULL; /* made by whoever serves, which is us for a moment */
-        status = tacit__vault_open(config.store, TACIT__VAULT_SERVE, key, &fresh, err);
-        tacit__vault_close(fresh);
-        if (status == TACIT_OK)
-            status = tacit__vault_open(config.store, use, key, out, err);
+        if (status == TACIT_BAD_ARGUMENT && may_make) {
+            tacit__vault *fresh = NULL; /* made by whoever serves, which is us for a moment */
+            status = tacit__vault_open(config.store, TACIT__VAULT_SERVE, key, &fresh, err);
+            tacit__vault_close(fresh);
+            if (status == TACIT_OK)
+                status = tacit__vault_open(config.store, use, key, out, err);
+        }
     }
     tacit__wipe(key, sizeof key);
     tacit__service_config_free(&config);
@@ -45,8 +45,9 @@ tacit_status tacit_token_create(const tacit_service_options *options, const char
     static const char prefix[] = "tacit_";
     unsigned bits;
     if (name == NULL || name[0] == '\0' || strlen(name) > TACIT__TOKEN_NAME)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a token's name has 1 to %d bytes",
-                           TACIT__TOKEN_NAME);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a token's name has 1 to %d bytes, '%.80s' has %zu", TACIT__TOKEN_NAME,
+                           name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     if (scopes == NULL || !tacit__scopes_read(scopes, &bits))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "scopes are '%.80s', expected some of decide,observe,report,read,admin",

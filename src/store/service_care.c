@@ -1,8 +1,9 @@
 /* Looking after a vault: expiry, tokens, checks, copies, export. None of it is in a hurry, so statements are compiled where
  * they are used. See store/service.h. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -137,13 +138,16 @@ tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *tok
     tacit_status status = tacit__vault_tokens(vault, all, &n, err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++)
         if (strcmp(all[i].name, token->name) == 0)
-            status =
-                tacit__fail(err, TACIT_BAD_ARGUMENT,
-                            "there is, or was, a token '%s'; names are used once", token->name);
+            status = tacit__fail(
+                err, TACIT_BAD_ARGUMENT,
+                "there is, or was, a token '%s'; names are used once: choose another", token->name);
     tacit__free(all);
     if (status == TACIT_OK && n == TACIT__MAX_TOKENS)
         status =
-            tacit__fail(err, TACIT_TOO_LARGE, "a store has at most %d tokens", TACIT__MAX_TOKENS);
+            tacit__fail(err, TACIT_TOO_LARGE,
+                        "%.200s: a store has at most %d tokens, revoked ones included; use one of "
+                        "those that there are",
+                        vault->db.path, TACIT__MAX_TOKENS);
     sqlite3_stmt *s;
     if (status == TACIT_OK)
         status = prepare(vault,
@@ -169,7 +173,8 @@ tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, ta
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     status = finish(vault, s, err);
     if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "no valid token is called '%.64s'", name);
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "no valid token is called '%.64s'; tacit token list shows all", name);
     return status;
 }
 
@@ -333,35 +338,65 @@ tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health
     return status;
 }
 
-tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+/* A copy that is not finished must not be taken for a store: until it is marked as a copy it has another name. */
+static void remove_part(const char *part)
 {
-    if (access(path, F_OK) == 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s exists already", path);
-    tacit__db copy = {0};
-    if (strlen(path) >= sizeof copy.path)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the copy's path is too long");
-    (void)snprintf(copy.path, sizeof copy.path, "%s", path);
-    mode_t before = umask(077); /* as the original: its owner's alone */
-    int code =
-        sqlite3_open_v2(path, &copy.handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        char path[TACIT__DB_PATH + 16];
+        (void)snprintf(path, sizeof path, "%s%s", part, tails[i]);
+        (void)unlink(path);
+    }
+}
+
+static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_SYSTEM,
+                       "%.200s: cannot write the copy: %s; its directory must be there, and be "
+                       "writable",
+                       path, strerror(reason));
+}
+
+static tacit_status fill_copy(tacit__vault *vault, tacit__db *copy, tacit_error *err)
+{
+    int code = sqlite3_open_v2(copy->path, &copy->handle, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK) {
         /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
-        sqlite3_backup *backup = sqlite3_backup_init(copy.handle, "main", vault->db.handle, "main");
-        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy.handle);
+        sqlite3_backup *backup =
+            sqlite3_backup_init(copy->handle, "main", vault->db.handle, "main");
+        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy->handle);
         (void)sqlite3_backup_finish(backup);
         code = code == SQLITE_DONE ? SQLITE_OK : code;
     }
     if (code == SQLITE_OK)
-        code = sqlite3_exec(copy.handle,
+        code = sqlite3_exec(copy->handle,
                             "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
                             "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
                             NULL, NULL, NULL);
-    (void)umask(before);
-    tacit_status status =
-        code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&copy, code, "write the copy", err);
+    return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(copy, code, "write the copy", err);
+}
+
+tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+{
+    tacit__db copy = {0};
+    int n = snprintf(copy.path, sizeof copy.path, "%s.partial", path);
+    if (n < 0 || (size_t)n >= sizeof copy.path)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the copy's path is too long");
+    if (access(path, F_OK) == 0)
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s exists already, and a copy overwrites nothing: give another path", path);
+    remove_part(copy.path); /* of one that was interrupted */
+    int fd = open(copy.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* its owner's alone */
+    if (fd < 0)
+        return refuse_copy(path, errno, err);
+    (void)close(fd);
+    tacit_status status = fill_copy(vault, &copy, err);
     tacit__db_close(&copy);
+    if (status == TACIT_OK && rename(copy.path, path) != 0)
+        status = refuse_copy(path, errno, err);
     if (status != TACIT_OK)
-        (void)unlink(path);
+        remove_part(copy.path);
     return status;
 }
 

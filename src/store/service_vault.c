@@ -100,8 +100,11 @@ static tacit_status take_lock(tacit__vault *vault, tacit_error *err)
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be locked: %s", path,
                            strerror(errno));
     if (flock(vault->lock, LOCK_EX | LOCK_NB) != 0)
-        return tacit__fail(err, TACIT_SYSTEM, "%.200s: another server is running on this store",
-                           vault->db.path);
+        return tacit__fail(
+            err, TACIT_SYSTEM,
+            "%.200s: another server is running on this store; stop it first, or give "
+            "this one another store",
+            vault->db.path);
     return TACIT_OK;
 }
 
@@ -155,7 +158,9 @@ static tacit_status check_meta(tacit__vault *vault, const uint8_t *key, tacit_er
             continue;
         tacit__key_derive(key, "tacit vault: check", check);
         if (size != sizeof check || !tacit__same_bytes(value, check, sizeof check))
-            status = tacit__fail(err, TACIT_WRONG_PLAN, "%.200s: this is not the key of this store",
+            status = tacit__fail(err, TACIT_WRONG_PLAN,
+                                 "%.200s: this is not the key of this store; put back the one that "
+                                 "was made with it",
                                  vault->db.path);
     }
     (void)sqlite3_finalize(statement);
@@ -173,10 +178,13 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     if (application != APPLICATION)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: this is not a store of the service",
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "%.200s: this is not a store of the service; give another path as store",
                            vault->db.path);
     if (format != FORMAT)
-        return tacit__fail(err, TACIT_WRONG_VERSION, "%.200s: the store has format %d, expected %d",
+        return tacit__fail(err, TACIT_WRONG_VERSION,
+                           "%.200s: the store has format %d, expected %d; it was made by another "
+                           "version of tacit",
                            vault->db.path, (int)format, FORMAT);
     return TACIT_OK;
 }
@@ -187,7 +195,15 @@ static tacit_status open_file(tacit__vault *vault, tacit__vault_use use, const u
     struct stat entry;
     bool there = stat(vault->db.path, &entry) == 0 && entry.st_size > 0;
     if (!there && (use != TACIT__VAULT_SERVE || key == NULL))
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: there is no store", vault->db.path);
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is no store yet; tacit serve or tacit token create makes "
+                           "it",
+                           vault->db.path);
+    if (there && S_ISDIR(entry.st_mode))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: is a directory, expected a file for the store, such as "
+                           "service.db",
+                           vault->db.path);
     int flags = use == TACIT__VAULT_READ ? SQLITE_OPEN_READONLY
                                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     mode_t before = umask(077);

@@ -346,7 +346,48 @@ static void what_does_not_fit_is_said_of_both(void **state)
         assert_string_equal(complaint, cases[i].complaint);
     }
     assert_int_equal(simulate(&s, "nobody", ""), 2);
-    assert_non_null(strstr(complaint, "has no such learner (status 404)"));
+    assert_non_null(strstr(complaint, "has no learner 'nobody'; its service file has the names"));
+    end(&s);
+}
+
+/* Ctrl-C in the middle: those who are there finish, and what came of it is told. */
+static void an_interrupted_play_is_told(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        BEGIN "  - {name: arms, space: {states: 6, actions: 2, horizon: 2}, users: 4000000,\n"
+              "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
+    server s;
+    char command[900], path[300], last[4] = "";
+    begin(&s, yaml);
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && { '%s' simulate-users %s --token-file token --set horizon=2 --users "
+                   "4000000 --json >sim.out 2>sim.err & echo $! >sim.pid; wait $!; echo $? "
+                   ">sim.rc; } &",
+                   s.directory, TACIT_COMMAND, s.url);
+    assert_int_equal(system(command), 0);
+    server_wait_users(&s, "arms", 20);
+    (void)snprintf(command, sizeof command, "kill -INT $(cat '%s/sim.pid')", s.directory);
+    assert_int_equal(system(command), 0);
+    (void)snprintf(path, sizeof path, "%s/sim.rc", s.directory);
+    for (int i = 0; i < 1200 && last[0] == '\0'; i++) { /* until it has ended */
+        FILE *file = fopen(path, "r");
+        if (file != NULL && fgets(last, sizeof last, file) == NULL)
+            last[0] = '\0';
+        if (file != NULL)
+            (void)fclose(file);
+        (void)usleep(50000);
+    }
+    assert_string_equal(last, "130");
+    assert_int_equal(
+        server_tool(&s, "--version >/dev/null; cat sim.out sim.err", said, sizeof said), 0);
+    double users = json_number(said, "users");
+    assert_true(users >= 20 && json_number(said, "failures") == 0);
+    (void)snprintf(command, sizeof command,
+                   "tacit: interrupted: %.0f of 4000000 users came, and what they told is kept\n",
+                   users);
+    assert_non_null(strstr(said, command));
+    server_wait_users(&s, "arms", (unsigned long)users); /* all of them */
     end(&s);
 }
 
@@ -360,6 +401,7 @@ int main(void)
         cmocka_unit_test(real_people_are_played_where_their_file_is),
         cmocka_unit_test(their_curve_does_not_depend_on_how_they_gather),
         cmocka_unit_test(what_does_not_fit_is_said_of_both),
+        cmocka_unit_test(an_interrupted_play_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
