@@ -55,7 +55,7 @@ typedef struct exchange {
     struct timespec start;
     char *body;
     size_t size, capacity;
-    bool handled, overflow, waits;
+    bool prepared, handled, overflow, waits;
     atomic_int phase;
 } exchange;
 
@@ -195,6 +195,20 @@ static bool store_body(exchange *e, const char *data, size_t size)
     return true;
 }
 
+/* Whether it will be suspended, and has to be made ready for that: the next call is to handle it.
+ *
+ * libmicrohttpd 0.9.75 reads from a resumed connection before it asks for the answer, if reading was what it did last; and a
+ * client that has hung up on its side is then sent away without the answer to what has been written. Only if the oldest connection of a thread
+ * is the one resumed does it ask first. A request that is whole and is looked at once more without an answer is no longer
+ * read from, so that is waited for; it costs one turn of the loop. */
+static bool prepare(exchange *e)
+{
+    bool first = !e->prepared && !e->overflow &&
+                 (e->request.route->waits || header(e->connection, "Idempotency-Key") != NULL);
+    e->prepared = true;
+    return first;
+}
+
 /* Called by the scribe. */
 static void resume(tacit__request *r)
 {
@@ -281,6 +295,8 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
         *size = 0;
         return good ? MHD_YES : MHD_NO;
     }
+    if (!e->handled && prepare(e))
+        return MHD_YES;
     if (!e->handled) {
         /* the path is kept by the connection, but not for good: look it up again */
         const char *known;

@@ -58,8 +58,9 @@ static void slow_and_half_closed_clients_do_not_block_others(void **state)
                      s.token);
     server_say(fd, text, (size_t)n);
     (void)shutdown(fd, SHUT_WR);
-    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)server_hear(fd, answer, sizeof answer, 20000);
     (void)close(fd);
+    assert_non_null(strstr(answer, "HTTP/1.1 200 "));
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
     for (int i = 0; i < SLOW; i++)
         (void)close(slow[i]);
@@ -89,6 +90,44 @@ static void slow_clients_are_sent_away(void **state)
     assert_in_range(gone, SLOW - 2, SLOW);
     wait_until(server_get(&s, "/healthz", answer) == 200); /* it may be sent away itself */
     assert_int_equal(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+    end(&s);
+}
+
+/* The answer to a request, after which the client says no more; the status, or 0. */
+static int ask_and_hang_up(const server *s, const char *path, const char *extra, const char *body)
+{
+    char text[4096];
+    int fd = server_connect(s), status = 0;
+    int n = snprintf(text, sizeof text,
+                     "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s"
+                     "Content-Length: %zu\r\n\r\n%s",
+                     path, s->token, extra, strlen(body), body);
+    server_say(fd, text, (size_t)n);
+    (void)shutdown(fd, SHUT_WR);
+    (void)server_hear(fd, answer, sizeof answer, 20000);
+    (void)close(fd);
+    return sscanf(answer, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
+}
+
+static void who_hangs_up_on_one_side_hears_what_was_written(void **state)
+{
+    (void)state;
+    server s;
+    char yaml[2048], decision[1024], body[2048], extra[64];
+    (void)snprintf(yaml, sizeof yaml, "threads: 1\n%s", plain);
+    begin(&s, yaml);
+    for (int i = 0; i < 10; i++) {
+        decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+        (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
+        int older = server_connect(&s); /* and idle: the thread has more than one to look after */
+        assert_int_equal(ask_and_hang_up(&s, "/v1/observe", "", body), 200);
+        assert_non_null(strstr(answer, "\"finished\""));
+        (void)snprintf(extra, sizeof extra, "Idempotency-Key: 0123456789abcde%d\r\n", i);
+        assert_int_equal(
+            ask_and_hang_up(&s, "/v1/decide", extra, "{\"learner\":\"arms\",\"state\":0}"), 200);
+        (void)close(older);
+    }
+    assert_true(ledger(&s, "arms", "accepted") == 10);
     end(&s);
 }
 
@@ -305,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_and_half_closed_clients_do_not_block_others),
         cmocka_unit_test(slow_clients_are_sent_away),
+        cmocka_unit_test(who_hangs_up_on_one_side_hears_what_was_written),
         cmocka_unit_test(tokens_open_what_their_scopes_say),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(what_is_answered_is_written_down),
