@@ -77,6 +77,16 @@ static void hear_signals(void)
         (void)sigaction(numbers[i], &action, NULL);
 }
 
+/* --- Service ------------------------------------------------------------------------------------ */
+
+/* `state`, and for whoever asks the manager how it is, `status`. */
+static void tell(const char *state, const char *status, const char *more)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%sSTATUS=%s%s", state, status, more);
+    cli_notify(text);
+}
+
 static int serve(const char *file)
 {
     const tacit_service_options wish = {
@@ -85,11 +95,15 @@ static int serve(const char *file)
     tacit_service *service = NULL;
     hear_signals();
     tacit_status status = tacit_service_open(&wish, &service, &err);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK) {
+        tell("", err.message, "");
         return cli_failed(status, &err);
-    (void)printf("serving on %s\n", tacit_service_url(service));
+    }
+    char serving[160];
+    (void)snprintf(serving, sizeof serving, "serving on %s", tacit_service_url(service));
+    (void)puts(serving);
     (void)fflush(stdout);
-    cli_notify("READY=1");
+    tell("READY=1\n", serving, "");
     while (!atomic_load(&wants_stop)) {
         if (!atomic_exchange(&wants_reload, false)) {
             (void)sem_wait(&caught); /* or interrupted, which is as good */
@@ -98,7 +112,8 @@ static int serve(const char *file)
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
         say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
-        cli_notify("READY=1");
+        tell("READY=1\n", serving,
+             status == TACIT_OK ? "" : "; what it was to read again is wrong");
     }
     say(NULL, "stopping");
     cli_notify("STOPPING=1");

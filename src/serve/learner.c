@@ -129,15 +129,14 @@ static bool wait_ms(tacit__learner *l, long ms)
     return go_on;
 }
 
-/* Messages about contributions repeat no number of them, so this may be read by an operator. */
-static void say_failed(const tacit__learner *l, tacit_status status, const tacit_error *err)
+/* Not err->message, which may be about a user's data. */
+static void say_failed(const tacit__learner *l, tacit_status status)
 {
-    char line[TACIT__MAX_NAME + sizeof err->message + 80];
-    (void)snprintf(line, sizeof line,
-                   "learner '%s' decides, but learns no more until a restart: %s", l->config->name,
-                   err->message[0] != '\0' ? err->message : tacit_status_message(status));
-    if (l->say != NULL)
-        l->say(l->context, line);
+    char line[300];
+    (void)snprintf(line, sizeof line, "learner %.80s decides, but learns no more: %s",
+                   l->config->name, tacit_status_message(status));
+    if (l->log != NULL)
+        l->log(l->log_context, line);
 }
 
 static void *learn(void *context)
@@ -157,7 +156,7 @@ static void *learn(void *context)
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
             pthread_mutex_unlock(&l->lock);
-            say_failed(l, status, &err);
+            say_failed(l, status);
             break;
         }
         if (status == TACIT_SYSTEM)
@@ -183,8 +182,8 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     if (l == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     l->config = setting->config;
-    l->say = setting->say;
-    l->context = setting->context;
+    l->log = setting->log;
+    l->log_context = setting->log_context;
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
     pthread_condattr_t steady; /* a clock that is set must not make anybody wait */

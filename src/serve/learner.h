@@ -18,11 +18,11 @@ typedef struct tacit__learner tacit__learner;
 
 typedef struct tacit__learner_setting {
     const tacit__learner_config *config;
-    const char *store;                            /* for a reading connection of its own */
-    const uint8_t *key;                           /* of the vault; used during creation only */
-    bool closed;                                  /* it must not learn: the store is a copy */
-    void (*say)(void *context, const char *line); /* hears why it learns no more; or NULL */
-    void *context;
+    const char *store;  /* for a reading connection of its own */
+    const uint8_t *key; /* of the vault; used during creation only */
+    bool closed;        /* it must not learn: the store is a copy */
+    tacit_log_fn *log;  /* or NULL; hears, from its thread, that it cannot go on */
+    void *log_context;
 } tacit__learner_setting;
 
 /* Restores the learner of this name from the vault, or begins a new one there with noise keyed by the system. The vault is

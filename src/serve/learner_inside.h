@@ -12,6 +12,8 @@ enum { TACIT__LEARNER_POINTS = 256 };
 
 struct tacit__learner {
     const tacit__learner_config *config;
+    tacit_log_fn *log; /* or NULL */
+    void *log_context;
     tacit__scribe *scribe;
     tacit__vault *reader; /* of inputs; the thread's */
     tacit_agent *agent;
@@ -25,8 +27,6 @@ struct tacit__learner {
     size_t state_size, state_capacity;
     pthread_t thread;
     bool started;
-    void (*say)(void *context, const char *line); /* or NULL */
-    void *context;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t news;

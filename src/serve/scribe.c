@@ -15,13 +15,13 @@ enum {
 
 struct tacit__scribe {
     tacit__vault *vault;
+    tacit_log_fn *log; /* or NULL */
+    void *log_context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t news;
     tacit__job *first, *last;
     bool stop, unsettled; /* the log has something */
-    void (*say)(void *context, const char *line);
-    void *context;
     atomic_uint_fast64_t jobs, commits, failures;
     atomic_bool failing;
 };
@@ -52,12 +52,11 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
         status = tacit__vault_commit(s->vault, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
                               memory_order_relaxed);
-    bool failed = status != TACIT_OK, before = atomic_exchange(&s->failing, failed);
-    if (failed != before && s->say != NULL)
-        s->say(s->context, !failed ? "the store can be written again"
-                           : err != NULL && err->message[0] != '\0'
-                               ? err->message
-                               : "the store cannot be written");
+    bool failing = status != TACIT_OK;
+    bool failed = atomic_exchange_explicit(&s->failing, failing, memory_order_relaxed);
+    if (failing != failed &&
+        s->log != NULL) /* the store's own words, which know nothing of users */
+        s->log(s->log_context, failing ? err->message : "the store can be written again");
     s->unsettled = true;
     return status;
 }
@@ -113,12 +112,15 @@ static void *work(void *context)
     return NULL;
 }
 
-tacit_status tacit__scribe_create(tacit__vault *vault, tacit__scribe **out, tacit_error *err)
+tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log, void *context,
+                                  tacit__scribe **out, tacit_error *err)
 {
     tacit__scribe *s = tacit__alloc(1, sizeof *s);
     if (s == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->vault = vault;
+    s->log = log;
+    s->log_context = context;
     (void)pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
     (void)pthread_condattr_init(&steady);
@@ -145,13 +147,6 @@ void tacit__scribe_destroy(tacit__scribe *s)
     (void)pthread_cond_destroy(&s->news);
     (void)pthread_mutex_destroy(&s->lock);
     tacit__free(s);
-}
-
-void tacit__scribe_hear(tacit__scribe *s, void (*say)(void *context, const char *line),
-                        void *context)
-{
-    s->say = say;
-    s->context = context;
 }
 
 void tacit__scribe_post(tacit__scribe *s, tacit__job *job)

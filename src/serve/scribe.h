@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include <tacit/service.h>
+
 #include "store/service.h"
 
 typedef struct tacit__job tacit__job;
@@ -20,15 +22,13 @@ struct tacit__job {
 
 typedef struct tacit__scribe tacit__scribe;
 
-/* The vault is used by the scribe alone until `destroy` has returned. */
-TACIT_MUST_USE tacit_status tacit__scribe_create(tacit__vault *vault, tacit__scribe **out,
+/* The vault is used by the scribe alone until `destroy` has returned. `log` (or NULL) hears, from its thread, that the store
+ * cannot be written, and that it can again. */
+TACIT_MUST_USE tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log,
+                                                 void *context, tacit__scribe **out,
                                                  tacit_error *err);
 /* Writes what waits, then ends. Accepts NULL. */
 void tacit__scribe_destroy(tacit__scribe *scribe);
-
-/* `say` hears, from the scribe's thread, when the store begins to fail, and when it works again. Before the first job. */
-void tacit__scribe_hear(tacit__scribe *scribe, void (*say)(void *context, const char *line),
-                        void *context);
 
 void tacit__scribe_post(tacit__scribe *scribe, tacit__job *job);
 /* Posts and waits; the job's `done` is set here. */

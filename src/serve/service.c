@@ -198,8 +198,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .store = s->config.store,
                                           .key = key,
                                           .closed = copy,
-                                          .say = s->log,
-                                          .context = s->log_context};
+                                          .log = s->log,
+                                          .log_context = s->log_context};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
     if (status == TACIT_OK) {
@@ -214,9 +214,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
 
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
-    tacit_status status = tacit__scribe_create(s->vault, &s->scribe, err);
-    if (status == TACIT_OK && s->log != NULL)
-        tacit__scribe_hear(s->scribe, s->log, s->log_context);
+    tacit_status status = tacit__scribe_create(s->vault, s->log, s->log_context, &s->scribe, err);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         status = tacit__learner_start(s->learners[i], s->scribe, err);
     if (status == TACIT_OK && pthread_create(&s->sweeper, NULL, sweep, s) != 0)

@@ -153,7 +153,7 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     const tacit__learner_setting setting = {.config = &s->config, .store = s->store, .key = key};
     must(tacit__learner_create(&setting, vault, &learner, &err), &err);
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
-    must(tacit__scribe_create(vault, &scribe, &err), &err);
+    must(tacit__scribe_create(vault, NULL, NULL, &scribe, &err), &err);
     must(tacit__learner_start(learner, scribe, &err), &err);
     for (int i = 0; i < n; i++) {
         taking t = {.job = {.apply = apply},

@@ -139,10 +139,10 @@ static void the_manager_hears_when_it_serves_reloads_and_stops(void **state)
         int fd = listen_at(name);
         s.environment[s.n_environment++] = variable;
         assert_true(server_start(&s, NULL));
-        assert_heard(fd, "READY=1");
+        assert_heard(fd, "READY=1\nSTATUS=serving on http://127.0.0.1:");
         assert_int_equal(kill(s.pid, SIGHUP), 0);
         assert_heard(fd, "RELOADING=1\nMONOTONIC_USEC=");
-        assert_heard(fd, "READY=1");
+        assert_heard(fd, "READY=1\nSTATUS=serving on http://127.0.0.1:");
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         assert_heard(fd, "STOPPING=1");
         (void)close(fd);
