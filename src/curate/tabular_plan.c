@@ -16,10 +16,11 @@
  * the first if sR >= sN / 2; that is required of the scales after calibration. Pooled: H times the moves of one
  * step, by the triangle inequality.
  *
- * With `user_norm` u < 1 a pooled contribution whose L2 norm exceeds u H is scaled down to it as a whole. The moves
- * are then u times those above. Ratios of counts keep their meaning up to how often such users differ from
- * others; what is lost is a little bias, what is gained is 1/u in noise. (A trajectory of H steps has a norm of H only
- * if it repeats one transition H times; sqrt(H) if it never repeats one.)
+ * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H / 2) is scaled down to it, each
+ * stream by a factor of its own. The moves are then u times those above, and the centred rewards' are those of rewards alone:
+ * where cells agree visits move too if the factors differ. Rewards of users who linger seem farther from 1/2 than they are;
+ * that bias is the price, 1/u in noise the gain. (A trajectory of H steps has a norm of H only if it repeats one transition H
+ * times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for all streams.
  *
  * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
  * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
