@@ -203,8 +203,10 @@ static bool store_body(exchange *e, const char *data, size_t size)
  * read from, so that is waited for; it costs one turn of the loop. */
 static bool prepare(exchange *e)
 {
+    const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
     bool first = !e->prepared && !e->overflow &&
-                 (e->request.route->waits || header(e->connection, "Idempotency-Key") != NULL);
+                 ((e->request.route->scope & written) != 0 ||
+                  header(e->connection, "Idempotency-Key") != NULL);
     e->prepared = true;
     return first;
 }

@@ -41,15 +41,14 @@ const tacit__route tacit__routes[] = {
      "budget is spent: not learned)\n"
      "409 `contradiction`: it was told otherwise before; `taken_part`: the user did so in another "
      "episode\n"
-     "410 `expired`",
-     .waits = true},
+     "410 `expired`"},
     {"POST", "/v1/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide_once,
      "Opens an episode of one step and decides in it, for learners with horizon 1.",
      KEY "`learner`, `user`: as for episodes\n`state` or `context`: as for decide",
      "200: as for decide\n" REUSED},
     {"POST", "/v1/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "The same as observe above: the decision's id tells the episode.",
-     "`decision`, `reward`, `next_state`, `next_context`: as above", "as above", .waits = true},
+     "`decision`, `reward`, `next_state`, `next_context`: as above", "as above"},
     {"GET", "/v1/billboard", TACIT__SCOPE_OPEN, tacit__handle_billboard,
      "What anybody may read and act by: the policy, and under local privacy what a device needs to "
      "make its report. With an `ETag`, which is another one for every version and every learner; "
@@ -70,8 +69,7 @@ const tacit__route tacit__routes[] = {
      "`learner`: as above\n`report`: base64url",
      "202: `status` is `taken`, or `full` (the budget is spent: not learned), or `late` (the model "
      "that it was made by has been replaced: not learned)\n"
-     "422 `report`: it was made for another learner, or no device can have made it\n" REUSED,
-     .waits = true},
+     "422 `report`: it was made for another learner, or no device can have made it\n" REUSED},
     {"GET", "/v1/learners", TACIT__SCOPE_READ, tacit__handle_learners,
      "All learners and how far they are.", "",
      "200: `learners`: `name`, `kind`, `model`, `limit`, `accepted`, `users`, `refused`, `left`, "

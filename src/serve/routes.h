@@ -12,7 +12,6 @@ struct tacit__route {
     const char *summary;
     const char *asks;    /* the body's fields or the query, one line each; "" none */
     const char *answers; /* statuses and fields, one line each */
-    bool waits;          /* for the disk, also without an Idempotency-Key */
 };
 
 extern const tacit__route tacit__routes[];
