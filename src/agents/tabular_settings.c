@@ -176,6 +176,8 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
         .user_norm = norm,
         .failure = r->values[FAILURE].real,
         .published_scale = published_scale(q, kind),
+        /* the proven bonus charges H (S e_P + 3 e_N) + e_R + 2 e_N; where it does not count for much, estimates do,
+         * and a reward that is off is off at each of H steps */
         .weight_visits = 3 * h + 2,
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,

@@ -449,22 +449,31 @@ static void published_constants_give_what_the_errata_say(void **state)
 {
     (void)state;
     arena a = open_arena("riverswim", NULL, 0, 1);
+    const double nodes = 2 * 16 / log2(50000);
     const struct {
+        const char *kind;
         tacit_model model;
         tacit_calibration calibration;
         double real;
-    } cases[] = {{TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
-                 {TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, 2 * 16 / log2(50000)},
-                 {TACIT_MODEL_JOINT, TACIT_CALIBRATION_FIGURE, 1920},
-                 {TACIT_MODEL_LOCAL, TACIT_CALIBRATION_FIGURE, 120}};
+    } cases[] = {{"dp-ucbvi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
+                 {"dp-ucbvi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
+                 {"dp-ucbvi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_FIGURE, 1920},
+                 {"dp-ucbvi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_FIGURE, 120},
+                 {"private-ucb-vi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
+                 {"private-ucb-vi", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
+                 {"private-ucb-po", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 2},
+                 {"private-ucb-po", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
+                 {"pucb", TACIT_MODEL_JOINT, TACIT_CALIBRATION_PUBLISHED, nodes},
+                 {"ldp-obi", TACIT_MODEL_LOCAL, TACIT_CALIBRATION_PUBLISHED, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tacit_agent_request request = {.kind = "dp-ucbvi",
+        const bool pooled = strcmp(cases[i].kind, "ldp-obi") == 0; /* it has nothing else */
+        tacit_agent_request request = {.kind = cases[i].kind,
                                        .guarantee = {cases[i].model, 1, 0},
                                        .calibration = cases[i].calibration,
                                        .n_states = 6,
                                        .n_actions = 2,
                                        .horizon = 20,
-                                       .stationary = false,
+                                       .stationary = pooled,
                                        .episodes = 50000};
         tacit_agent *agent;
         tacit_noise *noise;
@@ -474,6 +483,8 @@ static void published_constants_give_what_the_errata_say(void **state)
         assert_ok(tacit_agent_create(&request, noise, &agent, &err));
         assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 0, &real, &err));
         assert_close(real.epsilon.high, cases[i].real, 1e-9);
+        bool stamped = strstr(tacit_agent_remark(agent), "NOT PRIVATE at epsilon 1: ") != NULL;
+        assert_int_equal(stamped, cases[i].real > 1.001);
         tacit_agent_destroy(agent);
         tacit_noise_destroy(noise);
     }
