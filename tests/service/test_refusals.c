@@ -122,7 +122,7 @@ static void large_and_strange_requests_do_no_harm(void **state)
                  "0\r\n\r\n",
                  s.token);
     server_say(fd, text, (size_t)n);
-    (void)server_hear(fd, answer, sizeof answer, 3000);
+    (void)server_hear(fd, answer, sizeof answer, 60000);
     (void)close(fd);
     assert_int_equal(strncmp(answer, "HTTP/1.1 400 ", 13), 0);
     assert_error(400, 400, "length", "");

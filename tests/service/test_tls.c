@@ -166,7 +166,7 @@ static bool shakes_hands(const server *s, const char *version)
 {
     char command[400];
     (void)snprintf(command, sizeof command,
-                   "timeout 10 openssl s_client -connect 127.0.0.1:%u %s -cipher "
+                   "timeout 60 openssl s_client -connect 127.0.0.1:%u %s -cipher "
                    "'ALL:@SECLEVEL=0' </dev/null 2>/dev/null | grep -q 'Cipher is [^(]'",
                    s->port, version);
     return system(command) == 0;

@@ -350,6 +350,15 @@ static void what_does_not_fit_is_said_of_both(void **state)
     end(&s);
 }
 
+static bool read_line(const char *path, char *out, int size)
+{
+    FILE *file = fopen(path, "r");
+    bool there = file != NULL && fgets(out, size, file) != NULL;
+    if (file != NULL)
+        (void)fclose(file);
+    return there;
+}
+
 /* Ctrl-C in the middle: those who are there finish, and what came of it is told. */
 static void an_interrupted_play_is_told(void **state)
 {
@@ -363,21 +372,16 @@ static void an_interrupted_play_is_told(void **state)
     (void)snprintf(command, sizeof command,
                    "cd '%s' && { '%s' simulate-users %s --token-file token --set horizon=2 --users "
                    "4000000 --json >sim.out 2>sim.err & echo $! >sim.pid; wait $!; echo $? "
-                   ">sim.rc; } &",
+                   ">sim.rc; } >/dev/null 2>&1 &",
                    s.directory, TACIT_COMMAND, s.url);
     assert_int_equal(system(command), 0);
     server_wait_users(&s, "arms", 20);
-    (void)snprintf(command, sizeof command, "kill -INT $(cat '%s/sim.pid')", s.directory);
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && until [ -s sim.pid ]; do sleep 0.02; done; kill -INT $(cat sim.pid)",
+                   s.directory);
     assert_int_equal(system(command), 0);
     (void)snprintf(path, sizeof path, "%s/sim.rc", s.directory);
-    for (int i = 0; i < 1200 && last[0] == '\0'; i++) { /* until it has ended */
-        FILE *file = fopen(path, "r");
-        if (file != NULL && fgets(last, sizeof last, file) == NULL)
-            last[0] = '\0';
-        if (file != NULL)
-            (void)fclose(file);
-        (void)usleep(50000);
-    }
+    wait_until(read_line(path, last, sizeof last));
     assert_string_equal(last, "130");
     assert_int_equal(
         server_tool(&s, "--version >/dev/null; cat sim.out sim.err", said, sizeof said), 0);
