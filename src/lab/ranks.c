@@ -12,7 +12,10 @@
  *
  * What arrives at process 0 goes to the places where a thread of its own would have put it, so that everything behind
  * (progress, the keeper) does not know the difference, and the bits do not either. Processes have the same architecture:
- * numbers travel as they are in memory. */
+ * numbers travel as they are in memory.
+ *
+ * Silence is counted only while we listen: a process that was itself held up (all of a job that a batch system suspends are)
+ * blames nobody for the time that it was away. */
 #include "lab/ranks.h"
 
 #include <stdio.h>
@@ -60,7 +63,7 @@ struct tacit__ranks {
     message in, out;
     uint8_t identity[TACIT__IDENTITY_BYTES];
     bool told_stop;
-    double stopped_at;
+    double stopped_at, polled_at;
     /* Process 0. */
     peer *peers; /* [size] */
     /* Others. */
@@ -264,7 +267,7 @@ static void empty_seats(tacit__ranks *r, unsigned rank)
 static bool poll_first(tacit__ranks *r)
 {
     bool waiting = false;
-    const double time = tacit__clock();
+    const double time = r->polled_at;
     if (atomic_load(&r->crew->stop) && !r->told_stop) {
         r->told_stop = true;
         r->stopped_at = time;
@@ -407,7 +410,7 @@ static void tell_failure(tacit__ranks *r, const tacit_error *failure, size_t job
 static bool poll_other(tacit__ranks *r)
 {
     tacit__crew *crew = r->crew;
-    const double time = tacit__clock();
+    const double time = r->polled_at;
     (void)pthread_mutex_lock(&crew->lock);
     size_t finished = crew->n_finished, playing = crew->n_jobs - finished;
     bool home = crew->at_work == 0;
@@ -435,9 +438,24 @@ static bool poll_other(tacit__ranks *r)
     return !r->bye;
 }
 
+/* Polls follow each other within milliseconds. If not, we were away, and the others may have been. All that a poll concludes, it
+ * concludes for the time at which it began: should we be away during it, the next one knows. */
+static void forgive_absence(tacit__ranks *r)
+{
+    const double time = tacit__clock(), away = r->polled_at > 0 ? time - r->polled_at : 0;
+    r->polled_at = time;
+    if (away < atomic_load(&silence) / 4)
+        return;
+    for (unsigned i = 0; i < r->transport->size; i++)
+        r->peers[i].heard += away;
+    r->asked_at += away;
+    r->stopped_at += away;
+}
+
 bool tacit__ranks_poll(tacit__ranks *r)
 {
     unsigned from;
+    forgive_absence(r);
     while (hear(r, &from)) {
         if (r->transport->rank == 0)
             answer(r, from);

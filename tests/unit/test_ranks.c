@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tacit/lab.h>
 
 #include "lab/ranks.h"
 
-enum { MAX_RANKS = 4 };
+enum { MAX_RANKS = 4, STILL = 3 /* seconds */ };
 
 typedef struct letter {
     struct letter *next;
@@ -22,6 +23,9 @@ typedef struct letter {
 
 typedef struct office {
     pthread_mutex_t lock;
+    uint64_t n_letters;
+    uint64_t before_still; /* after so many letters everything stands still once; 0: never */
+    double moves_again;
     letter *first[MAX_RANKS], *last[MAX_RANKS];
 } office;
 
@@ -44,9 +48,27 @@ static bool is_dead(const process *p)
     return p->lives > 0 && p->n_sent >= p->lives;
 }
 
+static double seconds(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* As long as the machine stands still nobody sends or receives. */
+static void stand_still(office *post)
+{
+    (void)pthread_mutex_lock(&post->lock);
+    double until = post->moves_again;
+    (void)pthread_mutex_unlock(&post->lock);
+    while (seconds() < until)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
 static tacit_status send_letter(void *context, unsigned to, const void *bytes, size_t size)
 {
     process *p = context;
+    stand_still(p->post);
     if (is_dead(p))
         return TACIT_OK;
     p->n_sent++;
@@ -61,6 +83,7 @@ static tacit_status send_letter(void *context, unsigned to, const void *bytes, s
     else
         p->post->first[to] = l;
     p->post->last[to] = l;
+    p->post->n_letters++;
     (void)pthread_mutex_unlock(&p->post->lock);
     return TACIT_OK;
 }
@@ -70,10 +93,14 @@ static tacit_status receive_letter(void *context, unsigned *from, void *bytes, s
 {
     process *p = context;
     *size = 0;
+    stand_still(p->post);
     if (is_dead(p))
         return TACIT_OK;
     (void)pthread_mutex_lock(&p->post->lock);
     letter *l = p->post->first[p->rank];
+    if (l == NULL && p->rank == 0 && p->post->before_still > 0 && p->post->moves_again == 0 &&
+        p->post->n_letters >= p->post->before_still) /* with nothing on its way to process 0 */
+        p->post->moves_again = seconds() + STILL;
     if (l != NULL) {
         p->post->first[p->rank] = l->next;
         if (l->next == NULL)
@@ -107,9 +134,9 @@ static void *live(void *context)
     return NULL;
 }
 
-static void live_together(process *processes, unsigned n)
+static void live_together_in(office *letters, process *processes, unsigned n)
 {
-    office post = {.first = {NULL}};
+    office post = *letters;
     (void)pthread_mutex_init(&post.lock, NULL);
     for (unsigned i = 0; i < n; i++) {
         process *p = &processes[i];
@@ -127,6 +154,11 @@ static void live_together(process *processes, unsigned n)
             l = next;
         }
     (void)pthread_mutex_destroy(&post.lock);
+}
+
+static void live_together(process *processes, unsigned n)
+{
+    live_together_in(&(office){0}, processes, n);
 }
 
 #define TEXT                                                                                       \
@@ -220,6 +252,24 @@ static void a_process_that_dies_is_told_and_its_jobs_can_be_resumed(void **state
     tacit_results_destroy(one);
 }
 
+/* A batch system suspends all processes of a job at once: nobody is given up for that. */
+static void a_machine_that_stands_still_costs_nothing(void **state)
+{
+    (void)state;
+    tacit_results *one = alone();
+    tacit__ranks_set_silence(2); /* and it stands still for longer */
+    office letters = {.before_still = 6};
+    process all[3] = {{.text = TEXT}, {.text = TEXT}, {.text = TEXT}};
+    live_together_in(&letters, all, 3);
+    for (size_t i = 0; i < 3; i++)
+        if (all[i].status != TACIT_OK)
+            fail_msg("process %zu: %s", i, all[i].err.message);
+    assert_same(one, all[0].results);
+    tacit_results_destroy(all[0].results);
+    tacit__ranks_set_silence(60);
+    tacit_results_destroy(one);
+}
+
 static void a_process_that_cannot_begin_says_why(void **state)
 {
     (void)state;
@@ -254,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_processes_find_what_one_finds),
         cmocka_unit_test(a_process_that_dies_is_told_and_its_jobs_can_be_resumed),
+        cmocka_unit_test(a_machine_that_stands_still_costs_nothing),
         cmocka_unit_test(a_process_that_cannot_begin_says_why),
         cmocka_unit_test(processes_must_agree),
     };
