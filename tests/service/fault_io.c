@@ -18,7 +18,7 @@
 static char wanted[512];
 static uint64_t kill_at, full_at;
 static int kill_after;
-static atomic_uint_fast64_t calls;
+static atomic_uint_fast64_t calls, syncs;
 
 void fault_io_arm(const char *path, uint64_t kill_number, int after, uint64_t full_number)
 {
@@ -27,11 +27,17 @@ void fault_io_arm(const char *path, uint64_t kill_number, int after, uint64_t fu
     kill_after = after;
     full_at = full_number;
     atomic_store(&calls, 0);
+    atomic_store(&syncs, 0);
 }
 
 uint64_t fault_io_count(void)
 {
     return atomic_load(&calls);
+}
+
+uint64_t fault_io_syncs(void)
+{
+    return atomic_load(&syncs);
 }
 
 __attribute__((constructor)) static void arm_from_environment(void)
@@ -115,6 +121,7 @@ SEEN int fsync(int fd)
     REAL(int, "fsync", int)
     BEFORE(fd)
     int result = real(fd);
+    atomic_fetch_add(&syncs, n > 0 && result == 0);
     die(n, 1);
     return result;
 }
@@ -124,6 +131,7 @@ SEEN int fdatasync(int fd)
     REAL(int, "fdatasync", int)
     BEFORE(fd)
     int result = real(fd);
+    atomic_fetch_add(&syncs, n > 0 && result == 0);
     die(n, 1);
     return result;
 }

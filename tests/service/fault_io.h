@@ -9,7 +9,8 @@
  * SIGKILL, just before or, with `after`, just after it; from call number `full_at` on the disk is full. 0: never. */
 void fault_io_arm(const char *path, uint64_t kill_at, int after, uint64_t full_at);
 
-/* Calls counted so far. */
+/* Calls counted so far; of these, those that wait until the data are on the disk. */
 uint64_t fault_io_count(void);
+uint64_t fault_io_syncs(void);
 
 #endif

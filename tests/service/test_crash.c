@@ -308,6 +308,9 @@ static void open_scene(scene *s, const struct variant *v)
                                               .horizon = HORIZON,
                                               .stationary = true,
                                               .episodes = 100};
+    if (v->guarantee.model == TACIT_MODEL_JOINT) /* its noise must not be drawn again, either */
+        s->config.monitor =
+            (tacit_guarantee){.model = TACIT_MODEL_JOINT, .epsilon = 0.5, .delta = 1e-6};
     (void)snprintf(s->directory, sizeof s->directory, "%s/tacit-crash-XXXXXX", P_tmpdir);
     assert_non_null(mkdtemp(s->directory));
     (void)snprintf(s->store, sizeof s->store, "%s/crash.db", s->directory);
@@ -447,10 +450,63 @@ static void across_a_crash_a_replaced_user_moves_no_more_than_declared(void **st
     }
 }
 
+/* The disk is held up while a user is learned: nothing of it can be seen until it is there. */
+static void what_is_not_on_disk_is_not_published(void **state)
+{
+    (void)state;
+    scene s;
+    tacit_error err = {0};
+    tacit__vault *vault, *other;
+    tacit__learner *learner;
+    tacit__scribe *scribe;
+    struct stat tape_file = {0};
+    open_scene(&s, &variants[0]);
+    reset(&s);
+    recorder r = {.fd = open(s.log, O_WRONLY | O_CREAT | O_APPEND, 0600)};
+    assert_ok(tacit__vault_open(s.store, TACIT__VAULT_SERVE, key, &vault, &err));
+    const tacit__learner_setting setting = {.config = &s.config, .store = s.store, .key = key};
+    assert_ok(tacit__learner_create(&setting, vault, &learner, &err));
+    tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
+    const uint64_t version = tacit__learner_look(learner).version;
+    assert_ok(tacit__scribe_create(vault, &scribe, &err));
+    taking t = {.job = {.apply = apply},
+                .s = &s,
+                .learner = tacit__learner_id(learner),
+                .data = s.users[0][0]};
+    assert_ok(tacit__scribe_wait(scribe, &t.job));
+    assert_ok(tacit__vault_open(s.store, TACIT__VAULT_TOOL, key, &other, &err));
+    assert_ok(tacit__vault_begin(other, &err));
+    assert_ok(tacit__learner_start(learner, scribe, &err));
+    for (int i = 0; i < 5000 && tape_file.st_size == 0; i++) { /* until noise was added */
+        (void)usleep(1000);
+        assert_int_equal(fstat(r.fd, &tape_file), 0);
+    }
+    assert_true(tape_file.st_size > 0);
+    (void)usleep(
+        300000); /* time enough for a wrong one; a right one waits for the disk, however long */
+    tacit__board *board = tacit__learner_board(learner);
+    assert_true(tacit__board_users(board) == 0 && tacit__board_look(board)->version == version);
+    assert_true(tacit__learner_look(learner).users == 0);
+    tacit__board_give(board);
+    tacit__vault_undo(other);
+    tacit__vault_close(other);
+    for (int i = 0; i < 20000 && tacit__learner_look(learner).users == 0; i++)
+        (void)usleep(1000);
+    board = tacit__learner_board(learner);
+    assert_true(tacit__board_users(board) == 1 && tacit__board_look(board)->version > version);
+    tacit__board_give(board);
+    tacit__learner_destroy(learner);
+    tacit__scribe_destroy(scribe);
+    tacit__vault_close(vault);
+    (void)close(r.fd);
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_at_any_write_it_ends_as_if_nothing_had_happened),
+        cmocka_unit_test(what_is_not_on_disk_is_not_published),
         cmocka_unit_test(across_a_crash_a_replaced_user_moves_no_more_than_declared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "service/fault_io.h"
 #include "store/service_inside.h"
 #include "support/check.h"
 
@@ -186,6 +187,25 @@ static void what_was_erased_is_nowhere(void **state)
     close_place(&p);
 }
 
+static void a_commit_waits_for_the_disk(void **state)
+{
+    (void)state;
+    tacit_error err = {0};
+    place p;
+    open_place(&p, 9);
+    fault_io_arm("v.db-wal", 0, 0, 0);
+    for (uint8_t i = 1; i <= 5; i++) {
+        const uint64_t before = fault_io_syncs();
+        assert_ok(tacit__vault_begin(p.v, &err));
+        assert_int_equal(take(&p, i, NULL), TACIT__VAULT_TAKEN);
+        assert_true(fault_io_syncs() == before);
+        assert_ok(tacit__vault_commit(p.v, &err));
+        assert_true(fault_io_syncs() > before);
+    }
+    fault_io_arm("", 0, 0, 0);
+    close_place(&p);
+}
+
 static void who_comes_after_the_last_is_not_kept(void **state)
 {
     (void)state;
@@ -256,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_changed_is_noticed),
         cmocka_unit_test(what_was_erased_is_nowhere),
+        cmocka_unit_test(a_commit_waits_for_the_disk),
         cmocka_unit_test(who_comes_after_the_last_is_not_kept),
         cmocka_unit_test(a_copy_is_its_owners_alone_and_keeps_nobody),
     };
