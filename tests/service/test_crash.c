@@ -468,7 +468,7 @@ static void what_is_not_on_disk_is_not_published(void **state)
     assert_ok(tacit__learner_create(&setting, vault, &learner, &err));
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
     const uint64_t version = tacit__learner_look(learner).version;
-    assert_ok(tacit__scribe_create(vault, &scribe, &err));
+    assert_ok(tacit__scribe_create(vault, NULL, NULL, &scribe, &err));
     taking t = {.job = {.apply = apply},
                 .s = &s,
                 .learner = tacit__learner_id(learner),
