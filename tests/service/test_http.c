@@ -123,6 +123,39 @@ static void after_the_last_user_it_decides_and_learns_no_more(void **state)
     end(&s);
 }
 
+/* What somebody told who will not be learned from is not kept: it cannot even be contradicted. How far they are is known. */
+static void after_the_last_user_nothing_raw_is_held(void **state)
+{
+    (void)state;
+    server s;
+    char late[2][1024], path[700], episode[512], decision[1024];
+    begin(&s, "listen: 127.0.0.1:0\n"
+              "store: service.db\n"
+              "learners:\n"
+              "  - {name: one, space: {states: 3, actions: 2, horizon: 2}, users: 1, agent: " JOINT
+              "}\n");
+    open_episode(&s, "{\"user\":\"late\"}", episode);
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    decide(&s, path, "{\"state\":1}", late[0]);
+    assert_observed(&s, late[0], ",\"reward\":0.5,\"next_state\":2", "open");
+    assert_error(observe(&s, late[0], ",\"reward\":0.75"), 409, "contradiction", "reward");
+    char other[512], other_path[700]; /* is the first and the last */
+    open_episode(&s, "{}", other);
+    (void)snprintf(other_path, sizeof other_path, "/v1/episodes/%s/decide", other);
+    for (int h = 0; h < 2; h++) {
+        decide(&s, other_path, "{\"state\":0}", decision);
+        assert_observed(&s, decision, ",\"reward\":1,\"next_state\":0",
+                        h == 0 ? "open" : "finished");
+    }
+    assert_observed(&s, late[0], ",\"reward\":0.75", "open");
+    decide(&s, path, "{\"state\":2}", late[1]);
+    assert_true(json_number(answer, "step") == 1);
+    assert_observed(&s, late[1], ",\"reward\":0.5,\"next_state\":2", "full");
+    assert_true(ledger(&s, "one", "accepted") == 1);
+    open_episode(&s, "{\"user\":\"late\"}", episode); /* may come again */
+    end(&s);
+}
+
 static void episodes_that_never_finish_expire_without_harm(void **state)
 {
     (void)state;
@@ -303,6 +336,7 @@ int main(void)
         cmocka_unit_test(contradictions_are_refused_and_repetitions_are_not),
         cmocka_unit_test(a_user_takes_part_once),
         cmocka_unit_test(after_the_last_user_it_decides_and_learns_no_more),
+        cmocka_unit_test(after_the_last_user_nothing_raw_is_held),
         cmocka_unit_test(episodes_that_never_finish_expire_without_harm),
         cmocka_unit_test(local_reports_are_counted_once),
         cmocka_unit_test(agents_of_all_families_are_served),
