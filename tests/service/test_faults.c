@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "service/plain.h"
@@ -189,6 +190,10 @@ static void a_copy_decides_but_does_not_learn(void **state)
     }
     server_wait_users(&s, "arms", 5);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 0);
+    struct stat copied;
+    (void)snprintf(path, sizeof path, "%s/copy.db", s.directory);
+    assert_int_equal(stat(path, &copied), 0);
+    assert_int_equal(copied.st_mode & 0777, 0600);
     assert_int_equal(server_tool(&s, "store backup service.yaml copy.db", out, sizeof out), 2);
     assert_int_equal(server_tool(&s, "store export service.yaml", out, sizeof out), 0);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
