@@ -112,8 +112,7 @@ static int serve(const char *file)
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
         say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
-        tell("READY=1\n", serving,
-             status == TACIT_OK ? "" : "; what it was to read again is wrong");
+        tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
     say(NULL, "stopping");
     cli_notify("STOPPING=1");
