@@ -1,4 +1,5 @@
 /* Who may ask, how often and how slowly, and what nobody learns from answers, logs and files. */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,6 +129,78 @@ static void who_hangs_up_on_one_side_hears_what_was_written(void **state)
         (void)close(older);
     }
     assert_true(ledger(&s, "arms", "accepted") == 10);
+    end(&s);
+}
+
+/* The sockets that the server has open. */
+static int count_sockets(const server *s)
+{
+    char path[64], target[64];
+    int n = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)s->pid);
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
+        n += length > 7 && strncmp(target, "socket:", 7) == 0;
+    }
+    (void)closedir(directory);
+    return n;
+}
+
+/* Waits until it has so many sockets; false: not within half a minute. */
+static bool wait_for_sockets(const server *s, int wanted)
+{
+    for (int i = 0; i < 1500; i++) {
+        if (count_sockets(s) == wanted)
+            return true;
+        nap(20);
+    }
+    return false;
+}
+
+static void wherever_a_connection_is_broken_off_its_place_comes_back(void **state)
+{
+    (void)state;
+    enum { POINTS = 10 };
+    enum way { SILENT, HALF_CLOSED, CLOSED, RESET, WAYS };
+    server s;
+    char head[512], text[8192], decision[1024], body[2048];
+    int fd[POINTS][WAYS];
+    begin(&s, plain);
+    assert_true(wait_for_sockets(&s, 1)); /* the one that listens */
+    (void)snprintf(head, sizeof head, "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n",
+                   s.token);
+    for (int way = 0; way < WAYS; way++) {
+        decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+        (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision);
+        /* an observation, which waits for the disk, and after it a question, the last two points of which are whole */
+        int length = snprintf(text, sizeof text, "POST /v1/observe %sContent-Length: %zu\r\n\r\n%s",
+                              head, strlen(body), body);
+        int all = length + snprintf(text + length, sizeof text - (size_t)length,
+                                    "GET /healthz %s\r\n", head);
+        int start = (int)(strstr(text, "\r\n\r\n") - text);
+        const int points[POINTS] = {0,         5,      30,         start,   start + 4,
+                                    start + 9, length, length + 5, all - 1, all};
+        for (int i = 0; i < POINTS; i++) {
+            struct linger hard = {.l_onoff = 1};
+            int c = fd[i][way] = server_connect(&s);
+            assert_true(c >= 0);
+            server_say(c, text, (size_t)points[i]);
+            if (way == HALF_CLOSED)
+                (void)shutdown(c, SHUT_WR);
+            if (way == RESET)
+                (void)setsockopt(c, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+            if (way == CLOSED || way == RESET)
+                (void)close(c);
+        }
+    }
+    /* the clients hold on to what they have not closed; the server does not */
+    assert_true(wait_for_sockets(&s, 1));
+    assert_int_equal(server_get(&s, "/healthz", answer), 200);
+    for (int i = 0; i < POINTS; i++)
+        for (int way = SILENT; way <= HALF_CLOSED; way++)
+            (void)close(fd[i][way]);
     end(&s);
 }
 
@@ -351,6 +424,7 @@ int main(void)
         cmocka_unit_test(slow_and_half_closed_clients_do_not_block_others),
         cmocka_unit_test(slow_clients_are_sent_away),
         cmocka_unit_test(who_hangs_up_on_one_side_hears_what_was_written),
+        cmocka_unit_test(wherever_a_connection_is_broken_off_its_place_comes_back),
         cmocka_unit_test(tokens_open_what_their_scopes_say),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(what_is_answered_is_written_down),
