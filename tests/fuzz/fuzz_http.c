@@ -11,6 +11,7 @@
  * those that the reference page promises; no secret and no token comes back; nobody is counted who was not acknowledged,
  * and nobody at all without a token. When it is over, the store is sound. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tacit/service.h>
@@ -33,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { RECIPE = 1, TWO_PIECES = 2, BREAK_OFF = 4 };
 enum { MAX_SENT = 1 << 18, MAX_ANSWER = 1 << 22, PROBE_EVERY = 64 };
-enum { QUIET_MS = 4, PATIENCE_MS = 5000, TRIES = 10 };
+enum { QUIET_MS = 4, PATIENCE_MS = 60000, TRIES = 10 };
 enum { LATE = 100 }; /* inputs until a request that was broken off has surely been handled */
 
 static const char secret[] = "zanzibar-4711";
@@ -76,7 +78,12 @@ static int open_connection(void)
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
     struct timeval limit = {.tv_sec = PATIENCE_MS / 1000};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    require(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0, 0);
+    require(fd >= 0, 0);
+    int connected;
+    do
+        connected = connect(fd, (struct sockaddr *)&to, sizeof to);
+    while (connected != 0 && errno == EINTR);
+    require(connected == 0, 0);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return fd;
 }
@@ -85,6 +92,8 @@ static void say(int fd, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             return; /* the other side has had enough */
         data += n;
@@ -92,21 +101,47 @@ static void say(int fd, const char *data, size_t size)
     }
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whether something has come within so long. The fuzzing engine has an alarm every few minutes, which ends a poll early: that is
+ * no quiet. */
+static bool comes(int fd, int quiet_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t end = now_ms() + quiet_ms, left = quiet_ms;
+    int n;
+    while ((n = poll(&p, 1, (int)left)) < 0 && errno == EINTR) {
+        left = end - now_ms();
+        if (left < 0)
+            left = 0;
+    }
+    return n > 0;
+}
+
 /* Hears what comes until it has been quiet for so long, or to the end; *n as recv says. */
 static size_t hear(int fd, size_t got, int quiet_ms, ssize_t *n)
 {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
     *n = 1;
-    while (got + 1 < sizeof answer && poll(&p, 1, quiet_ms) > 0 &&
-           (*n = recv(fd, answer + got, sizeof answer - got - 1, 0)) > 0)
-        got += (size_t)*n;
+    while (got + 1 < sizeof answer && comes(fd, quiet_ms)) {
+        *n = recv(fd, answer + got, sizeof answer - got - 1, MSG_DONTWAIT);
+        if (*n < 0 && (errno == EINTR || errno == EAGAIN))
+            *n = 1;
+        else if (*n > 0)
+            got += (size_t)*n;
+        else
+            break;
+    }
     return got;
 }
 
-/* Says it, hangs up on our side when it has become quiet, and hears the rest; *whole is false if the connection was broken off, or not ended
- * by the service. (With edge-triggered epoll libmicrohttpd 0.9.75 does not see an end that comes with the data: who hangs up at
- * once waits for the time limit. On a machine with far too much to do it was seen, once in some ten thousand connections, not to end one for a
- * minute. So that is not required here; that others are served is.) */
+/* Says it, hangs up on our side when it has become quiet, and hears the rest: the service ends it, at the latest after the time
+ * limit. (With edge-triggered epoll libmicrohttpd 0.9.75 does not see an end that comes with the data: who hangs up at once waits for
+ * the limit.) *whole is false if the connection was broken off. */
 static size_t exchange(const char *data, size_t size, unsigned how, bool *whole)
 {
     int fd = open_connection();
@@ -123,6 +158,7 @@ static size_t exchange(const char *data, size_t size, unsigned how, bool *whole)
         (void)shutdown(fd, SHUT_WR);
         if (n > 0)
             got = hear(fd, got, PATIENCE_MS, &n);
+        require(n <= 0 || got + 1 == sizeof answer, got); /* it ends */
     }
     (void)close(fd);
     answer[got] = '\0';
