@@ -3,8 +3,15 @@
  * A few threads with epoll: a slow client costs a connection, not a thread. A request that waits for the disk is suspended and
  * resumed by the scribe. Who may not ask is answered before the body is read.
  *
- * Not MHD_OPTION_STRICT_FOR_CLIENT: its errors are those of libmicrohttpd 0.9.75, which sends their heads twice. What it checks
- * is checked here (Host), or harmless (spaces in a path that nobody has).
+ * libmicrohttpd 0.9.75 answers a length that is no number (400) or too large a one (413), and more cookies than it has room for
+ * (431), with the head twice: the answer is built when it looks at the headers as a whole, but it goes on as if nothing were
+ * wrong, and builds the head again behind the first. No callback lies between, so it cannot be helped here. The status is true, the
+ * body is the beginning of the second head, and the connection is closed. Its other errors (lines that are no headers, chunks,
+ * versions, what is too long) are sent once. So not MHD_OPTION_STRICT_FOR_CLIENT, which adds a missing Host to the former: what it
+ * checks is checked here (Host), or harmless (spaces in a path that nobody has).
+ *
+ * An end that comes with the data is not seen by it, since epoll is edge-triggered and a read that leaves room is taken for the
+ * last. Who hangs up at once is answered, and keeps the place for limits.timeout.
  *
  * A connection shows the certificate that was there when it began, and keeps it: a reload is about those that come later, and
  * closes none. */
