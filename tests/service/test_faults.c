@@ -275,6 +275,34 @@ static void sigterm_under_load_loses_nothing(void **state)
     end(&s);
 }
 
+/* While somebody slow is waited for, the others are answered, and told that this was the last answer on their connection. */
+static void an_answer_during_the_end_closes_its_connection(void **state)
+{
+    (void)state;
+    server s;
+    int kept = -1;
+    begin(&s, plain);
+    int slow = server_connect(&s);
+    char text[400];
+    int n = snprintf(text, sizeof text,
+                     "POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                     "Content-Length: 30\r\n\r\n{",
+                     s.token);
+    server_say(slow, text, (size_t)n);
+    assert_int_equal(server_talk(&s, &kept, "GET", "/healthz", NULL, NULL, answer), 200);
+    assert_null(strstr(answer, "Connection: close"));
+    assert_int_equal(kill(s.pid, SIGTERM), 0);
+    for (int i = 0; i < 1000 && !file_has(s.directory, "stopping"); i++)
+        nap(1);
+    nap(100);
+    assert_int_equal(server_talk(&s, &kept, "GET", "/healthz", NULL, NULL, answer), 200);
+    assert_non_null(strstr(answer, "Connection: close"));
+    (void)close(slow);
+    (void)close(kept);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    end(&s);
+}
+
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
@@ -287,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_goes_backwards_harms_nobody),
         cmocka_unit_test(a_copy_decides_but_does_not_learn),
         cmocka_unit_test(sigterm_under_load_loses_nothing),
+        cmocka_unit_test(an_answer_during_the_end_closes_its_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
