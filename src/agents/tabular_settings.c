@@ -2,7 +2,7 @@
  *
  * Defaults. `bonus_scale` and `error_scale` below 1 void the regret theorem, never the privacy: scales of noise do
  * not depend on them. The defaults are what learns within tens of thousands of users; setting bonus_scale: 1 switches the
- * others to the theorem as well (error_scale 1, no clipping of users' norms, the running minimum on, a proven
+ * others to the theorem as well (error_scale 1, all of a user counts, the running minimum on, a proven
  * bonus), unless they are set too.
  *
  * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on every node of a binary tree,
@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 /* Parameters that all kinds share come first, in this order. */
-enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_NORM, OWN, OWN_2, OWN_3 };
+enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_VISITS, USER_NORM, OWN, OWN_2, OWN_3 };
 
 #define SHARED(scale, error)                                                                       \
     {"pooled", TACIT_PARAMETER_TEXT,                                                               \
@@ -34,11 +34,17 @@ enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_NORM, OWN, OWN_2, OWN_3 }
          "multiplies the error levels of the noise; 1 is the theorem, and the default if "         \
          "bonus_scale is 1"},                                                                      \
         {"failure", TACIT_PARAMETER_REAL, "0.1", 1e-12, 0.5, "probability that the bounds fail"},  \
+        {"user_visits",                                                                            \
+         TACIT_PARAMETER_INTEGER,                                                                  \
+         "",                                                                                       \
+         0,                                                                                        \
+         1e6,                                                                                      \
+         "pooled, delta > 0: count a user's first so many visits of a state and action; 0 counts " \
+         "all, and is the default if bonus_scale or user_norm is 1; else 3"},                      \
     {                                                                                              \
         "user_norm", TACIT_PARAMETER_REAL, "", 0.001, 1,                                           \
             "pooled, delta > 0: clip a user's counts to this share of the horizon in L2 norm; 1 "  \
-            "keeps all, and is the default if bonus_scale is 1; else the larger of 0.3 and "       \
-            "1 / sqrt(horizon)"                                                                    \
+            "keeps all, and is the default if bonus_scale is 1; else 2/3 of 1 / sqrt(horizon)"     \
     }
 
 static const tacit_parameter ucbvi_parameters[] = {
@@ -122,26 +128,28 @@ static double error_scale(const tacit__reading *r)
     return is_theory(r) && !r->values[ERROR_SCALE].given ? 1 : r->values[ERROR_SCALE].real;
 }
 
-/* What a user's counts are clipped to: by default what lets a trajectory that seldom repeats itself through. Only where it lowers
- * noise: in L1 every trajectory has the same norm, tables for each step never repeat a cell, and printed scales are fixed. */
-static tacit_status read_user_norm(const tacit__reading *r, bool pooled, bool tight, double *out,
-                                   tacit_error *err)
+/* How much of a user counts: by default the first three visits of each state and action, clipped to 2/3 of the length of a
+ * trajectory that never repeats itself. Only where it lowers noise: in L1 every trajectory has the same norm, tables for each
+ * step never repeat a cell, and printed scales are fixed. */
+static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
 {
-    const tacit_guarantee *g = &r->request->guarantee;
-    const bool useful = pooled && tight && g->model != TACIT_MODEL_NONE && g->delta > 0;
-    const double least = 1 / sqrt((double)r->request->horizon);
-    *out = is_theory(r) || !useful ? 1 : fmin(1, fmax(least, 0.3));
-    if (!r->values[USER_NORM].given)
+    const bool useful = o->space.tables == 1 && o->calibration == TACIT__TIGHT &&
+                        o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta > 0;
+    const double h = (double)o->space.horizon;
+    o->user_norm = is_theory(r) || !useful || h < 2 ? 1 : 2 / (3 * sqrt(h));
+    if (r->values[USER_NORM].given)
+        o->user_norm = r->values[USER_NORM].real;
+    o->user_visits = is_theory(r) || o->user_norm >= 1 ? 0 : 3;
+    if (r->values[USER_VISITS].given)
+        o->user_visits = (uint64_t)r->values[USER_VISITS].integer;
+    const int odd = o->user_norm < 1 ? USER_NORM : USER_VISITS;
+    if (useful || (o->user_norm >= 1 && o->user_visits == 0))
         return TACIT_OK;
-    *out = r->values[USER_NORM].real;
-    if (*out < 1 && !useful)
-        return tacit__fail_at(err, TACIT_UNSUPPORTED, r->request->file,
-                              (size_t)r->values[USER_NORM].line,
-                              "user_norm is %g, but there is noise that it would lower only under "
-                              "privacy with delta > 0, calibration tight and pooled: yes; leave it "
-                              "out here",
-                              *out);
-    return TACIT_OK;
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[odd].line,
+                          "%s is %g, but there is noise that it would lower only under privacy "
+                          "with delta > 0, calibration tight and pooled: yes; leave it out here",
+                          r->kind->parameters[odd].name,
+                          odd == USER_NORM ? o->user_norm : (double)o->user_visits);
 }
 
 static double published_scale(const tacit_agent_request *q, size_t kind)
@@ -161,10 +169,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
     tacit_status status = read_pooled(r, kind, &pooled, err);
     if (status != TACIT_OK)
         return status;
-    double h = (double)q->horizon, s = (double)q->n_states, norm;
-    status = read_user_norm(r, pooled, tight, &norm, err);
-    if (status != TACIT_OK)
-        return status;
+    double h = (double)q->horizon, s = (double)q->n_states;
     tacit__tabular_options o = {
         .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
         .episodes = q->episodes,
@@ -173,7 +178,6 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
                        : q->calibration == TACIT_CALIBRATION_PUBLISHED ? TACIT__PUBLISHED
                                                                        : TACIT__FIGURE,
         .centred = tight,
-        .user_norm = norm,
         .failure = r->values[FAILURE].real,
         .published_scale = published_scale(q, kind),
         /* the proven bonus charges H (S e_P + 3 e_N) + e_R + 2 e_N; where it does not count for much, estimates do,
@@ -182,7 +186,9 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,
     };
-    status = tacit__reading_mechanism(r, &o.mechanism, err);
+    status = read_user(r, &o, err);
+    if (status == TACIT_OK)
+        status = tacit__reading_mechanism(r, &o.mechanism, err);
     if (status == TACIT_OK && kind <= DP_UCBVI) {
         static const char *const reports[] = {"all", "step", NULL};
         int report = tacit__reading_choose(r, OWN_3, reports, err);
@@ -339,6 +345,10 @@ void tacit__tabular_remark(tabular_agent *agent, const tacit__reading *r,
         note(agent, "error_scale below 1: the regret theorem does not apply");
     if (curator->user_norm < 1)
         note(agent, "user_norm below 1 biases the counts: the regret theorem does not apply");
+    if (curator->user_visits > 0)
+        note(agent,
+             "user_visits leaves out visits that the regret theorem counts: it is optimistic, "
+             "at another rate");
     if (curator->one_step)
         note(agent, "report: step adds a chance that no bonus here pays for: the regret theorem "
                     "does not apply");

@@ -28,6 +28,9 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
             err, TACIT_UNSUPPORTED,
             "reports of a single step are for the local model with a table for each step "
             "(pooled: no); with one table they would gain nothing");
+    if (o->user_visits > 0 && (o->guarantee.model == TACIT_MODEL_NONE || o->space.tables > 1))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "visits of a user are left out only under privacy, from one table");
     return TACIT_OK;
 }
 
@@ -91,7 +94,9 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     }
     c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
     c->order = tacit__alloc(sp->horizon, sizeof *c->order);
-    if (status == TACIT_OK && (c->reports == NULL || c->order == NULL))
+    c->seen = c->o.user_visits > 0 ? tacit__alloc(rows, sizeof *c->seen) : NULL;
+    if (status == TACIT_OK &&
+        (c->reports == NULL || c->order == NULL || (c->o.user_visits > 0 && c->seen == NULL)))
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
@@ -136,6 +141,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
     tacit__free(c->reports);
     tacit__free(c->scratch);
     tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
+    tacit__free(c->seen);
     tacit__free(c);
 }
 
@@ -296,12 +302,18 @@ void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, si
 {
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
-    for (size_t h = first; h < last; h++)
-        c->order[h - first] = (visit){row_of(c, u, h) * sp->n_states + u->states[h + 1], h};
-    sort_visits(c->order, last - first);
+    size_t n = 0;
+    for (size_t h = first; h < last; h++) {
+        size_t row = row_of(c, u, h);
+        if (c->seen == NULL || c->seen[row]++ < c->o.user_visits)
+            c->order[n++] = (visit){row * sp->n_states + u->states[h + 1], h};
+    }
+    for (size_t h = first; h < last && c->seen != NULL; h++)
+        c->seen[row_of(c, u, h)] = 0;
+    sort_visits(c->order, n);
     for (int i = 0; i < STREAMS; i++)
         c->streams[i].cells = 0;
-    for (size_t i = 0; i < last - first; i++) {
+    for (size_t i = 0; i < n; i++) {
         visit v = c->order[i];
         put(&c->streams[MOVES], v.move, 1);
         put(&c->streams[VISITS], v.move / sp->n_states, 1);

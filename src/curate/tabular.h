@@ -28,6 +28,8 @@ typedef struct tacit__tabular_options {
     bool centred; /* rewards as r - 1/2 */
     bool
         one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
+    uint64_t
+        user_visits; /* pooled, private: of a user's visits of a row, the first so many; 0: all */
     double
         user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all there are */
     double

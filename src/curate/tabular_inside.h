@@ -42,6 +42,7 @@ struct tacit__tabular {
     tacit__site chance; /* public: the step that a user reports */
     uint64_t *reports;  /* one_step: users that reported each step */
     visit *order;       /* [H] scratch: a user's steps, sorted */
+    uint64_t *seen;     /* [rows] with user_visits: 0 between users; else NULL */
     int64_t *scratch;   /* local: the numbers of a report */
     size_t n_rows;
     tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */

@@ -6,15 +6,21 @@
  *
  *     stream              bound on a contribution            move: L1, L2
  *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
- *     N, P pooled         H ones, perhaps in one cell        2H, sqrt(2) H
+ *     N, P pooled         H ones, at most m in one cell      2H, sqrt(2 m H)
  *     R raw               as N                               as N
- *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, H
- *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, H / sqrt(2)
+ *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, sqrt(m H)
+ *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
  *
- * The last line: at each step either the cells differ, and then N moves by 2 (squared) and R by 1/4 + 1/4, or they
- * agree, and then N does not move and R by at most 1. The squared loss is max{2/sN^2 + (1/2)/sR^2, 1/sR^2}, which is
- * the first if sR >= sN / 2; that is required of the scales after calibration. Pooled: H times the moves of one
- * step, by the triangle inequality.
+ * Pooled, m is `user_visits`, or H if all visits count: cells of at most m that sum to H have squares that sum to at most m H.
+ *
+ * The last line: let two users have n and n' visits of a cell, so |R| <= n/2 and |R'| <= n'/2 there. Its part of the squared loss
+ * is at most (n - n')^2/sN^2 + (n + n')^2/(4 sR^2). If sR >= sN / 2, which is required of the scales after calibration, the
+ * product n n' has a factor that is not positive, and what is left is (n^2 + n'^2) (1/sN^2 + 1/(4 sR^2)). Summed over the cells that is
+ * as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H) and sqrt(H/2).
+ *
+ * With `user_visits` m a user's visits of a (state, action) after the first m are left out. Whether a visit counts is known
+ * before its reward and next state are, so what is counted has the law of the world: nothing is biased, only left out, where a user
+ * had told most of it already.
  *
  * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H / 2) is scaled down to it, each
  * stream by a factor of its own. The moves are then u times those above, and the centred rewards' are those of rewards alone:
@@ -35,37 +41,49 @@
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
+/* The largest L2 norm of a user's visits before they are clipped: upwards, so that ones on the lattice are within it. */
+static double longest(const tacit__tabular_options *o)
+{
+    const double h = (double)o->space.horizon, m = (double)o->user_visits;
+    if (o->one_step || o->space.tables > 1)
+        return nextafter(sqrt(o->one_step ? 1 : h), HUGE_VAL);
+    return m > 0 && m < h ? nextafter(sqrt(m * h), HUGE_VAL) : h;
+}
+
+static bool is_clipped(const tacit__tabular_options *o)
+{
+    return o->user_norm < 1 && o->user_norm * (double)o->space.horizon < longest(o);
+}
+
 /* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
-static const char *reason_of(const tacit__tabular_options *o, bool centred, bool pooled)
+static const char *reason_of(const tacit__tabular_options *o, bool centred)
 {
     if (o->one_step)
         return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
                          "L2 sqrt(1/2)"
                        : "one step, one number of at most 1 moved from one cell to another: L1 2, "
                          "L2 sqrt(2)";
-    if (centred && o->user_norm == 1)
-        return "where two users' cells agree the visits stand still: 2/sN^2 + (1/2)/sR^2 a step, "
-               "so L2 sqrt(H/2) (pooled: H/sqrt(2)); L1 H";
+    if (is_clipped(o))
+        return centred ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
+                       : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
+                         "2H, L2 sqrt(2) u H";
     if (centred)
-        return "H numbers r - 1/2, clipped to length u H/2, u = user_norm: L1 H, L2 u H";
-    if (!pooled)
-        return "H numbers of at most 1, one for each step, moved to other cells: L1 2H, "
-               "L2 sqrt(2H)";
-    return o->user_norm < 1 ? "H numbers of at most 1, clipped to length u H, u = user_norm, "
-                              "moved to other cells: L1 2H, L2 sqrt(2) u H"
-                            : "H numbers of at most 1, perhaps all in one cell, moved to another: "
-                              "L1 2H, L2 sqrt(2) H";
+        return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) (pooled, "
+               "at "
+               "most m in a cell: sqrt(m H/2))";
+    return o->space.tables > 1 ? "H numbers of at most 1, one for each step, moved to other cells: "
+                                 "L1 2H, L2 sqrt(2H)"
+                               : "H numbers of at most 1, at most m in a cell (m is user_visits, "
+                                 "or H), moved to other cells: L1 2H, L2 sqrt(2 m H)";
 }
 
 static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
     double steps = o->one_step ? 1 : (double)o->space.horizon;
-    bool pooled = o->space.tables == 1 && !o->one_step;
-    bool centred = which == REWARDS && o->centred;
+    bool centred = which == REWARDS && o->centred, clipped = is_clipped(o);
     double unit = centred ? 0.5 : 1;
-    /* upwards, so that H ones on the lattice are within the bound */
-    double l2 = unit * (pooled ? steps * o->user_norm : nextafter(sqrt(steps), HUGE_VAL));
+    double l2 = unit * (clipped ? o->user_norm * steps : longest(o));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                            .dimension = c->streams[which].report,
@@ -74,9 +92,9 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .l2 = l2,
                                      .nonnegative = !centred,
                                      .nonzeros = (uint64_t)steps,
-                                     .clip = o->user_norm < 1},
-                           .reason = reason_of(o, centred, pooled)};
-    if (centred && o->user_norm == 1)
+                                     .clip = clipped},
+                           .reason = reason_of(o, centred)};
+    if (centred && !clipped)
         spec.sensitivity_l2 = M_SQRT2 * l2;
     return spec;
 }
