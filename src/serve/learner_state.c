@@ -170,7 +170,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
 static uint64_t point_after(uint64_t users)
 {
     uint64_t point = 1;
-    while (point <= users)
+    while (point <= users && point <= UINT64_MAX / 2) /* users may be anything in a damaged store */
         point += point / 50 + 1;
     return point;
 }
@@ -286,6 +286,7 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
         status = create_monitor(l->config, &l->monitor, err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);
-    l->next_point = point_after(l->row.users);
+    if (status == TACIT_OK)
+        l->next_point = point_after(l->row.users);
     return status;
 }
