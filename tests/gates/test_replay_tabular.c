@@ -25,17 +25,19 @@ typedef struct setup {
     const char *kind, *pooled, *report;
     tacit_guarantee guarantee;
     tacit_calibration calibration;
-    const char *sums, *user_norm;
+    const char *sums, *user_norm, *user_visits;
 } setup;
 
 static tacit_agent *start(const setup *s)
 {
-    tacit_setting settings[3] = {{.key = "pooled", .value = s->pooled}};
+    tacit_setting settings[4] = {{.key = "pooled", .value = s->pooled}};
     size_t n = 1;
     if (s->report != NULL)
         settings[n++] = (tacit_setting){.key = "report", .value = s->report};
     if (s->user_norm != NULL)
         settings[n++] = (tacit_setting){.key = "user_norm", .value = s->user_norm};
+    if (s->user_visits != NULL)
+        settings[n++] = (tacit_setting){.key = "user_visits", .value = s->user_visits};
     tacit_agent_request request = {.kind = s->kind,
                                    .settings = settings,
                                    .n_settings = n,
@@ -134,14 +136,15 @@ static void check(const setup *s)
     double worst = 0;
     fill(users, 1);
     fill(others, 2);
-    /* two users as far apart as can be: each stays in a cell of its own, with extreme rewards */
+    /* two users as far apart as can be: in as few cells as may be counted, their own, with extreme rewards */
     user here = {{0}, {0}, {0}}, there = {{0}, {0}, {0}};
-    for (size_t h = 0; h < HORIZON; h++) {
+    const uint32_t cells =
+        s->user_visits != NULL ? HORIZON / (uint32_t)strtoul(s->user_visits, NULL, 10) : 1;
+    for (uint32_t h = 0; h < HORIZON; h++) {
         here.rewards[h] = there.rewards[h] = 1;
-        there.states[h] = STATES - 1;
+        here.states[h + 1] = there.states[h + 1] = (h + 1) % cells;
         there.actions[h] = ACTIONS - 1;
     }
-    there.states[HORIZON] = STATES - 1;
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         loss l = replace(s, users, who[i], &others[who[i]]);
         worst = fmax(worst, l.measured / l.declared);
@@ -165,15 +168,19 @@ static void each_model(const char *kind, bool has_joint, bool has_local, bool pe
     for (int pooled = per_step ? 0 : 1; pooled < 2; pooled++) {
         const char *text = pooled ? "yes" : "no";
         if (has_joint) {
-            check(&(setup){kind, text, NULL, joint, TACIT_CALIBRATION_TIGHT, NULL, "1"});
-            check(&(setup){kind, text, NULL, joint, TACIT_CALIBRATION_TIGHT, "tree", "1"});
-            check(&(setup){kind, text, NULL, joint_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL});
-            check(&(setup){kind, text, NULL, joint_pure, TACIT_CALIBRATION_PUBLISHED, NULL, NULL});
+            check(&(setup){kind, text, NULL, joint, TACIT_CALIBRATION_TIGHT, NULL, "1", NULL});
+            check(&(setup){kind, text, NULL, joint, TACIT_CALIBRATION_TIGHT, "tree", "1", NULL});
+            check(
+                &(setup){kind, text, NULL, joint_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL, NULL});
+            check(&(setup){kind, text, NULL, joint_pure, TACIT_CALIBRATION_PUBLISHED, NULL, NULL,
+                           NULL});
         }
         if (has_local) {
-            check(&(setup){kind, text, NULL, local, TACIT_CALIBRATION_TIGHT, NULL, "1"});
-            check(&(setup){kind, text, NULL, local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL});
-            check(&(setup){kind, text, NULL, local_pure, TACIT_CALIBRATION_PUBLISHED, NULL, NULL});
+            check(&(setup){kind, text, NULL, local, TACIT_CALIBRATION_TIGHT, NULL, "1", NULL});
+            check(
+                &(setup){kind, text, NULL, local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL, NULL});
+            check(&(setup){kind, text, NULL, local_pure, TACIT_CALIBRATION_PUBLISHED, NULL, NULL,
+                           NULL});
         }
     }
 }
@@ -187,15 +194,28 @@ static void dp_ucbvi_moves_by_what_it_declares(void **state)
 static void clipped_users_move_by_what_is_declared(void **state)
 {
     (void)state;
-    check(&(setup){"dp-ucbvi", "yes", NULL, joint, TACIT_CALIBRATION_TIGHT, NULL, "0.5"});
-    check(&(setup){"dp-ucbvi", "yes", NULL, local, TACIT_CALIBRATION_TIGHT, NULL, "0.5"});
+    check(&(setup){"dp-ucbvi", "yes", NULL, joint, TACIT_CALIBRATION_TIGHT, NULL, "0.5", NULL});
+    check(&(setup){"dp-ucbvi", "yes", NULL, local, TACIT_CALIBRATION_TIGHT, NULL, "0.5", NULL});
+}
+
+static void the_first_visits_move_by_what_is_declared(void **state)
+{
+    (void)state;
+    static const char *const norms[] = {"1", "0.5"};
+    for (size_t i = 0; i < 2; i++) {
+        setup s = {"dp-ucbvi", "yes", NULL, joint, TACIT_CALIBRATION_TIGHT, NULL, norms[i], "2"};
+        check(&s);
+        s.guarantee = local;
+        check(&s);
+    }
 }
 
 static void single_step_reports_move_by_what_they_declare(void **state)
 {
     (void)state;
-    check(&(setup){"dp-ucbvi", "no", "step", local, TACIT_CALIBRATION_TIGHT, NULL, NULL});
-    check(&(setup){"dp-ucbvi", "no", "step", local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL});
+    check(&(setup){"dp-ucbvi", "no", "step", local, TACIT_CALIBRATION_TIGHT, NULL, NULL, NULL});
+    check(
+        &(setup){"dp-ucbvi", "no", "step", local_pure, TACIT_CALIBRATION_TIGHT, NULL, NULL, NULL});
 }
 
 static void private_ucb_vi_moves_by_what_it_declares(void **state)
@@ -227,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dp_ucbvi_moves_by_what_it_declares),
         cmocka_unit_test(clipped_users_move_by_what_is_declared),
+        cmocka_unit_test(the_first_visits_move_by_what_is_declared),
         cmocka_unit_test(single_step_reports_move_by_what_they_declare),
         cmocka_unit_test(private_ucb_vi_moves_by_what_it_declares),
         cmocka_unit_test(private_ucb_po_moves_by_what_it_declares),
