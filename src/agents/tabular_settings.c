@@ -40,11 +40,11 @@ enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_VISITS, USER_NORM, OWN, O
          0,                                                                                        \
          1e6,                                                                                      \
          "pooled, delta > 0: count a user's first so many visits of a state and action; 0 counts " \
-         "all, and is the default if bonus_scale or user_norm is 1; else 3"},                      \
+         "all, and is the default if bonus_scale or user_norm is 1; else 4"},                      \
     {                                                                                              \
         "user_norm", TACIT_PARAMETER_REAL, "", 0.001, 1,                                           \
             "pooled, delta > 0: clip a user's counts to this share of the horizon in L2 norm; 1 "  \
-            "keeps all, and is the default if bonus_scale is 1; else 2/3 of 1 / sqrt(horizon)"     \
+            "keeps all, and is the default if bonus_scale is 1; else 1 / sqrt(horizon)"            \
     }
 
 static const tacit_parameter ucbvi_parameters[] = {
@@ -128,7 +128,7 @@ static double error_scale(const tacit__reading *r)
     return is_theory(r) && !r->values[ERROR_SCALE].given ? 1 : r->values[ERROR_SCALE].real;
 }
 
-/* How much of a user counts: by default the first three visits of each state and action, clipped to 2/3 of the length of a
+/* How much of a user counts: by default the first four visits of each state and action, clipped to the length of a
  * trajectory that never repeats itself. Only where it lowers noise: in L1 every trajectory has the same norm, tables for each
  * step never repeat a cell, and printed scales are fixed. */
 static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
@@ -136,10 +136,10 @@ static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o
     const bool useful = o->space.tables == 1 && o->calibration == TACIT__TIGHT &&
                         o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta > 0;
     const double h = (double)o->space.horizon;
-    o->user_norm = is_theory(r) || !useful || h < 2 ? 1 : 2 / (3 * sqrt(h));
+    o->user_norm = is_theory(r) || !useful ? 1 : 1 / sqrt(h);
     if (r->values[USER_NORM].given)
         o->user_norm = r->values[USER_NORM].real;
-    o->user_visits = is_theory(r) || o->user_norm >= 1 ? 0 : 3;
+    o->user_visits = is_theory(r) || o->user_norm >= 1 ? 0 : 4;
     if (r->values[USER_VISITS].given)
         o->user_visits = (uint64_t)r->values[USER_VISITS].integer;
     const int odd = o->user_norm < 1 ? USER_NORM : USER_VISITS;
