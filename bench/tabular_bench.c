@@ -110,7 +110,8 @@ static void print(const tacit_world *world, const row *r, uint64_t episodes, con
 {
     const tacit_world_facts *f = tacit_world_describe(world);
     size_t tables = strcmp(r->pooled, "yes") == 0 ? 1 : f->horizon;
-    size_t cells = tables * f->n_states * f->n_actions * (f->n_states + 2);
+    size_t moves = (tables > 1 ? tables - 1 : 1) * f->n_states; /* no value follows the last step */
+    size_t cells = f->n_states * f->n_actions * (2 * tables + moves);
     bool private = r->guarantee.model != TACIT_MODEL_NONE;
     double planning = HUGE_VAL, draws = private ? HUGE_VAL : 0, seconds = HUGE_VAL;
     for (int round = 0; round < 5; round++) {

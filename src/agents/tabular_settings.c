@@ -17,7 +17,18 @@
 #include "base/error.h"
 
 /* Parameters that all kinds share come first, in this order. */
-enum { POOLED, BONUS_SCALE, ERROR_SCALE, FAILURE, USER_VISITS, USER_NORM, OWN, OWN_2, OWN_3 };
+enum {
+    POOLED,
+    BONUS_SCALE,
+    ERROR_SCALE,
+    FAILURE,
+    USER_VISITS,
+    USER_NORM,
+    OWN,
+    OWN_2,
+    OWN_3,
+    OWN_4
+};
 
 #define SHARED(scale, error)                                                                       \
     {"pooled", TACIT_PARAMETER_TEXT,                                                               \
@@ -56,6 +67,10 @@ static const tacit_parameter ucbvi_parameters[] = {
      "Q never rises again: yes, no, or auto (yes if bonus_scale is 1)"},
     {"report", TACIT_PARAMETER_TEXT, "all", 0, 0,
      "local: a user reports all steps, or one step drawn by public chance"},
+    {"drop_last", TACIT_PARAMETER_TEXT, "auto", 0, 0,
+     "pooled: no; leave out the last step's moves, which no value follows: yes, no, or auto (yes, "
+     "if "
+     "the calibration is tight and all steps are reported)"},
 };
 static const tacit_parameter private_ucb_vi_parameters[] = {SHARED("0.01", "0.0001")};
 static const tacit_parameter private_ucb_po_parameters[] = {
@@ -152,6 +167,24 @@ static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o
                           odd == USER_NORM ? o->user_norm : (double)o->user_visits);
 }
 
+/* The moves of the last step are left out wherever there is a table for them to leave out, and noise that is not printed. */
+static tacit_status read_drop_last(const tacit__reading *r, size_t kind, tacit__tabular_options *o,
+                                   tacit_error *err)
+{
+    const bool useful = o->space.tables > 1 && !o->one_step &&
+                        (o->calibration == TACIT__TIGHT || o->guarantee.model == TACIT_MODEL_NONE);
+    int choice = kind <= DP_UCBVI ? tacit__reading_choose(r, OWN_4, yes_no_auto, err) : 0;
+    if (choice < 0)
+        return TACIT_BAD_ARGUMENT;
+    o->drop_last = choice == 1 || (choice == 0 && useful);
+    if (useful || !o->drop_last)
+        return TACIT_OK;
+    return tacit__fail_at(
+        err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[OWN_4].line,
+        "drop_last: yes needs a table for each step (pooled: no), calibration tight and reports of "
+        "all steps; one table for all steps needs the moves of the last step too");
+}
+
 static double published_scale(const tacit_agent_request *q, size_t kind)
 {
     double h = (double)q->horizon;
@@ -196,6 +229,8 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
             return TACIT_BAD_ARGUMENT;
         o.one_step = report == 1;
     }
+    if (status == TACIT_OK)
+        status = read_drop_last(r, kind, &o, err);
     *out = o;
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct tacit__counts {
     uint64_t users;
     const double *visits; /* N */
     const double *moves;  /* M; NULL: see rows */
+    bool drop_last; /* the moves have no table for the last step, after which nothing follows */
     const tacit__sparse_row
         *rows; /* M as a list for each (table, state, action): large spaces, exact counts */
     const double *rewards; /* sum of r - centre */

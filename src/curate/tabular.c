@@ -28,6 +28,10 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
             err, TACIT_UNSUPPORTED,
             "reports of a single step are for the local model with a table for each step "
             "(pooled: no); with one table they would gain nothing");
+    if (o->drop_last && (o->space.tables == 1 || o->one_step))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "the moves of the last step are left out only where all steps of a user "
+                           "have tables of their own");
     if (o->user_visits > 0 && (o->guarantee.model == TACIT_MODEL_NONE || o->space.tables > 1))
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "visits of a user are left out only under privacy, from one table");
@@ -70,10 +74,11 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     c->o = *options;
     const tacit__space *sp = &c->o.space;
     size_t rows = sp->tables * sp->n_states * sp->n_actions;
-    c->eta = c->o.failure / (3 * (double)rows * (double)(sp->n_states + 2) * (double)c->o.episodes);
+    size_t moves = tacit__tabular_move_tables(&c->o) * sp->n_states * sp->n_actions * sp->n_states;
+    c->eta = c->o.failure / (3 * tacit__tabular_cells(&c->o) * (double)c->o.episodes);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
-        s->size = i == MOVES ? rows * sp->n_states : rows;
+        s->size = i == MOVES ? moves : rows;
         if (i == MOVES && !tacit__tabular_is_private(c) &&
             tacit__tabular_cells(&c->o) > DENSE_CELLS) {
             c->rows = tacit__alloc(rows, sizeof *c->rows);
@@ -168,6 +173,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
                            .visits = c->streams[VISITS].shown,
                            .moves = c->streams[MOVES].shown,
                            .rows = c->rows,
+                           .drop_last = c->o.drop_last,
                            .rewards = c->streams[REWARDS].shown,
                            .centre = c->o.centred ? 0.5 : 0};
     if (tacit__tabular_is_private(c)) {
@@ -228,7 +234,7 @@ static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, ta
 {
     const tacit__space *sp = &c->o.space;
     for (int round = 0; round < 2; round++) /* make room for all, then count */
-        for (size_t h = 0; h < sp->horizon; h++) {
+        for (size_t h = 0; h < sp->horizon - c->o.drop_last; h++) {
             tacit__sparse_row *row = &c->rows[row_of(c, u, h)];
             uint32_t i = 0;
             while (i < row->length && row->next[i] != u->states[h + 1])
@@ -259,7 +265,7 @@ static void count(tacit__tabular *c, const tacit__trajectory *u)
         size_t row = row_of(c, u, h);
         c->streams[VISITS].counts[row] += 1;
         c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
-        if (c->rows == NULL)
+        if (c->rows == NULL && h < sp->horizon - c->o.drop_last)
             c->streams[MOVES].counts[row * sp->n_states + u->states[h + 1]] += 1;
     }
 }
@@ -315,7 +321,8 @@ void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, si
         c->streams[i].cells = 0;
     for (size_t i = 0; i < n; i++) {
         visit v = c->order[i];
-        put(&c->streams[MOVES], v.move, 1);
+        if (v.h < sp->horizon - c->o.drop_last)
+            put(&c->streams[MOVES], v.move, 1);
         put(&c->streams[VISITS], v.move / sp->n_states, 1);
         put(&c->streams[REWARDS], v.move / sp->n_states, u->rewards[v.h] - centre);
     }

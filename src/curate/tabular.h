@@ -25,7 +25,8 @@ typedef struct tacit__tabular_options {
     tacit_guarantee guarantee;
     tacit__calibration calibration;
     tacit_sum_mechanism mechanism;
-    bool centred; /* rewards as r - 1/2 */
+    bool centred;   /* rewards as r - 1/2 */
+    bool drop_last; /* tables per step: the moves of the last step are not counted */
     bool
         one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
     uint64_t

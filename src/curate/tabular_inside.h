@@ -59,11 +59,18 @@ static inline bool tacit__tabular_is_needed(const tacit__tabular *c)
     return c->users + 1 < c->o.episodes;
 }
 
+/* Tables that the moves have. */
+static inline size_t tacit__tabular_move_tables(const tacit__tabular_options *o)
+{
+    return o->space.tables - o->drop_last;
+}
+
 /* Cells of all streams together. */
 static inline double tacit__tabular_cells(const tacit__tabular_options *o)
 {
-    return (double)o->space.tables * (double)o->space.n_states * (double)o->space.n_actions *
-           (double)(o->space.n_states + 2);
+    const double s = (double)o->space.n_states;
+    return s * (double)o->space.n_actions *
+           (2 * (double)o->space.tables + s * (double)tacit__tabular_move_tables(o));
 }
 
 /* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */

@@ -7,6 +7,7 @@
  *     stream              bound on a contribution            move: L1, L2
  *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
  *     N, P pooled         H ones, at most m in one cell      2H, sqrt(2 m H)
+ *     P without the last  H-1 ones in H-1 tables             2(H-1), sqrt(2(H-1))
  *     R raw               as N                               as N
  *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, sqrt(m H)
  *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
@@ -17,6 +18,9 @@
  * is at most (n - n')^2/sN^2 + (n + n')^2/(4 sR^2). If sR >= sN / 2, which is required of the scales after calibration, the
  * product n n' has a factor that is not positive, and what is left is (n^2 + n'^2) (1/sN^2 + 1/(4 sR^2)). Summed over the cells that is
  * as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H) and sqrt(H/2).
+ *
+ * With `drop_last` the last step's moves are not counted: no value follows them, so no learner needs them. One table for all steps
+ * must have them: the projection of a row expects moves that sum to its visits.
  *
  * With `user_visits` m a user's visits of a (state, action) after the first m are left out. Whether a visit counts is known
  * before its reward and next state are, so what is counted has the law of the world: nothing is biased, only left out, where a user
@@ -41,23 +45,30 @@
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
-/* The largest L2 norm of a user's visits before they are clipped: upwards, so that ones on the lattice are within it. */
-static double longest(const tacit__tabular_options *o)
+/* Steps of a user that a stream counts. */
+static double steps_of(const tacit__tabular_options *o, stream_name which)
+{
+    return o->one_step ? 1 : (double)(o->space.horizon - (which == MOVES && o->drop_last));
+}
+
+/* The largest L2 norm of a user's ones before they are clipped: upwards, so that ones on the lattice are within it. */
+static double longest(const tacit__tabular_options *o, stream_name which)
 {
     const double h = (double)o->space.horizon, m = (double)o->user_visits;
     if (o->one_step || o->space.tables > 1)
-        return nextafter(sqrt(o->one_step ? 1 : h), HUGE_VAL);
+        return nextafter(sqrt(steps_of(o, which)), HUGE_VAL);
     return m > 0 && m < h ? nextafter(sqrt(m * h), HUGE_VAL) : h;
 }
 
 static bool is_clipped(const tacit__tabular_options *o)
 {
-    return o->user_norm < 1 && o->user_norm * (double)o->space.horizon < longest(o);
+    return o->user_norm < 1 && o->user_norm * (double)o->space.horizon < longest(o, VISITS);
 }
 
 /* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
-static const char *reason_of(const tacit__tabular_options *o, bool centred)
+static const char *reason_of(const tacit__tabular_options *o, stream_name which)
 {
+    const bool centred = which == REWARDS && o->centred;
     if (o->one_step)
         return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
                          "L2 sqrt(1/2)"
@@ -71,6 +82,9 @@ static const char *reason_of(const tacit__tabular_options *o, bool centred)
         return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) (pooled, "
                "at "
                "most m in a cell: sqrt(m H/2))";
+    if (which == MOVES && o->drop_last)
+        return "H - 1 ones, one for each step but the last, after which nothing follows, moved to "
+               "other cells: L1 2(H-1), L2 sqrt(2(H-1))";
     return o->space.tables > 1 ? "H numbers of at most 1, one for each step, moved to other cells: "
                                  "L1 2H, L2 sqrt(2H)"
                                : "H numbers of at most 1, at most m in a cell (m is user_visits, "
@@ -80,10 +94,10 @@ static const char *reason_of(const tacit__tabular_options *o, bool centred)
 static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
 {
     const tacit__tabular_options *o = &c->o;
-    double steps = o->one_step ? 1 : (double)o->space.horizon;
+    double steps = steps_of(o, which);
     bool centred = which == REWARDS && o->centred, clipped = is_clipped(o);
     double unit = centred ? 0.5 : 1;
-    double l2 = unit * (clipped ? o->user_norm * steps : longest(o));
+    double l2 = unit * (clipped ? o->user_norm * steps : longest(o, which));
     tacit_sum_spec spec = {.mechanism = o->mechanism,
                            .law = o->guarantee.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE,
                            .dimension = c->streams[which].report,
@@ -93,7 +107,7 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .nonnegative = !centred,
                                      .nonzeros = (uint64_t)steps,
                                      .clip = clipped},
-                           .reason = reason_of(o, centred)};
+                           .reason = reason_of(o, which)};
     if (centred && !clipped)
         spec.sensitivity_l2 = M_SQRT2 * l2;
     return spec;

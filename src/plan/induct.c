@@ -162,10 +162,14 @@ void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, vo
     const double *next = in->values + (h + 1) * n_states;
     if (in->model != NULL)
         in->model(planner, h);
-    if (in->transitions == NULL)
+    if (h + 1 == in->space.horizon) { /* nothing follows: no estimate of a move is read */
+        memset(in->mean, 0, in->blocks * TACIT__BLOCK * sizeof *in->mean);
+        memset(in->square, 0, in->blocks * TACIT__BLOCK * sizeof *in->square);
+    } else if (in->transitions == NULL) {
         in->moments(planner, h, next, in->mean, in->square);
-    else
+    } else {
         dense_moments(in, table, next);
+    }
     const double *fixed = in->fixed + table * pairs, *slope = in->slope + table * pairs;
     const double rest = (double)(in->space.horizon - h - 1); /* H - h with h counted from 1 */
     for (size_t i = 0; i < pairs; i++)

@@ -76,6 +76,7 @@ static void estimate(tacit__private_ucb *p, const tacit__counts *c)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    const size_t with_moves = (sp.tables - c->drop_last) * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->options.error_scale;
     const bool printed = p->options.printed_scale > 0;
     const double e_n = scale * (printed ? p->printed_visits : c->visits_error),
@@ -84,7 +85,7 @@ static void estimate(tacit__private_ucb *p, const tacit__counts *c)
     for (size_t row = 0; row < rows; row++) {
         double visits = c->visits[row], den = fmax(1, visits + e_n), root = 1 / sqrt(den);
         double *transitions = tacit__induction_row(&p->in, row);
-        for (size_t next = 0; next < sp.n_states; next++)
+        for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
             transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
         double reward = (c->rewards[row] + c->centre * visits) / den;
         p->in.fixed[row] = reward + p->reward_width * root + (e_r + 2 * e_n) / den +

@@ -54,6 +54,7 @@ tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    const size_t with_moves = (sp.tables - c->drop_last) * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states;
     double level = p->options.printed_scale > 0
                        ? printed_level(p)
@@ -64,7 +65,7 @@ tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
         double n = c->visits[row];
         bool known = n >= 2 * level && n > 0;
         double *transitions = tacit__induction_row(&p->in, row);
-        for (size_t next = 0; next < sp.n_states; next++)
+        for (size_t next = 0; next < sp.n_states && row < with_moves; next++)
             transitions[next * TACIT__BLOCK] = known ? c->moves[row * sp.n_states + next] / n : 0;
         p->in.fixed[row] =
             known ? c->centre + c->rewards[row] / n +

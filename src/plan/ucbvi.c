@@ -3,7 +3,8 @@
  * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
  * the errors are as declared, and normalised:
  *     Nt(s,a,s') = x_s' + 2 e_N / S,   Nt = sum Nt(.,s'),   Pt = Nt(.,s') / Nt,   rt = clip(c + R / Nt, 0, 1).
- * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special.
+ * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special. Nothing follows the last step: where its
+ * moves are not counted (drop_last), Nt = max(N, 0) + 2 e_N there, which is within [N, N + 4 e_N] as well.
  *
  * Bonus. With n = Nt, H' = H - h the range of V_{h+1}, c the bonus scale and e the error levels:
  *     noise       [H'(S e_P + 3 e_N) + e_R + 2 e_N] / n
@@ -122,6 +123,18 @@ static void keep_reward(tacit__ucbvi *p, const tacit__counts *c, size_t row, dou
     double reward = c->centre + c->rewards[row] / total;
     p->visits[row] = total;
     p->reward[row] = reward < 0 ? 0 : reward > 1 ? 1 : reward;
+}
+
+/* The moves of this table are not counted. */
+static bool is_without_moves(const tacit__ucbvi *p, const tacit__counts *c, size_t table)
+{
+    return c->drop_last && table + 1 == p->in.space.tables;
+}
+
+/* A row of such a table to Nt and rt. */
+static void estimate_without_moves(tacit__ucbvi *p, const tacit__counts *c, size_t row)
+{
+    keep_reward(p, c, row, fmax(c->visits[row], 0) + fmax(2 * p->visits_error, LEAST_SHIFT));
 }
 
 /* One row of counts to Nt, Pt, rt. */
@@ -332,9 +345,14 @@ static void estimate_table(void *planner, size_t h)
     const size_t last = p->in.space.horizon - 1, table = p->in.space.tables == 1 ? 0 : h;
     if (p->in.space.tables == 1 && h < last)
         return; /* all steps have the same */
-    for (size_t block = 0, n; block < p->in.blocks; block += n) {
-        n = p->in.blocks - block < TACIT__PROJECT_BLOCKS ? 1 : TACIT__PROJECT_BLOCKS;
-        estimate_blocks(p, p->release, table, block, n);
+    if (is_without_moves(p, p->release, table)) {
+        for (size_t i = 0; i < p->in.pairs; i++)
+            estimate_without_moves(p, p->release, table * p->in.pairs + i);
+    } else {
+        for (size_t block = 0, n; block < p->in.blocks; block += n) {
+            n = p->in.blocks - block < TACIT__PROJECT_BLOCKS ? 1 : TACIT__PROJECT_BLOCKS;
+            estimate_blocks(p, p->release, table, block, n);
+        }
     }
     weigh(p, table * p->in.pairs, (table + 1) * p->in.pairs);
 }
@@ -347,7 +365,9 @@ static void estimate_visited(tacit__ucbvi *p, const tacit__counts *c)
         if (visits == p->seen[row])
             continue;
         p->seen[row] = visits;
-        if (c->moves != NULL)
+        if (is_without_moves(p, c, row / p->in.pairs))
+            estimate_without_moves(p, c, row);
+        else if (c->moves != NULL)
             estimate(p, c, row, visits);
         else
             keep_reward(p, c, row, visits + LEAST_SHIFT);

@@ -260,6 +260,76 @@ static void leaving_out_later_visits_biases_nothing(void **state)
     }
 }
 
+/* Exact, hardly noisy, and reported: what is shown of all steps but the last is what happened, and of the last its visits and
+ * rewards. A state goes on where it was. */
+static void the_moves_of_the_last_step_are_not_counted(void **state)
+{
+    (void)state;
+    const tacit_guarantee promises[] = {{TACIT_MODEL_NONE, 0, 0},
+                                        {TACIT_MODEL_JOINT, 1e12, 0},
+                                        {TACIT_MODEL_JOINT, 1e12, 1e-6},
+                                        {TACIT_MODEL_LOCAL, 1e12, 0}};
+    const size_t moves = (ROWS - S * A) * S;
+    uint64_t seed = 3;
+    for (size_t p = 0; p < sizeof promises / sizeof *promises; p++) {
+        static counted exact;
+        static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)], bytes[1 << 20];
+        tacit__tabular_options o = {.space = {S, A, H, H},
+                                    .episodes = USERS + 1,
+                                    .guarantee = promises[p],
+                                    .mechanism = tacit_sum_default_mechanism(promises[p]),
+                                    .centred = true,
+                                    .drop_last = true,
+                                    .user_norm = 1,
+                                    .failure = 0.3,
+                                    .weight_visits = 14,
+                                    .weight_moves = 12,
+                                    .weight_rewards = 1};
+        tacit_noise *noise;
+        tacit__tabular *curator, *other;
+        tacit__counts c;
+        tacit_error err;
+        assert_ok(tacit_noise_create_simulated(5, &noise));
+        assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+        memset(&exact, 0, sizeof exact);
+        for (int k = 0; k < USERS; k++) {
+            uint32_t states[H + 1], actions[H];
+            double rewards[H];
+            walk(&seed, states, actions, rewards);
+            count(H, states, actions, rewards, &exact);
+            tacit__trajectory t = {states, actions, rewards};
+            if (promises[p].model == TACIT_MODEL_LOCAL) {
+                size_t size = sizeof report;
+                assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
+                assert_int_equal(size, 8 * (1 + 2 * ROWS + moves));
+                assert_ok(tacit__tabular_absorb(curator, report, size, &err));
+            } else {
+                assert_ok(tacit__tabular_add(curator, &t, &err));
+            }
+            if (k == USERS / 2) {
+                tacit__writer count_bytes = {0}, w = {.at = bytes};
+                assert_ok(tacit__tabular_save(curator, &count_bytes, &err));
+                assert_true(count_bytes.size <= sizeof bytes);
+                assert_ok(tacit__tabular_save(curator, &w, &err));
+                assert_ok(tacit__tabular_create(&o, noise, &other, &err));
+                assert_ok(tacit__tabular_load(
+                    other, &(tacit__reader){.at = bytes, .left = count_bytes.size}, &err));
+                tacit__tabular_destroy(curator);
+                curator = other;
+            }
+        }
+        assert_ok(tacit__tabular_release(curator, &c, &err));
+        assert_true(c.drop_last);
+        assert_true(share(c.visits, exact.visits, ROWS, 1e-2) <= 1);
+        assert_true(share(c.moves, exact.moves, moves, 1e-2) <= 1);
+        assert_true(share(c.rewards, exact.rewards, ROWS, 1e-2) <= 1);
+        tacit__tabular_destroy(curator);
+        o.space.tables = 1;
+        assert_status(tacit__tabular_create(&o, noise, &curator, &err), TACIT_UNSUPPORTED);
+        tacit_noise_destroy(noise);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +338,7 @@ int main(void)
         cmocka_unit_test(single_step_reports_stand_for_all_steps),
         cmocka_unit_test(the_first_visits_of_a_user_count),
         cmocka_unit_test(leaving_out_later_visits_biases_nothing),
+        cmocka_unit_test(the_moves_of_the_last_step_are_not_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
