@@ -27,7 +27,8 @@ enum {
     OWN,
     OWN_2,
     OWN_3,
-    OWN_4
+    OWN_4,
+    OWN_5
 };
 
 #define SHARED(scale, error)                                                                       \
@@ -68,9 +69,10 @@ static const tacit_parameter ucbvi_parameters[] = {
     {"report", TACIT_PARAMETER_TEXT, "all", 0, 0,
      "local: a user reports all steps, or one step drawn by public chance"},
     {"drop_last", TACIT_PARAMETER_TEXT, "auto", 0, 0,
-     "pooled: no; leave out the last step's moves, which no value follows: yes, no, or auto (yes, "
-     "if "
-     "the calibration is tight and all steps are reported)"},
+     "pooled: no; leave out the last step's moves, which no value follows: yes, no, or auto (yes "
+     "with calibration tight, reports of all steps and three streams)"},
+    {"streams", TACIT_PARAMETER_INTEGER, "3", 2, 3,
+     "noisy counts: 3, visits, moves and rewards; or 2, with visits as sums of noisy moves"},
 };
 static const tacit_parameter private_ucb_vi_parameters[] = {SHARED("0.01", "0.0001")};
 static const tacit_parameter private_ucb_po_parameters[] = {
@@ -171,7 +173,7 @@ static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o
 static tacit_status read_drop_last(const tacit__reading *r, size_t kind, tacit__tabular_options *o,
                                    tacit_error *err)
 {
-    const bool useful = o->space.tables > 1 && !o->one_step &&
+    const bool useful = o->space.tables > 1 && !o->one_step && !o->visits_from_moves &&
                         (o->calibration == TACIT__TIGHT || o->guarantee.model == TACIT_MODEL_NONE);
     int choice = kind <= DP_UCBVI ? tacit__reading_choose(r, OWN_4, yes_no_auto, err) : 0;
     if (choice < 0)
@@ -181,8 +183,20 @@ static tacit_status read_drop_last(const tacit__reading *r, size_t kind, tacit__
         return TACIT_OK;
     return tacit__fail_at(
         err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[OWN_4].line,
-        "drop_last: yes needs a table for each step (pooled: no), calibration tight and reports of "
-        "all steps; one table for all steps needs the moves of the last step too");
+        "drop_last: yes needs a table for each step (pooled: no), calibration tight, three streams "
+        "and reports of all steps; one table for all steps needs the moves of the last step too");
+}
+
+static tacit_status read_streams(const tacit__reading *r, size_t kind, tacit__tabular_options *o,
+                                 tacit_error *err)
+{
+    o->visits_from_moves = kind <= DP_UCBVI && r->values[OWN_5].integer == 2;
+    if (!o->visits_from_moves ||
+        (o->calibration == TACIT__TIGHT && o->guarantee.model != TACIT_MODEL_NONE))
+        return TACIT_OK;
+    return tacit__fail_at(err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[OWN_5].line,
+                          "streams: 2 is for noisy counts with calibration tight; without noise "
+                          "visits are sums of moves anyway, and the papers print three streams");
 }
 
 static double published_scale(const tacit_agent_request *q, size_t kind)
@@ -229,6 +243,8 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
             return TACIT_BAD_ARGUMENT;
         o.one_step = report == 1;
     }
+    if (status == TACIT_OK)
+        status = read_streams(r, kind, &o, err);
     if (status == TACIT_OK)
         status = read_drop_last(r, kind, &o, err);
     *out = o;

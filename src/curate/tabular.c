@@ -32,6 +32,10 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "the moves of the last step are left out only where all steps of a user "
                            "have tables of their own");
+    if (o->visits_from_moves && (o->guarantee.model == TACIT_MODEL_NONE || o->drop_last))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "visits are sums of moves only under privacy, and where all moves are "
+                           "counted");
     if (o->user_visits > 0 && (o->guarantee.model == TACIT_MODEL_NONE || o->space.tables > 1))
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "visits of a user are left out only under privacy, from one table");
@@ -88,7 +92,9 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
                 status = tacit__fail_plain(err, TACIT_NO_MEMORY);
             continue;
         }
-        s->report = c->o.one_step ? s->size / sp->tables : s->size;
+        s->report = i == VISITS && c->o.visits_from_moves ? 0
+                    : c->o.one_step                       ? s->size / sp->tables
+                                                          : s->size;
         s->cell = tacit__alloc(sp->horizon, sizeof *s->cell);
         s->x = tacit__alloc(sp->horizon, sizeof *s->x);
         s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
@@ -155,11 +161,28 @@ tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
     return c->ledger;
 }
 
+/* The visits of every row, from what is shown of its moves; four sums at a time, which do not wait for each other. */
+static void sum_moves(tacit__tabular *c)
+{
+    const size_t n_states = c->o.space.n_states;
+    const double *moves = c->streams[MOVES].shown;
+    double *visits = c->streams[VISITS].counts;
+    for (size_t row = 0; row < c->streams[VISITS].size; row++, moves += n_states) {
+        double part[4] = {0};
+        size_t next = 0;
+        for (; next + 4 <= n_states; next += 4)
+            for (size_t i = 0; i < 4; i++)
+                part[i] += moves[next + i];
+        for (; next < n_states; next++)
+            part[0] += moves[next];
+        visits[row] = (part[0] + part[1]) + (part[2] + part[3]);
+    }
+}
+
 tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
 {
-    for (int i = 0;
-         i < STREAMS && tacit__tabular_is_private(c) && !c->o.one_step && c->users > 0 && !c->fresh;
-         i++) {
+    const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh;
+    for (int i = 0; i < STREAMS && due && !c->o.one_step; i++) {
         stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
@@ -168,6 +191,8 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
         if (status != TACIT_OK)
             return status;
     }
+    if (due && c->o.visits_from_moves)
+        sum_moves(c);
     c->fresh = true;
     *out = (tacit__counts){.users = c->users,
                            .visits = c->streams[VISITS].shown,
@@ -323,7 +348,8 @@ void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, si
         visit v = c->order[i];
         if (v.h < sp->horizon - c->o.drop_last)
             put(&c->streams[MOVES], v.move, 1);
-        put(&c->streams[VISITS], v.move / sp->n_states, 1);
+        if (!c->o.visits_from_moves)
+            put(&c->streams[VISITS], v.move / sp->n_states, 1);
         put(&c->streams[REWARDS], v.move / sp->n_states, u->rewards[v.h] - centre);
     }
 }

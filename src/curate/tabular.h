@@ -1,7 +1,7 @@
 /* The curator of tabular learners: users' trajectories in, counts out, noisy as the guarantee asks.
  *
  * Streams: N visits of (state, action), P moves to the next state, R rewards; a table for each step, or one for
- * all steps (`pooled`). Under joint privacy the curator keeps running sums of raw data behind the door; under local privacy every
+ * all steps (`pooled`); with two streams N is summed from the noisy P. Under joint privacy the curator keeps running sums of raw data behind the door; under local privacy every
  * user's vector gets its noise before it is added (the randomizer and the aggregator are here together,
  * because both run in one process in a simulation; nothing but the noisy vector is kept). */
 #ifndef TACIT_CURATE_TABULAR_H
@@ -25,8 +25,9 @@ typedef struct tacit__tabular_options {
     tacit_guarantee guarantee;
     tacit__calibration calibration;
     tacit_sum_mechanism mechanism;
-    bool centred;   /* rewards as r - 1/2 */
-    bool drop_last; /* tables per step: the moves of the last step are not counted */
+    bool centred;           /* rewards as r - 1/2 */
+    bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
+    bool drop_last;         /* tables per step: the moves of the last step are not counted */
     bool
         one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
     uint64_t

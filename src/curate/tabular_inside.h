@@ -16,7 +16,7 @@ typedef struct stream {
     double *x;              /* [H]: what is in them, */
     size_t cells;           /* and how many there are */
     double *total, *before; /* one_step: sum of all reports, now and one user ago */
-    tacit_sum *sum;         /* NULL without privacy */
+    tacit_sum *sum;         /* NULL without privacy, and for visits that are sums of moves */
     double scale;           /* of the noise, 0 without */
     double level;           /* joint: error level of every release */
 } stream;

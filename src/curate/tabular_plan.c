@@ -10,14 +10,23 @@
  *     P without the last  H-1 ones in H-1 tables             2(H-1), sqrt(2(H-1))
  *     R raw               as N                               as N
  *     R centred, alone    |r - 1/2| <= 1/2 at each step      H, sqrt(H); pooled H, sqrt(m H)
+ *     R centred, with P   see below                          H, sqrt((H + ceil(H/2))/2); pooled as alone
  *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
  *
  * Pooled, m is `user_visits`, or H if all visits count: cells of at most m that sum to H have squares that sum to at most m H.
  *
- * The last line: let two users have n and n' visits of a cell, so |R| <= n/2 and |R'| <= n'/2 there. Its part of the squared loss
+ * The last of these lines: let two users have n and n' visits of a cell, so |R| <= n/2 and |R'| <= n'/2 there. Its part of the squared loss
  * is at most (n - n')^2/sN^2 + (n + n')^2/(4 sR^2). If sR >= sN / 2, which is required of the scales after calibration, the
  * product n n' has a factor that is not positive, and what is left is (n^2 + n'^2) (1/sN^2 + 1/(4 sR^2)). Summed over the cells that is
  * as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H) and sqrt(H/2).
+ *
+ * With `visits_from_moves` nobody is told the visits; they are sums of noisy moves, and a row's error is one of S times as many draws.
+ * Pooled, rewards have the line "alone": users who go 0, 1, 2, 0, ... and 0, 2, 1, 0, ... visit the same cells, never make the same
+ * move, and may have rewards of 1 and of 0. Per step they have more than with N and less than alone. At a step where the users'
+ * (state, action) differ, the squared loss is at most 2/sP^2 + (1/2)/sR^2; where all agrees 1/sR^2, which is no more if sR >= sP / 2, as is
+ * required; where only the next states differ 2/sP^2 + 1/sR^2, but then the states of the next step differ, so that there are at most
+ * ceil(H/2) such steps. In all 2H/sP^2 + (H + ceil(H/2))/(2 sR^2): as if R moved by sqrt((H + ceil(H/2))/2). Users who take turns
+ * between the two attain it.
  *
  * With `drop_last` the last step's moves are not counted: no value follows them, so no learner needs them. One table for all steps
  * must have them: the projection of a row expects moves that sum to its visits.
@@ -69,6 +78,8 @@ static bool is_clipped(const tacit__tabular_options *o)
 static const char *reason_of(const tacit__tabular_options *o, stream_name which)
 {
     const bool centred = which == REWARDS && o->centred;
+    if (o->one_step && centred && o->visits_from_moves)
+        return "one step, one number r - 1/2, in one cell or another: L1 1, L2 1";
     if (o->one_step)
         return centred ? "one step; where two users' cells agree the visits stand still: L1 1, "
                          "L2 sqrt(1/2)"
@@ -78,6 +89,13 @@ static const char *reason_of(const tacit__tabular_options *o, stream_name which)
         return centred ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
                        : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
                          "2H, L2 sqrt(2) u H";
+    if (centred && o->visits_from_moves)
+        return o->space.tables > 1
+                   ? "where two users' cells agree but not their moves, the next cells differ: L1 "
+                     "H, "
+                     "L2 sqrt((H + ceil(H/2))/2)"
+                   : "H numbers r - 1/2, at most m in a cell (m is user_visits, or H): L1 H, L2 "
+                     "sqrt(m H)";
     if (centred)
         return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) (pooled, "
                "at "
@@ -108,26 +126,48 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .nonzeros = (uint64_t)steps,
                                      .clip = clipped},
                            .reason = reason_of(o, which)};
-    if (centred && !clipped)
+    if (centred && !clipped && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;
+    else if (centred && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
+        spec.sensitivity_l2 = nextafter(sqrt((steps + ceil(steps / 2)) / 2), HUGE_VAL);
     return spec;
 }
 
+/* Visits that are sums of S moves are off by sqrt(S) times as much, and that is then the moves' to pay. */
 static double weight_of(const tacit__tabular_options *o, stream_name which)
 {
-    return which == VISITS  ? o->weight_visits
-           : which == MOVES ? o->weight_moves
-                            : o->weight_rewards;
+    return which == VISITS ? o->weight_visits
+           : which == MOVES
+               ? o->weight_moves +
+                     (o->visits_from_moves ? o->weight_visits * sqrt((double)o->space.n_states) : 0)
+               : o->weight_rewards;
+}
+
+/* Error level of a stream whose noise in a cell is so many draws, or of the visits that are made of it. */
+static double level_of(const tacit__tabular *c, stream_name which, double draws)
+{
+    const bool summed = which == VISITS && c->o.visits_from_moves;
+    const double scale = c->streams[summed ? MOVES : which].scale;
+    if (summed)
+        draws *= (double)c->o.space.n_states;
+    return scale * (c->o.guarantee.delta == 0 ? tacit__level_laplace(draws, c->eta)
+                                              : tacit__level_gaussian(draws, c->eta));
 }
 
 /* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
-static double joint_level(const tacit__tabular *c, const stream *s)
+static double joint_level(const tacit__tabular *c, stream_name which)
 {
-    bool laplace = c->o.guarantee.delta == 0;
+    const stream *s = &c->streams[which == VISITS && c->o.visits_from_moves ? MOVES : which];
+    const bool laplace = c->o.guarantee.delta == 0;
     double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
     double draws = ratio * ratio;
-    return s->scale * (laplace ? tacit__level_laplace(ceil(draws * (1 - 1e-9)), c->eta)
-                               : tacit__level_gaussian(draws, c->eta));
+    return level_of(c, which, laplace ? ceil(draws * (1 - 1e-9)) : draws);
+}
+
+/* Whether a stream passes the door. */
+static bool is_released(const tacit__tabular_options *o, int which)
+{
+    return which != VISITS || !o->visits_from_moves;
 }
 
 static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
@@ -150,6 +190,8 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        if (!is_released(&c->o, i))
+            continue;
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         tacit_release line;
         status = tacit_sum_declare(&spec, names[i], &line, err);
@@ -162,19 +204,23 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
     if (status == TACIT_OK)
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        if (!is_released(&c->o, i))
+            continue;
         stream *s = &c->streams[i];
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
         status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
-        if (status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL)
-            s->level = joint_level(c, s);
     }
+    for (int i = 0; i < STREAMS && status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL; i++)
+        c->streams[i].level = joint_level(c, (stream_name)i);
     /* the condition of the centred rewards' sensitivity; see the head */
+    const stream_name beside = is_released(&c->o, VISITS) ? VISITS : MOVES;
     if (status == TACIT_OK && c->o.centred && c->o.guarantee.delta > 0 &&
-        !(c->streams[REWARDS].scale >= c->streams[VISITS].scale / 2))
-        status = tacit__fail(
-            err, TACIT_BAD_PLAN,
-            "the rewards' noise is less than half of the visits'; give rewards less weight");
+        !(c->streams[REWARDS].scale >= c->streams[beside].scale / 2))
+        status = tacit__fail(err, TACIT_BAD_PLAN,
+                             "the rewards' noise is less than half of the %s'; give rewards less "
+                             "weight",
+                             names[beside]);
     tacit_plan_destroy(plan);
     return status;
 }
@@ -218,11 +264,8 @@ double tacit__tabular_level(tacit__tabular *c, stream_name which)
     if (reports > c->level_users) {
         double draws = ceil(1.01 * (double)reports),
                times = c->o.one_step ? (double)c->o.space.horizon : 1;
-        bool laplace = c->o.guarantee.delta == 0;
-        double unit =
-            laplace ? tacit__level_laplace(draws, c->eta) : tacit__level_gaussian(draws, c->eta);
         for (int i = 0; i < STREAMS; i++)
-            c->local_level[i] = times * c->streams[i].scale * unit;
+            c->local_level[i] = times * level_of(c, (stream_name)i, draws);
         c->level_users = (uint64_t)draws;
     }
     return reports > 0 ? c->local_level[which] : 0;

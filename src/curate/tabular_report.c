@@ -1,7 +1,7 @@
 /* Local privacy in two halves: a user's report, and its addition. See curate/tabular.h.
  *
- * A report is the step that it is about (all ones: every step), then the numbers of visits, moves and rewards on the
- * lattice, noise included: 64 bits each, low byte first. The step is public chance; everything else has noise. */
+ * A report is the step that it is about (all ones: every step), then the numbers of visits (if they are a stream), moves and
+ * rewards on the lattice, noise included: 64 bits each, low byte first. The step is public chance; everything else has noise. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "curate/tabular_inside.h"
@@ -35,6 +35,8 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u
     tacit__tabular_contribute(c, u, first, last);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         const stream *s = &c->streams[i];
+        if (s->sum == NULL)
+            continue;
         status = tacit_sum_report_sparse(s->sum, s->cells, s->cell, s->x, c->scratch + at, err);
         at += s->report;
     }
@@ -70,6 +72,8 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
         c->scratch[i] = (int64_t)tacit__take_le64(&r);
     const int64_t *report = c->scratch;
     for (int i = 0; i < STREAMS && tacit__tabular_is_needed(c); i++) {
+        if (c->streams[i].sum == NULL)
+            continue;
         tacit_status status = tacit_sum_check_report(c->streams[i].sum, report, err);
         if (status != TACIT_OK)
             return status;
@@ -93,6 +97,8 @@ tacit_status tacit__tabular_absorb(tacit__tabular *c, const void *bytes, size_t 
     tacit_status status = read_report(c, bytes, size, &step, err);
     const int64_t *report = c->scratch;
     for (int i = 0; i < STREAMS && needed && status == TACIT_OK; i++) {
+        if (c->streams[i].sum == NULL)
+            continue;
         status = tacit_sum_absorb(c->streams[i].sum, report, err);
         report += c->streams[i].report;
     }

@@ -32,6 +32,13 @@ typedef struct setup {
 static tacit_setting extra[2];
 static size_t n_extra;
 
+static int forget_extra(void **state)
+{
+    (void)state;
+    n_extra = 0;
+    return 0;
+}
+
 static tacit_agent *start(const setup *s)
 {
     tacit_setting settings[4 + sizeof extra / sizeof *extra] = {
@@ -208,7 +215,43 @@ static void all_moves_move_by_what_is_declared(void **state)
     extra[n_extra++] = (tacit_setting){.key = "drop_last", .value = "no"};
     for (size_t i = 0; i < PROMISES; i++)
         check(&(setup){.kind = "dp-ucbvi", .pooled = "no", .guarantee = *promises[i]});
-    n_extra = 0;
+}
+
+/* Visits that are sums of moves. Per step two users who meet at every other step, leave each other there and have rewards of 1 and 0
+ * lose all that is declared; with Laplace noise whoever differs everywhere does. */
+static void two_streams_move_by_what_they_declare(void **state)
+{
+    (void)state;
+    static user users[USERS];
+    user left = {{0}, {0}, {0}}, right = {{0}, {0}, {0}};
+    for (size_t h = 0; h < HORIZON; h++) {
+        left.states[h] = h % 2 == 0 ? 0 : 1;
+        right.states[h] = h % 2 == 0 ? 0 : 2;
+        left.rewards[h] = 1;
+    }
+    extra[n_extra++] = (tacit_setting){.key = "streams", .value = "2"};
+    for (size_t i = 0; i < PROMISES; i++) {
+        const tacit_guarantee g = *promises[i];
+        setup s = {.kind = "dp-ucbvi", .pooled = "no", .guarantee = g};
+        check(&s);
+        fill(users, 3);
+        users[USERS / 2] = left;
+        loss l = replace(&s, users, USERS / 2, &right);
+        users[0] = left;
+        loss first = replace(&s, users, 0, &right); /* the first user is in the most releases */
+        assert_true(l.measured <= l.declared * (1 + 1e-9));
+        assert_within(first.measured / first.declared, 0.99, 1 + 1e-9);
+        s.pooled = "yes";
+        s.user_norm = g.delta > 0 ? "1" : NULL;
+        check(&s);
+        if (g.delta > 0) {
+            s.user_visits = "2";
+            check(&s);
+        }
+        if (g.model == TACIT_MODEL_LOCAL)
+            check(&(setup){.kind = "dp-ucbvi", .pooled = "no", .report = "step", .guarantee = g});
+    }
+    check(&(setup){.kind = "dp-ucbvi", .pooled = "yes", .guarantee = joint, .user_norm = "0.5"});
 }
 
 static void clipped_users_move_by_what_is_declared(void **state)
@@ -266,7 +309,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dp_ucbvi_moves_by_what_it_declares),
-        cmocka_unit_test(all_moves_move_by_what_is_declared),
+        cmocka_unit_test_teardown(all_moves_move_by_what_is_declared, forget_extra),
+        cmocka_unit_test_teardown(two_streams_move_by_what_they_declare, forget_extra),
         cmocka_unit_test(clipped_users_move_by_what_is_declared),
         cmocka_unit_test(the_first_visits_move_by_what_is_declared),
         cmocka_unit_test(single_step_reports_move_by_what_they_declare),

@@ -260,73 +260,169 @@ static void leaving_out_later_visits_biases_nothing(void **state)
     }
 }
 
-/* Exact, hardly noisy, and reported: what is shown of all steps but the last is what happened, and of the last its visits and
- * rewards. A state goes on where it was. */
-static void the_moves_of_the_last_step_are_not_counted(void **state)
+/* What is counted, under a promise with hardly any noise (or none): released, reported, and saved halfway. */
+static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
 {
-    (void)state;
-    const tacit_guarantee promises[] = {{TACIT_MODEL_NONE, 0, 0},
-                                        {TACIT_MODEL_JOINT, 1e12, 0},
-                                        {TACIT_MODEL_JOINT, 1e12, 1e-6},
-                                        {TACIT_MODEL_LOCAL, 1e12, 0}};
-    const size_t moves = (ROWS - S * A) * S;
+    static counted exact;
+    static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)], bytes[1 << 20];
     uint64_t seed = 3;
-    for (size_t p = 0; p < sizeof promises / sizeof *promises; p++) {
-        static counted exact;
-        static uint8_t report[8 * (1 + 2 * ROWS + ROWS * S)], bytes[1 << 20];
-        tacit__tabular_options o = {.space = {S, A, H, H},
+    const size_t rows = o.space.tables * S * A;
+    tacit_noise *noise;
+    tacit__tabular *curator, *other;
+    tacit__counts c;
+    tacit_error err;
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+    memset(&exact, 0, sizeof exact);
+    for (int k = 0; k < USERS; k++) {
+        uint32_t states[H + 1], actions[H];
+        double rewards[H];
+        walk(&seed, states, actions, rewards);
+        count(o.space.tables, states, actions, rewards, &exact);
+        tacit__trajectory t = {states, actions, rewards};
+        if (o.guarantee.model == TACIT_MODEL_LOCAL) {
+            size_t size = sizeof report;
+            assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
+            assert_int_equal(size, 8 * (1 + numbers));
+            assert_status(tacit__tabular_absorb(curator, report, size - 8, &err),
+                          TACIT_OUT_OF_BOUND);
+            assert_ok(tacit__tabular_absorb(curator, report, size, &err));
+        } else {
+            assert_ok(tacit__tabular_add(curator, &t, &err));
+        }
+        if (k % 3 == 0)
+            assert_ok(tacit__tabular_release(curator, &c, &err));
+        if (k == USERS / 2) {
+            tacit__writer length = {0}, w = {.at = bytes};
+            assert_ok(tacit__tabular_save(curator, &length, &err));
+            assert_true(length.size <= sizeof bytes);
+            assert_ok(tacit__tabular_save(curator, &w, &err));
+            assert_ok(tacit__tabular_create(&o, noise, &other, &err));
+            assert_ok(tacit__tabular_load(other, &(tacit__reader){.at = bytes, .left = length.size},
+                                          &err));
+            tacit__tabular_destroy(curator);
+            curator = other;
+        }
+    }
+    assert_ok(tacit__tabular_release(curator, &c, &err));
+    assert_int_equal(c.drop_last, o.drop_last);
+    assert_true(share(c.visits, exact.visits, rows, 1e-2) <= 1);
+    assert_true(share(c.moves, exact.moves, moves, 1e-2) <= 1);
+    assert_true(share(c.rewards, exact.rewards, rows, 1e-2) <= 1);
+    tacit__tabular_destroy(curator);
+    tacit_noise_destroy(noise);
+}
+
+static tacit__tabular_options options_of(tacit_guarantee g, size_t tables)
+{
+    return (tacit__tabular_options){.space = {S, A, H, tables},
                                     .episodes = USERS + 1,
-                                    .guarantee = promises[p],
-                                    .mechanism = tacit_sum_default_mechanism(promises[p]),
+                                    .guarantee = g,
+                                    .mechanism = tacit_sum_default_mechanism(g),
                                     .centred = true,
-                                    .drop_last = true,
                                     .user_norm = 1,
                                     .failure = 0.3,
                                     .weight_visits = 14,
                                     .weight_moves = 12,
                                     .weight_rewards = 1};
-        tacit_noise *noise;
-        tacit__tabular *curator, *other;
-        tacit__counts c;
-        tacit_error err;
-        assert_ok(tacit_noise_create_simulated(5, &noise));
-        assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
-        memset(&exact, 0, sizeof exact);
-        for (int k = 0; k < USERS; k++) {
-            uint32_t states[H + 1], actions[H];
-            double rewards[H];
-            walk(&seed, states, actions, rewards);
-            count(H, states, actions, rewards, &exact);
-            tacit__trajectory t = {states, actions, rewards};
-            if (promises[p].model == TACIT_MODEL_LOCAL) {
-                size_t size = sizeof report;
-                assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
-                assert_int_equal(size, 8 * (1 + 2 * ROWS + moves));
-                assert_ok(tacit__tabular_absorb(curator, report, size, &err));
-            } else {
-                assert_ok(tacit__tabular_add(curator, &t, &err));
-            }
-            if (k == USERS / 2) {
-                tacit__writer count_bytes = {0}, w = {.at = bytes};
-                assert_ok(tacit__tabular_save(curator, &count_bytes, &err));
-                assert_true(count_bytes.size <= sizeof bytes);
-                assert_ok(tacit__tabular_save(curator, &w, &err));
-                assert_ok(tacit__tabular_create(&o, noise, &other, &err));
-                assert_ok(tacit__tabular_load(
-                    other, &(tacit__reader){.at = bytes, .left = count_bytes.size}, &err));
-                tacit__tabular_destroy(curator);
-                curator = other;
-            }
-        }
-        assert_ok(tacit__tabular_release(curator, &c, &err));
-        assert_true(c.drop_last);
-        assert_true(share(c.visits, exact.visits, ROWS, 1e-2) <= 1);
-        assert_true(share(c.moves, exact.moves, moves, 1e-2) <= 1);
-        assert_true(share(c.rewards, exact.rewards, ROWS, 1e-2) <= 1);
-        tacit__tabular_destroy(curator);
+}
+
+static const tacit_guarantee exact_or_nearly[] = {{TACIT_MODEL_NONE, 0, 0},
+                                                  {TACIT_MODEL_JOINT, 1e12, 0},
+                                                  {TACIT_MODEL_JOINT, 1e12, 1e-6},
+                                                  {TACIT_MODEL_LOCAL, 1e12, 0}};
+enum { PROMISES = sizeof exact_or_nearly / sizeof *exact_or_nearly };
+
+static void refused(const tacit__tabular_options *o)
+{
+    tacit_noise *noise;
+    tacit__tabular *curator;
+    tacit_error err;
+    assert_ok(tacit_noise_create_simulated(5, &noise));
+    assert_status(tacit__tabular_create(o, noise, &curator, &err), TACIT_UNSUPPORTED);
+    tacit_noise_destroy(noise);
+}
+
+/* All steps but the last are counted as they were; of the last, visits and rewards. */
+static void the_moves_of_the_last_step_are_not_counted(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PROMISES; p++) {
+        tacit__tabular_options o = options_of(exact_or_nearly[p], H);
+        const size_t moves = (ROWS - S * A) * S;
+        o.drop_last = true;
+        check_counts(o, moves, 2 * ROWS + moves);
         o.space.tables = 1;
-        assert_status(tacit__tabular_create(&o, noise, &curator, &err), TACIT_UNSUPPORTED);
-        tacit_noise_destroy(noise);
+        refused(&o);
+    }
+}
+
+static void visits_are_sums_of_moves_with_two_streams(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PROMISES; p++)
+        for (size_t tables = 1; tables <= H; tables += H - 1) {
+            tacit__tabular_options o = options_of(exact_or_nearly[p], tables);
+            const size_t rows = tables * S * A;
+            o.visits_from_moves = true;
+            if (o.guarantee.model == TACIT_MODEL_NONE) {
+                refused(&o);
+                continue;
+            }
+            check_counts(o, rows * S, rows * S + rows);
+            o.drop_last = true;
+            refused(&o);
+        }
+}
+
+/* Their levels are those of sums of S times as many draws. Here too all cells and releases may fail with probability 0.1 at most,
+ * and more than 5 failures of 12 have a probability of 5e-4. */
+static void visits_that_are_sums_keep_to_their_levels(void **state)
+{
+    (void)state;
+    const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 1, 0},
+                                        {TACIT_MODEL_JOINT, 1, 1e-6},
+                                        {TACIT_MODEL_LOCAL, 1, 0},
+                                        {TACIT_MODEL_LOCAL, 1, 1e-6}};
+    uint64_t seed = 4;
+    for (size_t p = 0; p < sizeof promises / sizeof *promises; p++) {
+        double worst = 0;
+        int failures = 0;
+        for (uint64_t run = 0; run < 12; run++) {
+            static counted exact;
+            tacit__tabular_options o = options_of(promises[p], H);
+            bool failed = false;
+            tacit_noise *noise;
+            tacit__tabular *curator;
+            tacit_error err;
+            o.visits_from_moves = true;
+            assert_ok(tacit_noise_create_simulated(200 + run, &noise));
+            assert_ok(tacit__tabular_create(&o, noise, &curator, &err));
+            memset(&exact, 0, sizeof exact);
+            for (int k = 0; k < USERS; k++) {
+                uint32_t states[H + 1], actions[H];
+                double rewards[H];
+                tacit__counts c;
+                walk(&seed, states, actions, rewards);
+                count(H, states, actions, rewards, &exact);
+                assert_ok(tacit__tabular_add(curator,
+                                             &(tacit__trajectory){states, actions, rewards}, &err));
+                assert_ok(tacit__tabular_release(curator, &c, &err));
+                const double now = share(c.visits, exact.visits, ROWS, c.visits_error);
+                worst = fmax(worst, now);
+                failed = failed || now > 1 ||
+                         share(c.moves, exact.moves, ROWS * S, c.moves_error) > 1 ||
+                         share(c.rewards, exact.rewards, ROWS, c.rewards_error) > 1;
+                for (size_t row = 0; row < ROWS; row++)
+                    assert_within(c.moves[row * S] + c.moves[row * S + 1] + c.moves[row * S + 2],
+                                  c.visits[row] - 1e-9, c.visits[row] + 1e-9);
+            }
+            failures += failed;
+            tacit__tabular_destroy(curator);
+            tacit_noise_destroy(noise);
+        }
+        assert_true(failures <= 5);
+        assert_true(worst > 0.4);
     }
 }
 
@@ -339,6 +435,8 @@ int main(void)
         cmocka_unit_test(the_first_visits_of_a_user_count),
         cmocka_unit_test(leaving_out_later_visits_biases_nothing),
         cmocka_unit_test(the_moves_of_the_last_step_are_not_counted),
+        cmocka_unit_test(visits_are_sums_of_moves_with_two_streams),
+        cmocka_unit_test(visits_that_are_sums_keep_to_their_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
