@@ -13,6 +13,9 @@
  * An end that comes with the data is not seen by it, since epoll is edge-triggered and a read that leaves room is taken for the
  * last. Who hangs up at once is answered, and keeps the place for limits.timeout.
  *
+ * Its time limit is for silence only. That a head, a body and the taking of an answer come to an end is seen to by serve/callers.h:
+ * limits.timeout for each, and a second more for every SLOWEST bytes of a body or an answer.
+ *
  * A connection shows the certificate that was there when it began, and keeps it: a reload is about those that come later, and
  * closes none. */
 #include "serve/http.h"
@@ -32,15 +35,18 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/stream.h"
+#include "serve/callers.h"
 #include "serve/certificate.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-enum { OVERFLOW_TIMES = 4 };
+/* SLOWEST: bytes a second, a stated choice: a poor mobile connection. */
+enum { OVERFLOW_TIMES = 4, SLOWEST = 1 << 14 };
 
 struct tacit__http {
     struct MHD_Daemon *daemon;
     tacit_service *service;
+    tacit__callers *callers;
     atomic_uint requests; /* begun and not answered */
     atomic_uint waiting;  /* of them, those that are with the scribe, or may be */
     atomic_int stage;
@@ -59,6 +65,7 @@ typedef struct exchange {
     tacit__request request;
     struct tacit__http *http;
     struct MHD_Connection *connection;
+    tacit__caller *caller;
     struct timespec start;
     char *body;
     size_t size, capacity;
@@ -71,6 +78,17 @@ static double seconds_since(const struct timespec *start)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+static double timeout_of(const struct tacit__http *http)
+{
+    return (double)http->service->config.limits.timeout;
+}
+
+/* So many bytes are to come or to go from now on. */
+static void allow(exchange *e, uint64_t bytes)
+{
+    tacit__caller_allow(e->caller, timeout_of(e->http) + (double)bytes / SLOWEST);
 }
 
 /* --- Answers ------------------------------------------------------------------------------------ */
@@ -122,6 +140,7 @@ static enum MHD_Result answer(exchange *e)
     add_headers(response, r);
     if (atomic_load(&e->http->stage) != SERVING)
         (void)MHD_add_response_header(response, "Connection", "close");
+    allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
     if (r->route != NULL)
@@ -244,6 +263,7 @@ static enum MHD_Result settle_and_answer(exchange *e)
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
+    tacit__caller_wait(e->caller);
     e->handled = e->waits = true;
     atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
     if (atomic_load(&e->http->stage) == OVER) {
@@ -275,17 +295,25 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
                              const char *url, const char *method, const char *version,
                              void **context)
 {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    if (info->socket_context == NULL) /* it could not be begun, and is shut down */
+        return MHD_NO;
     exchange *e = tacit__alloc(1, sizeof *e);
     if (e == NULL)
         return MHD_NO;
     *context = e;
     e->http = http;
     e->connection = connection;
+    e->caller = info->socket_context;
     e->request.service = http->service;
     (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
     atomic_fetch_add(&http->requests, 1);
-    if (admit(e, url, method, version))
+    if (admit(e, url, method, version)) {
+        const char *length = header(connection, "Content-Length");
+        allow(e, length != NULL ? strtoull(length, NULL, 10) : http->service->config.limits.body);
         return MHD_YES;
+    }
     e->handled = true;
     return answer(e);
 }
@@ -298,9 +326,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     if (e == NULL)
         return begin(cls, connection, url, method, version, context);
     if (*size > 0) {
-        bool slow =
-            seconds_since(&e->start) > 2 * (double)e->request.service->config.limits.timeout;
-        bool good = e->handled || (!slow && store_body(e, data, *size));
+        bool good = e->handled || store_body(e, data, *size);
         *size = 0;
         return good ? MHD_YES : MHD_NO;
     }
@@ -325,6 +351,8 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     if (e == NULL)
         return;
     struct tacit__http *http = e->http;
+    /* silent until the next request for as long as one may be, and then its head */
+    tacit__caller_allow(e->caller, 2 * timeout_of(http));
     settle(e);
     tacit__free_secret(e->body, e->capacity);
     tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
@@ -335,23 +363,31 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
 
 /* --- Daemons ------------------------------------------------------------------------------------ */
 
-/* A connection begins or ends: it holds the certificate of its time. */
+/* A connection begins or ends. With TLS it holds the certificate of its time. */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct tacit__http *http = cls;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        tacit__certificate_give(*context);
+        tacit__certificate_give(tacit__caller_end(http->callers, *context));
         *context = NULL;
         return;
     }
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const int fd = info->connect_fd;
     pthread_mutex_lock(&http->lock);
-    tacit__certificate *certificate = tacit__certificate_take(http->certificate);
+    tacit__certificate *certificate =
+        http->certificate != NULL ? tacit__certificate_take(http->certificate) : NULL;
     pthread_mutex_unlock(&http->lock);
-    *context = certificate;
-    if (info != NULL && info->tls_session != NULL)
+    *context = tacit__caller_begin(http->callers, fd, timeout_of(http), certificate);
+    if (*context == NULL) {
+        tacit__certificate_give(certificate);
+        (void)shutdown(fd, SHUT_RDWR);
+        return;
+    }
+    info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (certificate != NULL && info != NULL && info->tls_session != NULL)
         tacit__certificate_attach(certificate, info->tls_session);
 }
 
@@ -389,6 +425,7 @@ static int listen_on(tacit_service *s, tacit_error *err)
 
 static void free_http(struct tacit__http *http)
 {
+    tacit__callers_destroy(http->callers);
     tacit__certificate_give(http->certificate);
     (void)pthread_mutex_destroy(&http->lock);
     tacit__free(http);
@@ -407,6 +444,11 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     http->service = s;
     http->certificate = certificate;
     (void)pthread_mutex_init(&http->lock, NULL);
+    tacit_status status = tacit__callers_create(&http->callers, err);
+    if (status != TACIT_OK) {
+        free_http(http);
+        return status;
+    }
     bool tls = certificate != NULL;
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tacit__certificate_callback()},
@@ -424,8 +466,8 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, tls ? on_connection : NULL, http,
-        MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
+        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY,
+        tls ? secure : none, MHD_OPTION_END);
     if (http->daemon == NULL) {
         free_http(http);
         return tacit__fail(

@@ -1,8 +1,12 @@
 /* The service over TLS, and certificates that change while it runs. Skipped where there is no openssl command. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "service/plain.h"
 
@@ -206,6 +210,49 @@ static void speaking_in_the_clear_to_others_is_remarked(void **state)
     end(&s);
 }
 
+/* Somebody who goes on for ever, a byte at a time, in the handshake (its first record) and in a head. */
+static void drops_over_tls_are_cut_off(void **state)
+{
+    (void)state;
+    if (system("command -v openssl >/dev/null") != 0)
+        skip();
+    static const char yaml[] =
+        "listen: 127.0.0.1:0\n"
+        "store: service.db\n"
+        "limits: {timeout: 1}\n"
+        "tls: {certificate: cert.pem, key: key.pem}\n"
+        "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
+        "{kind: ucbvi}}]\n";
+    server s;
+    char command[700], name[64], health[32], byte = 1;
+    server_open(&s, TACIT_COMMAND, yaml);
+    make_certificate(&s, "first");
+    assert_true(server_start(&s, NULL));
+    int fd = server_connect(&s);
+    server_say(fd, "\x16\x03\x01\x20\x00\x01\x00\x1f\xfc\x03\x03", 11); /* 8 KiB are to come */
+    int turn = 0;
+    ssize_t n = -1;
+    wait_until(
+        (++turn % 10 == 0 ? (void)send(fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) : (void)0,
+         (n = recv(fd, health, sizeof health, MSG_DONTWAIT)) == 0 || (n < 0 && errno != EAGAIN)));
+    assert_true(n == 0 || (n < 0 && errno != EAGAIN));
+    (void)close(fd);
+    /* s_client ends when the server does; 124 is the end of our patience */
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && { printf 'GET /healthz HTTP/1.1\\r\\nHost: x\\r\\nX-Drops: '; "
+                   "while [ -e service.yaml ] && printf z; do sleep 0.1; done 2>/dev/null; } | "
+                   "timeout 120 openssl s_client -quiet -connect 127.0.0.1:%u >talk 2>&1",
+                   s.directory, s.port);
+    int code = 0; /* again, if it has not got through the handshake in time */
+    wait_until((code = system(command), heard(&s, "CN = first") > 0));
+    assert_true(WIFEXITED(code) && WEXITSTATUS(code) != 124);
+    assert_true(heard(&s, "CN = first") > 0);
+    assert_int_equal(heard(&s, "HTTP/1.1"), 0);
+    wait_until(shows(&s, "first", name, health)); /* and others are served */
+    assert_string_equal(health, "HTTP/1.1 200");
+    end(&s);
+}
+
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
@@ -214,6 +261,7 @@ int main(void)
         cmocka_unit_test(a_new_certificate_closes_no_connection),
         cmocka_unit_test(old_versions_are_not_spoken),
         cmocka_unit_test(speaking_in_the_clear_to_others_is_remarked),
+        cmocka_unit_test(drops_over_tls_are_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

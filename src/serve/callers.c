@@ -1,0 +1,145 @@
+/* See serve/callers.h.
+ *
+ * Records in a list, under a lock that is taken when a connection begins and ends, and once a second by the thread that looks;
+ * requests only store a time. A socket is shut down under the lock, and its record leaves the list under the lock before its
+ * number can be given to another: libmicrohttpd 0.9.75 tells that a connection has ended before it closes the socket
+ * (MHD_cleanup_connections, and new_connection_process_ where it could not begin). Who gets on in the very moment in which the time is over may
+ * be cut off all the same, as by any time limit. */
+#include "serve/callers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct tacit__caller {
+    tacit__caller *previous, *next;
+    int fd;
+    atomic_int_fast64_t until_ms;
+    void *keep;
+};
+
+struct tacit__callers {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    tacit__caller *first;
+    bool stop;
+};
+
+static int_fast64_t now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int_fast64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void *look(void *context)
+{
+    tacit__callers *all = context;
+    pthread_mutex_lock(&all->lock);
+    while (!all->stop) {
+        int_fast64_t now = now_ms();
+        for (tacit__caller *a = all->first; a != NULL; a = a->next)
+            if (atomic_load_explicit(&a->until_ms, memory_order_relaxed) < now) {
+                (void)shutdown(a->fd, SHUT_RDWR);
+                tacit__caller_wait(a); /* once is enough */
+            }
+        struct timespec then;
+        (void)clock_gettime(CLOCK_MONOTONIC, &then);
+        then.tv_sec += 1;
+        if (all->first == NULL)
+            (void)pthread_cond_wait(&all->news, &all->lock);
+        else
+            (void)pthread_cond_timedwait(&all->news, &all->lock, &then);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return NULL;
+}
+
+tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
+{
+    tacit__callers *all = tacit__alloc(1, sizeof *all);
+    if (all == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    pthread_condattr_t steady;
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&all->lock, NULL);
+    (void)pthread_cond_init(&all->news, &steady);
+    (void)pthread_condattr_destroy(&steady);
+    if (pthread_create(&all->thread, NULL, look, all) != 0) {
+        (void)pthread_cond_destroy(&all->news);
+        (void)pthread_mutex_destroy(&all->lock);
+        tacit__free(all);
+        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
+    }
+    *out = all;
+    return TACIT_OK;
+}
+
+void tacit__callers_destroy(tacit__callers *all)
+{
+    if (all == NULL)
+        return;
+    pthread_mutex_lock(&all->lock);
+    all->stop = true;
+    pthread_cond_signal(&all->news);
+    pthread_mutex_unlock(&all->lock);
+    (void)pthread_join(all->thread, NULL);
+    (void)pthread_cond_destroy(&all->news);
+    (void)pthread_mutex_destroy(&all->lock);
+    tacit__free(all);
+}
+
+tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, double seconds, void *keep)
+{
+    tacit__caller *a = tacit__alloc(1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->fd = fd;
+    a->keep = keep;
+    tacit__caller_allow(a, seconds);
+    pthread_mutex_lock(&all->lock);
+    if (all->first == NULL)
+        pthread_cond_signal(&all->news);
+    else
+        all->first->previous = a;
+    a->next = all->first;
+    all->first = a;
+    pthread_mutex_unlock(&all->lock);
+    return a;
+}
+
+void *tacit__caller_end(tacit__callers *all, tacit__caller *a)
+{
+    if (a == NULL)
+        return NULL;
+    pthread_mutex_lock(&all->lock);
+    if (a->previous != NULL)
+        a->previous->next = a->next;
+    else
+        all->first = a->next;
+    if (a->next != NULL)
+        a->next->previous = a->previous;
+    pthread_mutex_unlock(&all->lock);
+    void *keep = a->keep;
+    tacit__free(a);
+    return keep;
+}
+
+void tacit__caller_allow(tacit__caller *a, double seconds)
+{
+    atomic_store_explicit(&a->until_ms, now_ms() + (int_fast64_t)(1e3 * seconds),
+                          memory_order_relaxed);
+}
+
+void tacit__caller_wait(tacit__caller *a)
+{
+    atomic_store_explicit(&a->until_ms, INT_FAST64_MAX, memory_order_relaxed);
+}

@@ -1,0 +1,27 @@
+/* Connections, each with the time by which it must have got on. libmicrohttpd's own time limit starts anew with every byte, so
+ * whoever sends one now and then would keep a place for ever; this limit does not. */
+#ifndef TACIT_SERVE_CALLERS_H
+#define TACIT_SERVE_CALLERS_H
+
+#include <stddef.h>
+
+#include <tacit/status.h>
+
+typedef struct tacit__callers tacit__callers;
+typedef struct tacit__caller tacit__caller;
+
+/* A thread looks at them once a second, while there are any. */
+TACIT_MUST_USE tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err);
+void tacit__callers_destroy(tacit__callers *callers); /* all must have ended; accepts NULL */
+
+/* A connection on this socket begins; NULL: no memory. `keep` is its owner's. */
+tacit__caller *tacit__caller_begin(tacit__callers *callers, int fd, double seconds, void *keep);
+/* Before the socket is closed: from then on it is not touched. Returns `keep`; accepts NULL. */
+void *tacit__caller_end(tacit__callers *callers, tacit__caller *caller);
+
+/* From now on it has so many seconds; then it is shut down, and whoever reads from it finds its end. */
+void tacit__caller_allow(tacit__caller *caller, double seconds);
+/* It waits for us: any time. */
+void tacit__caller_wait(tacit__caller *caller);
+
+#endif
