@@ -89,12 +89,30 @@ tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *
 
 /* --- Opening ----------------------------------------------------------------------------------- */
 
+tacit_status tacit__vault_lost(const char *path, const char *witness, tacit_error *err)
+{
+    struct stat entry;
+    bool there = stat(path, &entry) == 0;
+    if (there && (entry.st_size > 0 || !S_ISREG(entry.st_mode)))
+        return TACIT_OK;
+    if (!there && (witness == NULL || access(witness, F_OK) != 0))
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_CORRUPT,
+                       "%.150s: the store is %s: who took part, and what was spent, is written "
+                       "nowhere else. Put it back, or begin with another store; only if nobody "
+                       "has ever taken part, remove %.150s",
+                       path, there ? "empty" : "gone, and what was made with it is there",
+                       there ? path : witness);
+}
+
+/* Under the lock, so that one that is being made is not taken for one that is lost. */
 static tacit_status take_lock(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
     int n = snprintf(path, sizeof path, "%s.lock", vault->db.path);
     if (n < 0 || (size_t)n >= sizeof path)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
+    bool was_there = access(path, F_OK) == 0;
     vault->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (vault->lock < 0)
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be locked: %s", path,
@@ -105,7 +123,7 @@ static tacit_status take_lock(tacit__vault *vault, tacit_error *err)
             "%.200s: another server is running on this store; stop it first, or give "
             "this one another store",
             vault->db.path);
-    return TACIT_OK;
+    return tacit__vault_lost(vault->db.path, was_there ? path : NULL, err);
 }
 
 static void derive_keys(tacit__vault *vault, const uint8_t *key)
@@ -189,6 +207,34 @@ static tacit_status check_format(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
+/* Everything that the schema makes is there, word for word. */
+static tacit_status check_tables(tacit__vault *vault, tacit_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(vault->db.handle, "SELECT 1 FROM sqlite_master WHERE sql = ?", -1,
+                                  &s, NULL);
+    if (code != SQLITE_OK)
+        return tacit__db_fail(&vault->db, code, "read", err);
+    tacit_status status = TACIT_OK;
+    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
+        end = strchr(at, ';');
+        (void)sqlite3_bind_text(s, 1, at, (int)(end - at), SQLITE_STATIC);
+        code = sqlite3_step(s);
+        if (code == SQLITE_DONE) {
+            const char *name = strchr(at + sizeof "CREATE", ' ') + 1;
+            status = tacit__fail(err, TACIT_CORRUPT,
+                                 "%.200s: the store is damaged: %.*s is missing, or not as it was "
+                                 "made; put back the file as it was, or begin with another store",
+                                 vault->db.path, (int)strcspn(name, "( "), name);
+        } else if (code != SQLITE_ROW) {
+            status = tacit__db_fail(&vault->db, code, "read", err);
+        }
+        (void)sqlite3_reset(s);
+    }
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
 static tacit_status open_file(tacit__vault *vault, tacit__vault_use use, const uint8_t *key,
                               tacit_error *err)
 {
@@ -224,6 +270,8 @@ static tacit_status open_file(tacit__vault *vault, tacit__vault_use use, const u
         status = create_tables(vault, key, err);
     if (status == TACIT_OK)
         status = check_format(vault, err);
+    if (status == TACIT_OK)
+        status = check_tables(vault, err);
     if (status == TACIT_OK)
         status = check_meta(vault, key, err);
     return status;

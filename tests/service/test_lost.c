@@ -1,0 +1,124 @@
+/* Stores that are gone, were emptied, or have lost a table: nobody is served from them, and none is made in their place, since a new
+ * one would let everybody take part once more. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "service/plain.h"
+
+static const char named[] = "listen: 127.0.0.1:0\n"
+                            "store: service.db\n"
+                            "key: own\n"
+                            "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1},"
+                            " users: 100, agent: " JOINT "}]\n";
+
+static void shell(const server *s, const char *command)
+{
+    char text[600];
+    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
+    assert_int_equal(system(text), 0);
+}
+
+/* A service that one user has taken part in, and that has been stopped. */
+static void serve_somebody(server *s)
+{
+    char decision[1024];
+    server_token(s, "all", "admin", s->token);
+    assert_true(server_start(s, NULL));
+    decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}", decision);
+    assert_observed(s, decision, ",\"reward\":1", "finished");
+    server_wait_users(s, "arms", 1);
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+    shell(s, "cp service.db kept");
+}
+
+/* Neither a start nor a new token works, the reason is this one, and no store has been made. */
+static void assert_refused(server *s, const char *why, const char *afterwards)
+{
+    int code = 0;
+    char out[512];
+    shell(s, ": > err");
+    assert_false(server_start(s, &code));
+    assert_int_equal(code, 2);
+    assert_true(file_has(s->directory, why));
+    assert_int_not_equal(
+        server_tool(s, "token create service.yaml --name other --scopes read", out, sizeof out), 0);
+    assert_string_equal(out, "");
+    shell(s, afterwards);
+}
+
+static void put_back(server *s)
+{
+    shell(s, "cp kept service.db");
+    assert_true(server_start(s, NULL));
+    assert_error(
+        server_post(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}", answer),
+        409, "taken_part", "user");
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+}
+
+static void a_store_that_is_gone_or_empty_is_not_begun_anew(void **state)
+{
+    (void)state;
+    server s;
+    for (int own = 0; own < 2; own++) {
+        server_open(&s, TACIT_COMMAND, own ? named : plain);
+        if (own)
+            shell(&s, "umask 077; head -c 32 /dev/zero >own"); /* before the store, as it should */
+        serve_somebody(&s);
+        shell(&s, ": > service.db");
+        assert_refused(&s, "the store is empty", "[ ! -s service.db ]");
+        shell(&s, "rm service.db");
+        assert_refused(&s, "the store is gone", "[ ! -e service.db ]");
+        put_back(&s);
+        if (!own) { /* on another machine, where nobody has served: the key alone tells it */
+            shell(&s, "rm -f service.db service.db-wal service.db-shm service.db.lock");
+            assert_refused(&s, "the store is gone", "[ ! -e service.db ]");
+            put_back(&s);
+        }
+        /* whoever does begin anew says so */
+        shell(&s, "rm -f service.db*");
+        assert_true(server_start(&s, NULL));
+        assert_int_equal(server_stop(&s, SIGTERM), 0);
+        server_close(&s);
+    }
+}
+
+static void a_store_without_one_of_its_tables_is_refused(void **state)
+{
+    (void)state;
+    static const char *const things[] = {
+        "TABLE meta",   "TABLE learner", "TABLE open",    "INDEX open_by_age",
+        "TABLE input",  "TABLE seen",    "TABLE answer",  "INDEX input_by_learner",
+        "TABLE person", "TABLE ledger",  "TABLE history", "INDEX answer_by_age",
+        "TABLE token"};
+    server s;
+    server_open(&s, TACIT_COMMAND, plain);
+    serve_somebody(&s);
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        char sql[64], why[64];
+        sqlite3 *db = NULL;
+        (void)snprintf(sql, sizeof sql, "DROP %s", things[i]);
+        (void)snprintf(why, sizeof why, "damaged: %s is missing", strchr(things[i], ' ') + 1);
+        assert_int_equal(sqlite3_open(s.store, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        assert_refused(&s, why, "rm -f service.db-wal service.db-shm; cp kept service.db");
+    }
+    put_back(&s);
+    server_close(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_store_that_is_gone_or_empty_is_not_begun_anew),
+        cmocka_unit_test(a_store_without_one_of_its_tables_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
