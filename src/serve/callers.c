@@ -1,12 +1,14 @@
 /* See serve/callers.h.
  *
- * Records in a list, under a lock that is taken when a connection begins and ends, and once a second by the thread that looks;
- * requests only store a time. A socket is shut down under the lock, and its record leaves the list under the lock before its
- * number can be given to another: libmicrohttpd 0.9.75 tells that a connection has ended before it closes the socket
- * (MHD_cleanup_connections, and new_connection_process_ where it could not begin). Who gets on in the very moment in which the time is over may
- * be cut off all the same, as by any time limit. */
+ * Records in a list, under a lock that is taken when a connection begins and ends, and once a second by the thread that looks.
+ * Requests only store when their time is over, counted in looks, which are a second apart or more: none asks for the time, and where
+ * the thread is late nobody is cut off too soon. A socket is shut down under the lock, and its record leaves the list under the lock
+ * before its number can be given to another: libmicrohttpd 0.9.75 tells that a connection has ended before it closes the socket
+ * (MHD_cleanup_connections, and new_connection_process_ where it could not begin). Who gets on in the very moment in which the
+ * time is over may be cut off all the same, as by any time limit. */
 #include "serve/callers.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,43 +22,38 @@
 struct tacit__caller {
     tacit__caller *previous, *next;
     int fd;
-    atomic_int_fast64_t until_ms;
+    atomic_uint_fast64_t until; /* the look that is too late */
     void *keep;
 };
 
 struct tacit__callers {
     pthread_t thread;
+    atomic_uint_fast64_t looks;
     pthread_mutex_t lock;
     pthread_cond_t news;
     tacit__caller *first;
     bool stop;
 };
 
-static int_fast64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int_fast64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void *look(void *context)
 {
     tacit__callers *all = context;
     pthread_mutex_lock(&all->lock);
     while (!all->stop) {
-        int_fast64_t now = now_ms();
-        for (tacit__caller *a = all->first; a != NULL; a = a->next)
-            if (atomic_load_explicit(&a->until_ms, memory_order_relaxed) < now) {
-                (void)shutdown(a->fd, SHUT_RDWR);
-                tacit__caller_wait(a); /* once is enough */
-            }
+        while (!all->stop && all->first == NULL)
+            (void)pthread_cond_wait(&all->news, &all->lock);
         struct timespec then;
         (void)clock_gettime(CLOCK_MONOTONIC, &then);
         then.tv_sec += 1;
-        if (all->first == NULL)
-            (void)pthread_cond_wait(&all->news, &all->lock);
-        else
-            (void)pthread_cond_timedwait(&all->news, &all->lock, &then);
+        int code = 0;
+        while (!all->stop && code != ETIMEDOUT)
+            code = pthread_cond_timedwait(&all->news, &all->lock, &then);
+        uint_fast64_t now = atomic_fetch_add_explicit(&all->looks, 1, memory_order_relaxed) + 1;
+        for (tacit__caller *a = all->first; a != NULL; a = a->next)
+            if (atomic_load_explicit(&a->until, memory_order_relaxed) <= now) {
+                (void)shutdown(a->fd, SHUT_RDWR);
+                tacit__caller_wait(a); /* once is enough */
+            }
     }
     pthread_mutex_unlock(&all->lock);
     return NULL;
@@ -97,14 +94,14 @@ void tacit__callers_destroy(tacit__callers *all)
     tacit__free(all);
 }
 
-tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, double seconds, void *keep)
+tacit__caller *tacit__caller_begin(tacit__callers *all, int fd, uint64_t seconds, void *keep)
 {
     tacit__caller *a = tacit__alloc(1, sizeof *a);
     if (a == NULL)
         return NULL;
     a->fd = fd;
     a->keep = keep;
-    tacit__caller_allow(a, seconds);
+    tacit__caller_allow(all, a, seconds);
     pthread_mutex_lock(&all->lock);
     if (all->first == NULL)
         pthread_cond_signal(&all->news);
@@ -133,13 +130,14 @@ void *tacit__caller_end(tacit__callers *all, tacit__caller *a)
     return keep;
 }
 
-void tacit__caller_allow(tacit__caller *a, double seconds)
+void tacit__caller_allow(tacit__callers *all, tacit__caller *a, uint64_t seconds)
 {
-    atomic_store_explicit(&a->until_ms, now_ms() + (int_fast64_t)(1e3 * seconds),
-                          memory_order_relaxed);
+    /* the next look may come at once */
+    uint_fast64_t now = atomic_load_explicit(&all->looks, memory_order_relaxed);
+    atomic_store_explicit(&a->until, now + seconds + 1, memory_order_relaxed);
 }
 
 void tacit__caller_wait(tacit__caller *a)
 {
-    atomic_store_explicit(&a->until_ms, INT_FAST64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&a->until, UINT_FAST64_MAX, memory_order_relaxed);
 }

@@ -80,15 +80,15 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-static double timeout_of(const struct tacit__http *http)
+static uint64_t timeout_of(const struct tacit__http *http)
 {
-    return (double)http->service->config.limits.timeout;
+    return http->service->config.limits.timeout;
 }
 
 /* So many bytes are to come or to go from now on. */
 static void allow(exchange *e, uint64_t bytes)
 {
-    tacit__caller_allow(e->caller, timeout_of(e->http) + (double)bytes / SLOWEST);
+    tacit__caller_allow(e->http->callers, e->caller, timeout_of(e->http) + bytes / SLOWEST);
 }
 
 /* --- Answers ------------------------------------------------------------------------------------ */
@@ -352,7 +352,7 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
         return;
     struct tacit__http *http = e->http;
     /* silent until the next request for as long as one may be, and then its head */
-    tacit__caller_allow(e->caller, 2 * timeout_of(http));
+    tacit__caller_allow(http->callers, e->caller, 2 * timeout_of(http));
     settle(e);
     tacit__free_secret(e->body, e->capacity);
     tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
