@@ -51,7 +51,7 @@ static int tell(const char *token, const tacit_service_options *wish, const char
     clearerr(stdout); /* said here */
     if (tacit_token_revoke(wish, name, &err) == TACIT_OK)
         (void)cli_wrong("the token could not be written to standard output (%s) and was revoked; "
-                        "create one with another name",
+                        "create it again",
                         strerror(reason));
     else
         (void)cli_wrong("the token could not be written to standard output (%s), and not be "

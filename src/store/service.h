@@ -201,6 +201,8 @@ typedef struct tacit__token {
     bool revoked;
 } tacit__token;
 
+/* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones make room: one of this name, and
+ * the oldest where there are MAX_TOKENS in all. */
 TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
                                                    tacit_error *err);
 /* BAD_ARGUMENT if no valid token has this name. */

@@ -128,32 +128,48 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
 
 /* --- Tokens ------------------------------------------------------------------------------------ */
 
-tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                    tacit_error *err)
+/* Runs a statement whose only parameter, if any, is a name. */
+static tacit_status run_with_name(tacit__vault *vault, const char *sql, const char *name,
+                                  tacit_error *err)
 {
-    tacit__token *all = tacit__alloc(TACIT__MAX_TOKENS, sizeof *all);
-    if (all == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    size_t n = 0;
-    tacit_status status = tacit__vault_tokens(vault, all, &n, err);
-    for (size_t i = 0; i < n && status == TACIT_OK; i++)
-        if (strcmp(all[i].name, token->name) == 0)
-            status = tacit__fail(
-                err, TACIT_BAD_ARGUMENT,
-                "there is, or was, a token '%s'; names are used once: choose another", token->name);
-    tacit__free(all);
-    if (status == TACIT_OK && n == TACIT__MAX_TOKENS)
-        status =
-            tacit__fail(err, TACIT_TOO_LARGE,
-                        "%.200s: a store has at most %d tokens, revoked ones included; use one of "
-                        "those that there are",
-                        vault->db.path, TACIT__MAX_TOKENS);
     sqlite3_stmt *s;
+    tacit_status status = prepare(vault, sql, &s, err);
+    if (status != TACIT_OK)
+        return status;
+    if (name != NULL)
+        (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    return finish(vault, s, err);
+}
+
+/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are taken. */
+static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error *err)
+{
+    uint64_t n = 0;
+    tacit_status status =
+        run_with_name(vault, "DELETE FROM token WHERE name=? AND revoked=1", name, err);
     if (status == TACIT_OK)
-        status = prepare(vault,
-                         "INSERT INTO token(name, hash, scopes, created, revoked)"
-                         " VALUES(?,?,?,?,0)",
-                         &s, err);
+        status = count(vault, "SELECT count(*) FROM token", &n, err);
+    if (status != TACIT_OK || n < TACIT__MAX_TOKENS)
+        return status;
+    status = run_with_name(
+        vault,
+        "DELETE FROM token WHERE id=(SELECT id FROM token WHERE revoked=1 ORDER BY id LIMIT 1)",
+        NULL, err);
+    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
+        status = tacit__fail(err, TACIT_TOO_LARGE,
+                             "%.200s: a store has at most %d valid tokens; revoke one that nobody "
+                             "uses: tacit token list shows all",
+                             vault->db.path, TACIT__MAX_TOKENS);
+    return status;
+}
+
+static tacit_status insert_token(tacit__vault *vault, const tacit__token *token, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = prepare(vault,
+                                  "INSERT INTO token(name, hash, scopes, created, revoked)"
+                                  " VALUES(?,?,?,?,0)",
+                                  &s, err);
     if (status != TACIT_OK)
         return status;
     (void)sqlite3_bind_text(s, 1, token->name, -1, SQLITE_STATIC);
@@ -163,15 +179,36 @@ tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *tok
     return finish(vault, s, err);
 }
 
+tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+                                    tacit_error *err)
+{
+    tacit__token *all = tacit__alloc(TACIT__MAX_TOKENS, sizeof *all);
+    if (all == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    size_t n = 0;
+    tacit_status status = tacit__vault_begin(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_tokens(vault, all, &n, err);
+    for (size_t i = 0; i < n && status == TACIT_OK; i++)
+        if (!all[i].revoked && strcmp(all[i].name, token->name) == 0)
+            status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                                 "there is a token '%s'; choose another name, or revoke it first",
+                                 token->name);
+    tacit__free(all);
+    if (status == TACIT_OK)
+        status = make_room(vault, token->name, err);
+    if (status == TACIT_OK)
+        status = insert_token(vault, token, err);
+    if (status == TACIT_OK)
+        return tacit__vault_commit(vault, err);
+    tacit__vault_undo(vault);
+    return status;
+}
+
 tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, tacit_error *err)
 {
-    sqlite3_stmt *s;
     tacit_status status =
-        prepare(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", &s, err);
-    if (status != TACIT_OK)
-        return status;
-    (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    status = finish(vault, s, err);
+        run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name, err);
     if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
                              "no valid token is called '%.64s'; tacit token list shows all", name);

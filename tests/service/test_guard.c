@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "serve/routes.h"
 #include "service/plain.h"
 
@@ -244,9 +246,55 @@ static void tokens_open_what_their_scopes_say(void **state)
     assert_int_equal(server_tool(&s, "token list service.yaml", out, sizeof out), 0);
     assert_non_null(strstr(out, "revoked"));
     assert_null(strstr(out, decider));
-    assert_int_equal(server_tool(&s, "token create service.yaml --name decider --scopes decide",
-                                 out, sizeof out),
-                     2); /* a name is used once */
+    end(&s);
+}
+
+static void change_store(const server *s, const char *sql)
+{
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void tokens_are_renewed_for_ever(void **state)
+{
+    (void)state;
+    static const char again[] = "token create service.yaml --name web --scopes decide",
+                      body[] = "{\"learner\":\"arms\",\"state\":0}";
+    server s;
+    char first[128], second[128], other[128];
+    static char out[1 << 16];
+    begin(&s, plain);
+    server_token(&s, "web", "decide", first);
+    assert_int_equal(server_tool(&s, again, out, sizeof out), 2); /* it is taken */
+    assert_int_equal(server_tool(&s, "token revoke service.yaml --name web", out, sizeof out), 0);
+    server_token(&s, "web", "decide", second);
+    assert_string_not_equal(first, second);
+    assert_int_equal(server_tool(&s, again, out, sizeof out), 2);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    /* years later */
+    change_store(&s, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 253)"
+                     " INSERT INTO token(name, hash, scopes, created, revoked)"
+                     " SELECT 'old' || i || '.', randomblob(32), 1, i, 1 FROM n");
+    server_token(&s, "new", "decide", other);
+    assert_int_equal(server_tool(&s, "token list service.yaml", out, sizeof out), 0);
+    assert_null(strstr(out, "old0. ")); /* the oldest that was revoked, and it alone */
+    assert_non_null(strstr(out, "old1. "));
+    assert_non_null(strstr(out, "old253. "));
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_get(&s, "/v1/learners", answer), 200); /* the very first one */
+    assert_int_equal(server_ask(&s, first, "POST", "/v1/decide", NULL, body, answer), 401);
+    assert_int_equal(server_ask(&s, second, "POST", "/v1/decide", NULL, body, answer), 200);
+    assert_int_equal(server_ask(&s, other, "POST", "/v1/decide", NULL, body, answer), 200);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    /* all of them valid: none is forgotten */
+    change_store(&s, "UPDATE token SET revoked = 0");
+    assert_int_not_equal(
+        server_tool(&s, "token create service.yaml --name more --scopes read", out, sizeof out), 0);
+    assert_true(file_has(s.directory, "at most 256 valid tokens"));
+    assert_int_equal(server_tool(&s, "token revoke service.yaml --name old7.", out, sizeof out), 0);
+    server_token(&s, "more", "read", other);
     end(&s);
 }
 
@@ -425,6 +473,7 @@ int main(void)
         cmocka_unit_test(who_hangs_up_on_one_side_hears_what_was_written),
         cmocka_unit_test(wherever_a_connection_is_broken_off_its_place_comes_back),
         cmocka_unit_test(tokens_open_what_their_scopes_say),
+        cmocka_unit_test(tokens_are_renewed_for_ever),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(what_is_answered_is_written_down),
         cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
