@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "noise/seal.h"
-#include "store/service.h"
 
 enum { MAX_PATH = 4200, HEX = 2 * TACIT__KEY_BYTES };
 
@@ -79,7 +78,7 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
 tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
                              uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
-    char beside[MAX_PATH], credential[MAX_PATH], lock[MAX_PATH];
+    char beside[MAX_PATH], credential[MAX_PATH];
     const char *paths[3] = {c->key, NULL, NULL};
     size_t n = 0;
     tacit__seal_start();
@@ -100,10 +99,6 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
             mode_t others = paths[i] == credential ? 07 : 077;
             tacit_status status = read_file(paths[i], fd, others, key, err);
             (void)close(fd);
-            /* the key beside is made with the store, the others before it; where somebody has served, the lock tells better */
-            (void)snprintf(lock, sizeof lock, "%s.lock", c->store);
-            if (status == TACIT_OK && paths[i] == beside && access(lock, F_OK) != 0)
-                status = tacit__vault_lost(c->store, beside, err);
             return status;
         }
         if (errno != ENOENT || (c->key != NULL))

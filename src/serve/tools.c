@@ -26,8 +26,9 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
     status = tacit__key_read(&config, options->credentials, may_make, key, err);
     if (status == TACIT_OK) {
         status = tacit__vault_open(config.store, use, key, out, err);
-        if (status == TACIT_BAD_ARGUMENT && may_make) {
-            tacit__vault *fresh = NULL; /* made by whoever serves, which is us for a moment */
+        /* there is none, or one whose making was cut short; made by whoever serves, which is us for a moment */
+        if ((status == TACIT_BAD_ARGUMENT || status == TACIT_CORRUPT) && may_make) {
+            tacit__vault *fresh = NULL;
             status = tacit__vault_open(config.store, TACIT__VAULT_SERVE, key, &fresh, err);
             tacit__vault_close(fresh);
             if (status == TACIT_OK)

@@ -44,11 +44,6 @@ TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use
                                               tacit_error *err);
 void tacit__vault_close(tacit__vault *vault);
 
-/* CORRUPT if a vault was here and is lost: the file is empty, which a vault never is, or it is missing though `witness`, a file that is
- * made with it, is there; NULL: there is none. A new one in its place would let everybody take part once more. */
-TACIT_MUST_USE tacit_status tacit__vault_lost(const char *path, const char *witness,
-                                              tacit_error *err);
-
 /* A copy that was made by `backup` and then served from: its learners must not learn, since the original may have gone on
  * with the same noise. */
 bool tacit__vault_is_copy(const tacit__vault *vault);

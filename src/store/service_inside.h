@@ -7,7 +7,8 @@
 
 struct tacit__vault {
     tacit__db db;
-    int lock; /* descriptor of the lock file, or -1 */
+    int lock;  /* descriptor of the lock file, or -1 */
+    bool made; /* with the lock: the store was made before */
     bool keyed, copy, answers_counted;
     uint64_t answers; /* rows of that table, if they were counted */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */

@@ -89,32 +89,17 @@ tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *
 
 /* --- Opening ----------------------------------------------------------------------------------- */
 
-tacit_status tacit__vault_lost(const char *path, const char *witness, tacit_error *err)
-{
-    struct stat entry;
-    bool there = stat(path, &entry) == 0;
-    if (there && (entry.st_size > 0 || !S_ISREG(entry.st_mode)))
-        return TACIT_OK;
-    if (!there && (witness == NULL || access(witness, F_OK) != 0))
-        return TACIT_OK;
-    return tacit__fail(err, TACIT_CORRUPT,
-                       "%.150s: the store is %s: who took part, and what was spent, is written "
-                       "nowhere else. Put it back, or begin with another store; only if nobody "
-                       "has ever taken part, remove %.150s",
-                       path, there ? "empty" : "gone, and what was made with it is there",
-                       there ? path : witness);
-}
-
-/* Under the lock, so that one that is being made is not taken for one that is lost. */
+/* The lock file is empty until the store has been made, and never again: it is the witness of a store that is gone or was emptied.
+ * A new one in its place would let everybody take part once more. A crash before the mark is a first start that did not happen. */
 static tacit_status take_lock(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
     int n = snprintf(path, sizeof path, "%s.lock", vault->db.path);
     if (n < 0 || (size_t)n >= sizeof path)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
-    bool was_there = access(path, F_OK) == 0;
     vault->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (vault->lock < 0)
+    struct stat entry;
+    if (vault->lock < 0 || fstat(vault->lock, &entry) != 0)
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be locked: %s", path,
                            strerror(errno));
     if (flock(vault->lock, LOCK_EX | LOCK_NB) != 0)
@@ -123,7 +108,27 @@ static tacit_status take_lock(tacit__vault *vault, tacit_error *err)
             "%.200s: another server is running on this store; stop it first, or give "
             "this one another store",
             vault->db.path);
-    return tacit__vault_lost(vault->db.path, was_there ? path : NULL, err);
+    vault->made = entry.st_size > 0;
+    bool there = stat(vault->db.path, &entry) == 0;
+    if (!vault->made || (there && entry.st_size > 0))
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_CORRUPT,
+                       "%.150s: the store is %s: who took part, and what was spent, is written "
+                       "nowhere else. Put it back, or begin with another store; only if nobody "
+                       "has ever taken part, remove %.150s",
+                       vault->db.path, there ? "empty" : "gone", path);
+}
+
+static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
+{
+    static const char mark[] = "made\n";
+    if (vault->made)
+        return TACIT_OK;
+    if (pwrite(vault->lock, mark, sizeof mark - 1, 0) != sizeof mark - 1 || fsync(vault->lock) != 0)
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s.lock: cannot be written: %s", vault->db.path,
+                           strerror(errno));
+    vault->made = true;
+    return TACIT_OK;
 }
 
 static void derive_keys(tacit__vault *vault, const uint8_t *key)
@@ -266,7 +271,10 @@ static tacit_status open_file(tacit__vault *vault, tacit__vault_use use, const u
                       "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF;"
                       "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY",
                       "open", err);
-    if (status == TACIT_OK && !there)
+    int64_t things = 1;
+    if (status == TACIT_OK && there && use == TACIT__VAULT_SERVE && !vault->made)
+        status = tacit__vault_number(vault, "SELECT count(*) FROM sqlite_master", &things, err);
+    if (status == TACIT_OK && (!there || things == 0))
         status = create_tables(vault, key, err);
     if (status == TACIT_OK)
         status = check_format(vault, err);
@@ -274,6 +282,8 @@ static tacit_status open_file(tacit__vault *vault, tacit__vault_use use, const u
         status = check_tables(vault, err);
     if (status == TACIT_OK)
         status = check_meta(vault, key, err);
+    if (status == TACIT_OK && use == TACIT__VAULT_SERVE)
+        status = mark_made(vault, err);
     return status;
 }
 

@@ -75,17 +75,40 @@ static void a_store_that_is_gone_or_empty_is_not_begun_anew(void **state)
         shell(&s, "rm service.db");
         assert_refused(&s, "the store is gone", "[ ! -e service.db ]");
         put_back(&s);
-        if (!own) { /* on another machine, where nobody has served: the key alone tells it */
-            shell(&s, "rm -f service.db service.db-wal service.db-shm service.db.lock");
-            assert_refused(&s, "the store is gone", "[ ! -e service.db ]");
-            put_back(&s);
-        }
         /* whoever does begin anew says so */
         shell(&s, "rm -f service.db*");
         assert_true(server_start(&s, NULL));
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         server_close(&s);
     }
+}
+
+/* Wherever the very first start was killed: the key is there, the lock, an empty file, one without tables. */
+static void a_first_start_that_was_killed_is_begun_again(void **state)
+{
+    (void)state;
+    static const char *const left[] = {
+        "rm -f service.db* && umask 077 && head -c 32 /dev/urandom >service.db.key",
+        ": > service.db.lock && rm -f service.db service.db-wal service.db-shm",
+        ": > service.db.lock && rm -f service.db-wal service.db-shm && : > service.db",
+        "rm service.db"};
+    server s;
+    server_open(&s, TACIT_COMMAND, plain);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        shell(&s, left[i]);
+        if (i == 3) { /* a header, and nothing else */
+            sqlite3 *db = NULL;
+            shell(&s, ": > service.db.lock");
+            assert_int_equal(sqlite3_open(s.store, &db), SQLITE_OK);
+            assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL),
+                             SQLITE_OK);
+            assert_int_equal(sqlite3_close(db), SQLITE_OK);
+            shell(&s, "[ -s service.db ]");
+        }
+        serve_somebody(&s);
+        shell(&s, "[ -s service.db.lock ]");
+    }
+    server_close(&s);
 }
 
 static void a_store_without_one_of_its_tables_is_refused(void **state)
@@ -118,6 +141,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_that_is_gone_or_empty_is_not_begun_anew),
+        cmocka_unit_test(a_first_start_that_was_killed_is_begun_again),
         cmocka_unit_test(a_store_without_one_of_its_tables_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
