@@ -48,7 +48,7 @@ static void slow_and_half_closed_clients_do_not_block_others(void **state)
     server s;
     char text[512];
     int slow[SLOW];
-    begin(&s, plain);
+    begin_with(&s, "timeout: 5");
     begin_slowly(&s, slow);
     for (int i = 0; i < 50; i++)
         assert_int_equal(
@@ -168,7 +168,7 @@ static void wherever_a_connection_is_broken_off_its_place_comes_back(void **stat
     server s;
     char head[512], text[8192], decision[1024], body[2048];
     int fd[POINTS][WAYS];
-    begin(&s, plain);
+    begin_with(&s, "timeout: 5");
     assert_true(wait_for_sockets(&s, 1)); /* the one that listens */
     (void)snprintf(head, sizeof head, "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n",
                    s.token);
