@@ -542,8 +542,11 @@ void tacit__http_stop(tacit_service *s)
     if (s->http == NULL)
         return;
     MHD_socket fd = MHD_quiesce_daemon(s->http->daemon);
+    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has ended */
+    if (fd != MHD_INVALID_SOCKET)
+        (void)shutdown(fd, SHUT_RDWR);
+    finish(s, s->http);
     if (fd != MHD_INVALID_SOCKET)
         (void)close(fd);
-    finish(s, s->http);
     s->http = NULL;
 }
