@@ -91,15 +91,13 @@ static const char *reason_of(const tacit__tabular_options *o, stream_name which)
                          "2H, L2 sqrt(2) u H";
     if (centred && o->visits_from_moves)
         return o->space.tables > 1
-                   ? "where two users' cells agree but not their moves, the next cells differ: L1 "
-                     "H, "
-                     "L2 sqrt((H + ceil(H/2))/2)"
+                   ? "where two users' cells agree but not their moves, the next cells differ: "
+                     "L1 H, L2 sqrt((H + ceil(H/2))/2)"
                    : "H numbers r - 1/2, at most m in a cell (m is user_visits, or H): L1 H, L2 "
                      "sqrt(m H)";
     if (centred)
-        return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) (pooled, "
-               "at "
-               "most m in a cell: sqrt(m H/2))";
+        return "where two users' cells agree the visits stand still: L1 H, L2 sqrt(H/2) "
+               "(pooled, at most m in a cell: sqrt(m H/2))";
     if (which == MOVES && o->drop_last)
         return "H - 1 ones, one for each step but the last, after which nothing follows, moved to "
                "other cells: L1 2(H-1), L2 sqrt(2(H-1))";
