@@ -2,7 +2,11 @@
  *
  * A gate is the right to pass one declared release. Each step is opened once (charged to the ledger, and
  * to its journal, before any noise exists), then its coordinates pass in order, in as many pieces as the
- * caller likes, and that is all: steps cannot be repeated, skipped or added. */
+ * caller likes, and that is all: steps cannot be repeated, skipped or added.
+ *
+ * Whoever opens a step says what it depends on that the steps before did not: its input. The noise is a function of the gate's
+ * key and of the inputs so far (noise/stream.c), so the same noise never meets different data, however often a saved state
+ * is loaded. All that passes in a step must follow from the inputs so far and from what is public. */
 #ifndef TACIT_ACCOUNT_DOOR_H
 #define TACIT_ACCOUNT_DOOR_H
 
@@ -11,36 +15,51 @@
 
 #include <tacit/ledger.h>
 
-#include "noise/stream.h"
+#include "noise/tag.h"
 
 typedef struct tacit__gate tacit__gate;
 
-/* The gate of release `name` for integers on the lattice of step 2^-lattice_bits. A release has one
- * gate; asking twice is refused (RELEASED_TWICE). The ledger owns it. */
-TACIT_MUST_USE tacit_status tacit__gate_open(tacit_ledger *ledger, const char *name,
-                                             int lattice_bits, tacit__gate **out, tacit_error *err);
+/* What passes a gate, and what its steps are opened with. */
+typedef struct tacit__gate_spec {
+    const char *name; /* of the release */
+    int lattice_bits; /* integers on the lattice of step 2^-lattice_bits */
+    size_t places;    /* of an input */
+    double largest;   /* magnitude of a value of an input */
+} tacit__gate_spec;
+
+/* A release has one gate; asking twice is refused (RELEASED_TWICE). The ledger owns it. */
+TACIT_MUST_USE tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__gate_spec *spec,
+                                             tacit__gate **out, tacit_error *err);
 
 /* Gives the gate back unused, so that a constructor that fails leaves the ledger as it was. */
 void tacit__gate_close(tacit__gate *gate);
 
-/* Charges the next step; EXHAUSTED after the declared number. */
-TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *err);
+/* Charges the next step, whose input this is; EXHAUSTED after the declared number. */
+TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input,
+                                              tacit_error *err);
 
 /* released = exact + noise for coordinates offset .. offset+n-1 of the step begun; offset is a multiple
  * of 8 and follows the previous call's end. */
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 
-/* Draws the noise of every open release's next step now, if that has at most `most` coordinates, so that passing it is but an
- * addition. Noise is a function of key and step: nothing else changes by it, and what is drawn is not part of a saved state. */
-void tacit__ledger_draw_ahead(tacit_ledger *ledger, size_t most);
+/* The inputs that come next are those of a user with this label: every open release's noise depends on it from now on. Users
+ * with different labels have independent noise even if their data are equal, in states that are continued twice as well. */
+void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES]);
 
 uint64_t tacit__gate_steps_passed(const tacit__gate *gate);
 
-/* For saved states: the gate's key and position. `restore` needs a gate that was never begun. */
-void tacit__gate_save(const tacit__gate *gate, uint8_t key[TACIT__KEY_BYTES], bool *simulated);
-void tacit__gate_restore(tacit__gate *gate, const uint8_t key[TACIT__KEY_BYTES], bool simulated,
-                         uint64_t steps_passed);
+/* For saved states: where the gate's noise stands. A forked child has keys of its own from its first save or step on.
+ * `check` tells whether these bytes can have been saved after so many steps; `restore` wants that, and a gate that was never
+ * begun. */
+typedef struct tacit__gate_state {
+    uint8_t key[TACIT__KEY_BYTES], tag_key[TACIT__KEY_BYTES];
+    tacit__labels labels;
+    uint64_t simulated, passed;
+} tacit__gate_state;
+void tacit__gate_save(tacit__gate *gate, tacit__gate_state *state);
+TACIT_MUST_USE bool tacit__gate_check(const tacit__gate *gate, const tacit__gate_state *state);
+void tacit__gate_restore(tacit__gate *gate, const tacit__gate_state *state);
 
 /* Everything that a test can see of a passage; it may overwrite `released`, which is how a replay
  * freezes the outputs. scale and sensitivities are in lattice steps. */

@@ -1,5 +1,9 @@
 /* The ledger and its door. See include/tacit/ledger.h and account/door.h.
  *
+ * Two lives of one state. The ledger counts the steps of its own life and cannot know of another one of the same saved state.
+ * Since their noise is independent from the first difference on, a user who is in both is protected by both plans together:
+ * mu grows by sqrt(2) (Gaussian), epsilon doubles (Laplace), at most; tacit_plan_guarantee_repeated says it.
+ *
  * A gate's scale in lattice steps is scale * 2^bits, an exact product. What passes is exact + noise in
  * 64-bit integers; sums/ keeps |exact| below 2^61 and a draw is below MAX_DRAW * MAX_SCALE < 2^55, so the
  * addition cannot overflow; should it ever, the program stops rather than show a wrapped number. */
@@ -14,18 +18,20 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/sampler.h"
+#include "noise/seal.h"
 
 struct tacit__gate {
     tacit_ledger *ledger;
     size_t index;
     bool open;
-    tacit__site site;
-    double scale; /* in lattice steps */
+    tacit__site site; /* of the next step */
+    double scale;     /* in lattice steps */
     double lattice;
-    uint64_t passed;    /* steps begun */
-    size_t next_offset; /* coordinates of the current step that have passed */
-    int64_t *ahead;     /* noise of step `ahead_step`, drawn before it was wanted; NULL: none */
-    uint64_t ahead_step, ahead_generation;
+    uint64_t passed;       /* steps begun */
+    size_t next_offset;    /* coordinates of the current step that have passed */
+    tacit__tagger *tagger; /* NULL: a plan without noise */
+    tacit__labels labels;
+    tacit__link link; /* the noise of the step begun */
 };
 
 struct tacit_ledger {
@@ -70,22 +76,12 @@ tacit_status tacit_ledger_create(const tacit_plan *plan, tacit_noise *noise, tac
     return TACIT_OK;
 }
 
-static void forget_ahead(tacit__gate *gate)
-{
-    const tacit_plan *plan = gate->ledger->plan;
-    if (gate->ahead != NULL)
-        tacit__free_secret(gate->ahead,
-                           tacit_plan_release(plan, gate->index)->dimension * sizeof *gate->ahead);
-    gate->ahead = NULL;
-}
-
 void tacit_ledger_destroy(tacit_ledger *ledger)
 {
     if (ledger == NULL)
         return;
     for (size_t i = 0; ledger->plan != NULL && i < tacit_plan_size(ledger->plan); i++)
-        if (ledger->gates[i].ledger != NULL)
-            forget_ahead(&ledger->gates[i]);
+        tacit__tagger_destroy(ledger->gates[i].tagger);
     if (ledger->plan != NULL)
         tacit__free_secret(ledger->gates, tacit_plan_size(ledger->plan) * sizeof *ledger->gates);
     else
@@ -121,37 +117,62 @@ void tacit__ledger_set_recorder(tacit_ledger *ledger, tacit__recorder_fn *record
     ledger->recorder_context = context;
 }
 
-tacit_status tacit__gate_open(tacit_ledger *ledger, const char *name, int lattice_bits,
-                              tacit__gate **out, tacit_error *err)
+/* The gate's inputs are tagged under a key of their own, made from the site's. */
+static tacit_status open_tagger(tacit__gate *gate, const tacit__gate_spec *spec)
 {
-    size_t index = tacit_plan_index(ledger->plan, name);
+    uint8_t key[TACIT__KEY_BYTES];
+    tacit__key_derive(gate->site.key, "tacit: tags of inputs", key);
+    tacit_status status = tacit__tagger_create(key, spec->places, spec->largest, &gate->tagger);
+    tacit__wipe(key, sizeof key);
+    return status;
+}
+
+tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__gate_spec *spec, tacit__gate **out,
+                              tacit_error *err)
+{
+    size_t index = tacit_plan_index(ledger->plan, spec->name);
     if (index == tacit_plan_size(ledger->plan))
-        return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", name);
+        return tacit__fail(err, TACIT_UNDECLARED, "the plan has no release '%s'", spec->name);
     tacit__gate *gate = &ledger->gates[index];
     if (gate->open)
         return tacit__fail(err, TACIT_RELEASED_TWICE,
-                           "release '%s' has a sum already; each needs a line of its own", name);
-    double scale = ldexp(tacit_plan_scale(ledger->plan, index), lattice_bits);
-    if (tacit_plan_law(ledger->plan) != TACIT_LAW_NONE && !(scale > 0 && scale <= TACIT__MAX_SCALE))
+                           "release '%s' has a sum already; each needs a line of its own",
+                           spec->name);
+    bool noisy = tacit_plan_law(ledger->plan) != TACIT_LAW_NONE;
+    double scale = ldexp(tacit_plan_scale(ledger->plan, index), spec->lattice_bits);
+    if (noisy && !(scale > 0 && scale <= TACIT__MAX_SCALE))
         return tacit__fail(
             err, TACIT_BAD_SCALE,
             "release '%s': noise of scale %g is outside what the lattice of step 2^%d "
             "can hold; the wanted epsilon is too small or too large",
-            name, tacit_plan_scale(ledger->plan, index), -lattice_bits);
+            spec->name, tacit_plan_scale(ledger->plan, index), -spec->lattice_bits);
+    if (noisy && open_tagger(gate, spec) != TACIT_OK)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     gate->open = true;
     gate->scale = scale;
-    gate->lattice = ldexp(1, -lattice_bits);
+    gate->lattice = ldexp(1, -spec->lattice_bits);
     *out = gate;
     return TACIT_OK;
 }
 
 void tacit__gate_close(tacit__gate *gate)
 {
-    if (gate != NULL && gate->passed == 0)
-        gate->open = false;
+    if (gate == NULL || gate->passed > 0)
+        return;
+    tacit__tagger_destroy(gate->tagger);
+    gate->tagger = NULL;
+    gate->labels = (tacit__labels){0};
+    gate->open = false;
 }
 
-tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *err)
+void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES])
+{
+    for (size_t i = 0; i < tacit_plan_size(ledger->plan); i++)
+        if (ledger->gates[i].tagger != NULL)
+            tacit__labels_add(ledger->gates[i].tagger, label, &ledger->gates[i].labels);
+}
+
+tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input, tacit_error *err)
 {
     tacit_ledger *ledger = gate->ledger;
     const tacit_release *release = tacit_plan_release(ledger->plan, gate->index);
@@ -166,7 +187,11 @@ tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *err)
                                "release '%s', step %llu: the journal refused the charge",
                                release->name, (unsigned long long)gate->passed);
     }
-    tacit__site_refresh(&gate->site);
+    if (gate->tagger != NULL) {
+        tacit__site_refresh(&gate->site);
+        tacit__site_advance(&gate->site, tacit__tag_of(gate->tagger, &gate->labels, input),
+                            release->dimension, &gate->link);
+    }
     gate->passed++;
     gate->next_offset = 0;
     return TACIT_OK;
@@ -175,41 +200,6 @@ tacit_status tacit__gate_begin(tacit__gate *gate, tacit_error *err)
 static tacit__law law_of(const tacit_ledger *ledger)
 {
     return tacit_plan_law(ledger->plan) == TACIT_LAW_GAUSSIAN ? TACIT__GAUSSIAN : TACIT__LAPLACE;
-}
-
-void tacit__ledger_draw_ahead(tacit_ledger *ledger, size_t most)
-{
-    for (size_t i = 0; i < tacit_plan_size(ledger->plan); i++) {
-        tacit__gate *gate = &ledger->gates[i];
-        const tacit_release *release = tacit_plan_release(ledger->plan, i);
-        if (!gate->open || tacit_plan_law(ledger->plan) == TACIT_LAW_NONE ||
-            gate->passed == release->steps || release->dimension > most)
-            continue;
-        tacit__site_refresh(&gate->site);
-        if (gate->ahead != NULL && gate->ahead_step == gate->passed &&
-            gate->ahead_generation == gate->site.generation)
-            continue;
-        if (gate->ahead == NULL)
-            gate->ahead = tacit__alloc(release->dimension, sizeof *gate->ahead);
-        if (gate->ahead == NULL)
-            continue; /* then it is drawn when it is wanted */
-        gate->ahead_step = gate->passed;
-        gate->ahead_generation = gate->site.generation;
-        tacit__noise_draw(&gate->site, gate->ahead_step, 0, law_of(ledger), gate->scale,
-                          release->dimension, gate->ahead);
-    }
-}
-
-/* The noise of coordinates offset .. offset+n-1 of the step begun. After a fork the site has another key: what was drawn
- * ahead is the other process's then. */
-static void draw(const tacit__gate *gate, size_t offset, size_t n, int64_t *out)
-{
-    uint64_t step = gate->passed - 1;
-    if (gate->ahead != NULL && gate->ahead_step == step &&
-        gate->ahead_generation == gate->site.generation)
-        memcpy(out, gate->ahead + offset, n * sizeof *out);
-    else
-        tacit__noise_draw(&gate->site, step, offset, law_of(gate->ledger), gate->scale, n, out);
 }
 
 /* sum[i] += x[i]; false on overflow: both summands then have the sign that the sum lacks. */
@@ -250,7 +240,7 @@ void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t 
     TACIT__REQUIRE(offset == gate->next_offset && n <= release->dimension - offset);
     gate->next_offset = offset + n;
 
-    draw(gate, offset, n, released);
+    tacit__link_draw(&gate->link, offset, law_of(ledger), gate->scale, n, released);
     TACIT__REQUIRE(add_to(released, exact, n));
 
     if (ledger->recorder != NULL) {
@@ -272,19 +262,30 @@ uint64_t tacit__gate_steps_passed(const tacit__gate *gate)
     return gate->passed;
 }
 
-void tacit__gate_save(const tacit__gate *gate, uint8_t key[TACIT__KEY_BYTES], bool *simulated)
+void tacit__gate_save(tacit__gate *gate, tacit__gate_state *state)
 {
-    for (int i = 0; i < TACIT__KEY_BYTES; i++)
-        key[i] = gate->site.key[i];
-    *simulated = gate->site.simulated;
+    tacit__site_refresh(&gate->site);
+    *state = (tacit__gate_state){
+        .labels = gate->labels, .simulated = gate->site.simulated, .passed = gate->passed};
+    memcpy(state->key, gate->site.key, sizeof state->key);
+    if (gate->tagger != NULL)
+        memcpy(state->tag_key, tacit__tagger_key(gate->tagger), sizeof state->tag_key);
 }
 
-void tacit__gate_restore(tacit__gate *gate, const uint8_t key[TACIT__KEY_BYTES], bool simulated,
-                         uint64_t steps_passed)
+bool tacit__gate_check(const tacit__gate *gate, const tacit__gate_state *state)
 {
-    TACIT__REQUIRE(gate->passed == 0);
-    forget_ahead(gate); /* it was another key's */
-    tacit__site_restore(&gate->site, key, simulated);
-    gate->ledger->simulated |= simulated; /* one reproducible stream is enough */
-    gate->passed = steps_passed;
+    const tacit_release *release = tacit_plan_release(gate->ledger->plan, gate->index);
+    return state->simulated <= 1 && state->passed <= release->steps &&
+           tacit__labels_are_sound(&state->labels);
+}
+
+void tacit__gate_restore(tacit__gate *gate, const tacit__gate_state *state)
+{
+    TACIT__REQUIRE(gate->passed == 0 && tacit__gate_check(gate, state));
+    tacit__site_restore(&gate->site, state->key, state->simulated != 0);
+    if (gate->tagger != NULL)
+        tacit__tagger_rekey(gate->tagger, state->tag_key);
+    gate->ledger->simulated |= state->simulated != 0; /* one reproducible stream is enough */
+    gate->labels = state->labels;
+    gate->passed = state->passed;
 }

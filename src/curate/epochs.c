@@ -59,6 +59,7 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
         .dimension = c->o.dimension,
         .releases = is_local(c) ? c->o.users : c->o.n_epochs,
         .bits = c->lattice.bits,
+        .largest = is_local(c) ? c->lattice.largest : 0,
         .l2 = 2,
         .apart = true,
         .reason = "y v against y' v', |y v| <= 1, reached by opposite rewards; a user is in one "

@@ -2,16 +2,18 @@
  * runs of 512; a run in which a word could not be proven gets its words again and each is decided alone. */
 #include "noise/sampler.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "noise/kernel.h"
 #include "noise/refine.h"
 
 enum { BLOCK = 4096, RUN = 512 };
 
+/* out[] holds the words. */
 static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t first, tacit__law law,
                             double scale, size_t n, int64_t *out)
 {
-    tacit__site_words(site, step, first, n, (uint64_t *)out);
     for (size_t i = 0; i < n; i++) {
         uint64_t word = (uint64_t)out[i];
         if (!tacit__kernel_one(tacit__tables[law], scale, word, &out[i]))
@@ -30,8 +32,28 @@ void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, t
         tacit__site_words(site, step, first + start, in_block, (uint64_t *)out + start);
         for (size_t i = start; i < start + in_block; i += RUN) {
             size_t in_run = start + in_block - i < RUN ? start + in_block - i : RUN;
-            if (!kernel(table, scale, in_run, out + i))
+            if (!kernel(table, scale, in_run, out + i)) {
+                tacit__site_words(site, step, first + i, in_run, (uint64_t *)out + i);
                 draw_one_by_one(site, step, first + i, law, scale, in_run, out + i);
+            }
         }
+    }
+}
+
+void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__law law, double scale,
+                      size_t n, int64_t *out)
+{
+    const tacit__site *site = &link->site;
+    if (link->n_head == 0) {
+        tacit__noise_draw(site, link->step, link->first + first, law, scale, n, out);
+        return;
+    }
+    const uint64_t *words = link->head + link->first + first;
+    TACIT__REQUIRE(scale > 0 && scale <= TACIT__MAX_SCALE && law < TACIT__LAWS);
+    TACIT__REQUIRE(first + n <= link->n_head);
+    memcpy(out, words, n * sizeof *out);
+    if (!tacit__kernel()(tacit__tables[law], scale, n, out)) {
+        memcpy(out, words, n * sizeof *out);
+        draw_one_by_one(site, link->step, link->first + first, law, scale, n, out);
     }
 }

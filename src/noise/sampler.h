@@ -23,4 +23,8 @@
 void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, tacit__law law,
                        double scale, size_t n, int64_t *out);
 
+/* Draws first .. first+n-1 of a step of a chain. */
+void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__law law, double scale,
+                      size_t n, int64_t *out);
+
 #endif

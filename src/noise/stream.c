@@ -6,6 +6,22 @@
  * as s < 2^63. Nothing is buffered between calls, so there is no state to lose, to fork, or to save but
  * the key.
  *
+ * Chains: the noise of releases. Step t has a key K_t; K_1 is the site's. The step's input has a tag of 94 bits (tag.c), which
+ * takes the place of s in the nonce (63 bits) and of the upper bits of the block counter (31). Of the words under
+ * (K_t, tag_t) the first four are K_(t+1), the others are the step's noise. So
+ *
+ *   - the noise of step t is a function of K_1 and the inputs 1 .. t: the same history gives the same noise, to the bit;
+ *   - take any states, copied or restored, that were continued in q ways. Two ways are alike up to some step and have
+ *     different inputs there. With probability at least 1 - q^2 2^-92 no two different inputs under the same key have equal
+ *     tags; then all blocks that the ways use from there on are different blocks of ChaCha20 under keys that are themselves
+ *     such blocks. If ChaCha20 is a pseudorandom function, the noise of the ways is independent after they part. (Hybrids over
+ *     steps: with K_t uniform, blocks at different places are independent and uniform, K_(t+1) of each way among them.)
+ *
+ * Hence a user whose data stand in m ways is protected by m guarantees together, and one whose data stand in one, by one:
+ * as if each way had been begun with a key of its own. What can be told is whether two ways are still alike; where that is itself
+ * about somebody, labels (tag.h) make all ways different. The place of a user in one way that is another's in the other way is the case:
+ * without labels, equal releases say that the two brought the same. A key that has moved on does not give the keys before it.
+ *
  * libsodium's randombytes aborts the process when the system has no randomness to give: there is no
  * fallback. Fork: a handler counts forks in the child; an OS-keyed root or site that sees a new count
  * mixes fresh system randomness into its key before its next word. Seeded ones stay reproducible. */
@@ -116,6 +132,7 @@ static void open_site(tacit__site *site, tacit_noise *root, char domain, const v
 {
     refresh(root->key, &root->generation, root->simulated);
     derive(site->key, root->key, domain, text, size);
+    site->block = 0;
     site->generation = root->generation;
     site->simulated = root->simulated;
 }
@@ -139,6 +156,7 @@ void tacit__site_open_scoped(tacit__site *site, tacit_noise *root, uint64_t scop
         text[i] = (uint8_t)(scope >> (8 * i));
     open_site(&of_scope, root, 'l', text, sizeof text);
     derive(site->key, of_scope.key, 'n', name, strlen(name));
+    site->block = 0;
     site->generation = of_scope.generation;
     site->simulated = of_scope.simulated;
     tacit__site_wipe(&of_scope);
@@ -148,6 +166,7 @@ void tacit__site_restore(tacit__site *site, const uint8_t key[TACIT__KEY_BYTES],
 {
     pthread_once(&once, start);
     memcpy(site->key, key, TACIT__KEY_BYTES);
+    site->block = 0;
     site->generation = atomic_load(&forks);
     site->simulated = simulated;
 }
@@ -162,17 +181,16 @@ void tacit__site_refresh(tacit__site *site)
     refresh(site->key, &site->generation, site->simulated);
 }
 
+enum { BLOCK_BITS = 33 }; /* of the counter; what is above them belongs to the tag */
+
 static void blocks(const tacit__site *site, uint64_t nonce, uint64_t block, void *out, size_t bytes)
 {
     uint8_t nonce_bytes[crypto_stream_chacha20_NONCEBYTES];
     for (size_t i = 0; i < sizeof nonce_bytes; i++)
         nonce_bytes[i] = (uint8_t)(nonce >> (8 * i));
-    if (block == 0) {
-        crypto_stream_chacha20(out, bytes, nonce_bytes, site->key);
-    } else {
-        memset(out, 0, bytes);
-        crypto_stream_chacha20_xor_ic(out, out, bytes, nonce_bytes, block, site->key);
-    }
+    TACIT__REQUIRE(block >> BLOCK_BITS == 0);
+    memset(out, 0, bytes);
+    crypto_stream_chacha20_xor_ic(out, out, bytes, nonce_bytes, site->block + block, site->key);
 }
 
 void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
@@ -187,6 +205,26 @@ void tacit__site_extension(const tacit__site *site, uint64_t step, uint64_t inde
 {
     TACIT__REQUIRE(step >> 63 == 0);
     blocks(site, step | (uint64_t)1 << 63, index, out, TACIT__WORDS_PER_BLOCK * sizeof *out);
+}
+
+void tacit__site_advance(tacit__site *site, tacit__tag input, uint64_t n, tacit__link *out)
+{
+    enum { KEY_WORDS = TACIT__KEY_BYTES / sizeof(uint64_t), FAST = 4 };
+    TACIT__REQUIRE(input.high >> 31 == 0);
+    bool together = n <= TACIT__HEAD_WORDS - KEY_WORDS;
+    out->site = *site;
+    out->site.block = (uint64_t)input.high << BLOCK_BITS;
+    out->step = input.nonce;
+    out->first = together ? KEY_WORDS : TACIT__WORDS_PER_BLOCK;
+    out->n_head = together ? (size_t)n : 0;
+    size_t words = together ? KEY_WORDS + (size_t)n : KEY_WORDS;
+    /* whole blocks, and eight rather than five to seven: that is what the wide instructions make at once */
+    size_t n_blocks = (words + TACIT__WORDS_PER_BLOCK - 1) / TACIT__WORDS_PER_BLOCK;
+    if (n_blocks % 8 > FAST)
+        n_blocks += 8 - n_blocks % 8;
+    tacit__site_words(&out->site, out->step, 0, n_blocks * TACIT__WORDS_PER_BLOCK, out->head);
+    memcpy(site->key, out->head, TACIT__KEY_BYTES);
+    sodium_memzero(out->head, TACIT__KEY_BYTES);
 }
 
 void tacit__wipe(void *p, size_t bytes)

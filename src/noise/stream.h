@@ -1,5 +1,8 @@
-/* Sites: where noise is drawn. A site has its own key, derived from the root and the site's name, and
- * names its words by (step, index), so that any of them can be had again and none is ever shared. */
+/* Sites: where chance comes from. A site has its own key, derived from the root and the site's name, and
+ * names its words by (step, index), so that any of them can be had again and none is ever shared.
+ *
+ * A release draws its noise from a chain of sites: the key of each step is made by the step before it, and the words of a
+ * step depend on a tag of the step's input. See stream.c for what that is good for. */
 #ifndef TACIT_NOISE_STREAM_H
 #define TACIT_NOISE_STREAM_H
 
@@ -13,8 +16,15 @@ enum { TACIT__KEY_BYTES = 32, TACIT__WORDS_PER_BLOCK = 8 };
 typedef struct tacit__site {
     uint8_t key[TACIT__KEY_BYTES];
     uint64_t generation; /* forks seen when the key was made */
+    uint64_t block; /* where the words of every step begin: 0, or by the tag of a step of a chain */
     bool simulated;
 } tacit__site;
+
+/* 94 bits that stand for a step's input (noise/tag.h). */
+typedef struct tacit__tag {
+    uint64_t nonce; /* below 2^63 */
+    uint32_t high;  /* below 2^31 */
+} tacit__tag;
 
 /* `name` may be any string; different names give independent keys. For chance that is no release's noise. */
 void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name);
@@ -35,7 +45,7 @@ void tacit__site_wipe(tacit__site *site);
 /* In a forked child an OS-keyed site gets a fresh key; otherwise nothing happens. */
 void tacit__site_refresh(tacit__site *site);
 
-/* Words first .. first+n-1 of this step; `first` is a multiple of WORDS_PER_BLOCK, step < 2^63. */
+/* Words first .. first+n-1 of this step; `first` is a multiple of WORDS_PER_BLOCK, step < 2^63. There are 2^36 words. */
 void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
                        uint64_t *out);
 
@@ -43,6 +53,20 @@ void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, s
  * that nobody else's words move, however many are taken. At most WORDS_PER_BLOCK of them. */
 void tacit__site_extension(const tacit__site *site, uint64_t step, uint64_t index,
                            uint64_t out[TACIT__WORDS_PER_BLOCK]);
+
+/* The words of one step of a chain. */
+enum { TACIT__HEAD_WORDS = 512 };
+typedef struct tacit__link {
+    tacit__site site;
+    uint64_t step;                    /* of that site */
+    uint64_t first;                   /* where the step's own words begin */
+    size_t n_head;                    /* of them are here already */
+    uint64_t head[TACIT__HEAD_WORDS]; /* a few words cost less when they come with the next key */
+} tacit__link;
+
+/* Opens the step of the chain that `site` stands at, for `n` words and this input, and moves the site on: its key is then
+ * another one, which nobody has who does not know this step's key and input. */
+void tacit__site_advance(tacit__site *site, tacit__tag input, uint64_t n, tacit__link *out);
 
 void tacit__wipe(void *p, size_t bytes);
 

@@ -16,8 +16,9 @@
 #include "serve/episode.h"
 #include "serve/learner_inside.h"
 
+_Static_assert(TACIT__LABEL_BYTES == TACIT__VAULT_KEY, "a label is a key");
+
 enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500 };
-enum { MAX_AHEAD = 1 << 20 }; /* 8 MB */
 
 /* --- Learning ----------------------------------------------------------------------------------- */
 
@@ -33,7 +34,20 @@ static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, 
     return status;
 }
 
-static tacit_status take_user(tacit__learner *l, uint8_t *data, size_t size, tacit_error *err)
+/* What the next user brings is named by the key that it was taken under. If this store should ever be continued twice, from
+ * a copy, a lost log or by two servers, users of the one life and of the other have independent noise, even those with equal
+ * data in equal places. */
+static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
+{
+    tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
+                               l->monitor != NULL ? tacit__monitor_ledger(l->monitor) : NULL};
+    for (size_t i = 0; i < sizeof ledgers / sizeof *ledgers; i++)
+        if (ledgers[i] != NULL)
+            tacit__ledger_label(ledgers[i], key);
+}
+
+static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES],
+                              uint8_t *data, size_t size, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;
     tacit_status status;
@@ -45,6 +59,7 @@ static tacit_status take_user(tacit__learner *l, uint8_t *data, size_t size, tac
     } else {
         tacit__episode e = tacit__episode_view(c, data);
         tacit_trajectory t = tacit__episode_trajectory(&e);
+        label(l, key);
         status = tacit_agent_learn(l->agent, &t, err);
         if (status == TACIT_OK && l->monitor != NULL)
             status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
@@ -74,13 +89,14 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
     for (*n = 0;
          *n < BATCH_USERS && l->n_points < TACIT__LEARNER_POINTS && now_ms() - start < BATCH_MS;
          ++*n) {
-        uint8_t *data;
+        uint8_t *data, key[TACIT__VAULT_KEY];
         size_t size;
         int64_t number;
-        status = tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, &data, &size, err);
+        status =
+            tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, key, &data, &size, err);
         if (status != TACIT_OK || size == 0)
             break;
-        tacit_status taken = take_user(l, data, size, err);
+        tacit_status taken = take_user(l, key, data, size, err);
         tacit__free_secret(data, size);
         if (is_grave(taken))
             return taken;
@@ -99,18 +115,6 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
             break;
     }
     return status;
-}
-
-/* While nobody waits: the noise of the next user. Devices draw their own. */
-static void draw_ahead(tacit__learner *l)
-{
-    tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
-                               l->monitor != NULL ? tacit__monitor_ledger(l->monitor) : NULL};
-    if (l->config->request.guarantee.model != TACIT_MODEL_JOINT)
-        return;
-    for (size_t i = 0; i < sizeof ledgers / sizeof *ledgers; i++)
-        if (ledgers[i] != NULL)
-            tacit__ledger_draw_ahead(ledgers[i], MAX_AHEAD);
 }
 
 /* False: the learner is to stop. */
@@ -161,8 +165,6 @@ static void *learn(void *context)
         }
         if (status == TACIT_SYSTEM)
             go_on = wait_ms(l, RETRY_MS);
-        if (n == 0)
-            draw_ahead(l);
         pthread_mutex_lock(&l->lock);
         while (n == 0 && !l->more && !l->stop)
             pthread_cond_wait(&l->news, &l->lock);

@@ -152,10 +152,11 @@ TACIT_MUST_USE tacit_status tacit__vault_expire(tacit__vault *vault, int64_t ope
 TACIT_MUST_USE tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n,
                                                     tacit_error *err);
 
-/* The first input of a learner after `after`: *size 0 if there is none yet. To be freed with tacit__free_secret. */
+/* The first input of a learner after `after`, and the key that it was taken under: *size 0 if there is none yet. To be
+ * freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after,
-                                              int64_t *number, uint8_t **data, size_t *size,
-                                              tacit_error *err);
+                                              int64_t *number, uint8_t key[TACIT__VAULT_KEY],
+                                              uint8_t **data, size_t *size, tacit_error *err);
 
 /* --- Answers to requests that may come again --------------------------------------------------- */
 

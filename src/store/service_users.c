@@ -95,6 +95,28 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
     return TACIT_OK;
 }
 
+/* An input for the learner, with the name that it came under, sealed together. */
+static tacit_status queue(tacit__vault *vault, int64_t learner, const uint8_t *key,
+                          const void *data, size_t size, tacit_error *err)
+{
+    const size_t whole = size + TACIT__VAULT_KEY;
+    uint8_t *plain = tacit__alloc(whole, 1), *sealed = tacit__alloc(whole + TACIT__SEAL_BYTES, 1);
+    tacit_status status = TACIT_OK;
+    if (plain == NULL || sealed == NULL) {
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    } else {
+        memcpy(plain, data, size);
+        memcpy(plain + size, key, TACIT__VAULT_KEY);
+        tacit__seal(vault->key_input, plain, whole, sealed);
+        status =
+            tacit__db_write(&vault->db, SQL_TAKE, "INSERT INTO input(learner, data) VALUES(?,?)",
+                            err, "ib", learner, sealed, whole + TACIT__SEAL_BYTES);
+    }
+    tacit__free_secret(plain, whole);
+    tacit__free(sealed);
+    return status;
+}
+
 tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                                const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
                                const uint8_t *content, const void *data, size_t size,
@@ -132,16 +154,8 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
     status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
                              learner, key, (size_t)TACIT__VAULT_KEY, content,
                              content != NULL ? (size_t)TACIT__VAULT_KEY : 0);
-    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
-    if (status == TACIT_OK && sealed == NULL)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK) {
-        tacit__seal(vault->key_input, data, size, sealed);
-        status =
-            tacit__db_write(&vault->db, SQL_TAKE, "INSERT INTO input(learner, data) VALUES(?,?)",
-                            err, "ib", learner, sealed, size + TACIT__SEAL_BYTES);
-    }
-    tacit__free(sealed);
+    if (status == TACIT_OK)
+        status = queue(vault, learner, key, data, size, err);
     return status;
 }
 
@@ -210,7 +224,8 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
 }
 
 tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after, int64_t *number,
-                               uint8_t **data, size_t *size, tacit_error *err)
+                               uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
+                               tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
@@ -232,5 +247,15 @@ tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t aft
     *number = sqlite3_column_int64(s, 0);
     status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
     (void)sqlite3_reset(s);
+    if (status == TACIT_OK && *size <= TACIT__VAULT_KEY) {
+        tacit__free_secret(*data, *size);
+        *data = NULL;
+        *size = 0;
+        return tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
+    }
+    if (status == TACIT_OK) {
+        *size -= TACIT__VAULT_KEY;
+        memcpy(key, *data + *size, TACIT__VAULT_KEY);
+    }
     return status;
 }

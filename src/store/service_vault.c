@@ -17,7 +17,7 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-enum { FORMAT = 3, APPLICATION = 0x74616374, BUSY_MS = 5000 };
+enum { FORMAT = 4, APPLICATION = 0x74616374, BUSY_MS = 5000 };
 
 static const char schema[] =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"

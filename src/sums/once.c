@@ -9,9 +9,10 @@
 #include "base/memory.h"
 
 enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
+#define LARGEST 0x1p61 /* of a number that is released */
 
 #define MAGIC 0x746163697466726fU
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 };
 
 struct tacit__once {
     tacit__gate *gate;
@@ -23,9 +24,8 @@ struct tacit__once {
 
 typedef struct saved {
     uint64_t magic, version;
-    uint64_t passed, simulated;
     uint8_t fingerprint[TACIT__KEY_BYTES];
-    uint8_t noise_key[TACIT__KEY_BYTES];
+    tacit__gate_state gate;
 } saved;
 
 tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
@@ -96,7 +96,13 @@ tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledg
                           .unit = ldexp(1, -spec->bits),
                           .stddev = scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1)};
     make_fingerprint(once, line, scale, spec->bits);
-    status = tacit__gate_open(ledger, name, spec->bits, &once->gate, err);
+    status = tacit__gate_open(
+        ledger,
+        &(tacit__gate_spec){.name = name,
+                            .lattice_bits = spec->bits,
+                            .places = spec->dimension,
+                            .largest = spec->largest > 0 ? spec->largest : LARGEST},
+        &once->gate, err);
     if (status != TACIT_OK) {
         tacit__once_destroy(once);
         return status;
@@ -115,7 +121,8 @@ void tacit__once_destroy(tacit__once *once)
 tacit_status tacit__once_release(tacit__once *once, const int64_t *exact, double *noisy,
                                  tacit_error *err)
 {
-    tacit_status status = tacit__gate_begin(once->gate, err);
+    const tacit__input input = {.n = once->dimension, .value = exact};
+    tacit_status status = tacit__gate_begin(once->gate, &input, err);
     if (status != TACIT_OK)
         return status;
     int64_t released[PIECE];
@@ -145,12 +152,9 @@ size_t tacit__once_saved_size(void)
 
 void tacit__once_save(const tacit__once *once, void *bytes)
 {
-    bool simulated;
-    saved s = {
-        .magic = MAGIC, .version = FORMAT_VERSION, .passed = tacit__gate_steps_passed(once->gate)};
+    saved s = {.magic = MAGIC, .version = FORMAT_VERSION};
     memcpy(s.fingerprint, once->fingerprint, sizeof s.fingerprint);
-    tacit__gate_save(once->gate, s.noise_key, &simulated);
-    s.simulated = simulated;
+    tacit__gate_save(once->gate, &s.gate);
     memcpy(bytes, &s, sizeof s);
     tacit__wipe(&s, sizeof s);
 }
@@ -167,7 +171,7 @@ tacit_status tacit__once_check(const tacit__once *once, const void *bytes, tacit
     else if (memcmp(s.fingerprint, once->fingerprint, sizeof s.fingerprint) != 0)
         status = tacit__fail(err, TACIT_WRONG_PLAN,
                              "the saved releases were made with another plan, scale or shape");
-    else if (s.passed > once->releases || s.simulated > 1)
+    else if (!tacit__gate_check(once->gate, &s.gate))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved releases contradict themselves");
     tacit__wipe(&s, sizeof s);
     return status;
@@ -180,7 +184,7 @@ tacit_status tacit__once_load(tacit__once *once, const void *bytes, tacit_error 
         return status;
     saved s;
     memcpy(&s, bytes, sizeof s);
-    tacit__gate_restore(once->gate, s.noise_key, s.simulated != 0, s.passed);
+    tacit__gate_restore(once->gate, &s.gate);
     tacit__wipe(&s, sizeof s);
     return TACIT_OK;
 }

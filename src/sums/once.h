@@ -21,6 +21,7 @@ typedef struct tacit__once_spec {
     size_t dimension;
     uint64_t releases; /* at most */
     int bits;          /* lattice step 2^-bits */
+    double largest;    /* magnitude of a number before the noise, in lattice steps; 0: 2^61 */
     double l1,
         l2; /* how far a replaced user moves one release, in units of the data; 0: not known */
     const char *reason;

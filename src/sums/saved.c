@@ -1,7 +1,7 @@
 /* A running sum as bytes: header, the strategy's regions, checksum.
  *
- * The noise key and the number of steps passed are part of it, so a restored sum goes on with the next
- * step's noise. (Steps passed and users differ in local sums only: a device draws noise for reports that it does not add, a
+ * The state of its gate is part of it, so a restored sum goes on with the next step's noise: that of the key and of the
+ * inputs before and to come. (Steps passed and users differ in local sums only: a device draws noise for reports that it does not add, a
  * collector adds reports whose noise it did not draw.) The fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and
  * the structural zeros: a state is only ever continued under the promise it was made for. The checksum is
  * BLAKE2b over everything before it; it finds damage, not forgery: whoever can write the state has the
@@ -13,17 +13,16 @@
 #include "sums/sum.h"
 
 #define MAGIC 0x746163697473756dU /* "tacitsum" */
-enum { FORMAT_VERSION = 3 };
+enum { FORMAT_VERSION = 4 };
 
 typedef struct header {
     uint64_t magic;
     uint32_t version;
-    uint8_t released, simulated, padding[2];
+    uint8_t released, padding[3];
     uint64_t size; /* of the whole, checksum included */
     uint64_t step;
     uint8_t fingerprint[TACIT__KEY_BYTES];
-    uint8_t noise_key[TACIT__KEY_BYTES];
-    uint64_t passed; /* steps whose noise was drawn */
+    tacit__gate_state gate;
 } header;
 
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
@@ -76,12 +75,9 @@ tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size, tac
                 .version = FORMAT_VERSION,
                 .released = sum->released,
                 .size = needed,
-                .step = sum->step,
-                .passed = tacit__gate_steps_passed(sum->gate)};
-    bool simulated;
+                .step = sum->step};
     memcpy(h.fingerprint, sum->fingerprint, sizeof h.fingerprint);
-    tacit__gate_save(sum->gate, h.noise_key, &simulated);
-    h.simulated = simulated;
+    tacit__gate_save(sum->gate, &h.gate);
 
     uint8_t *at = bytes;
     memcpy(at, &h, sizeof h);
@@ -126,8 +122,8 @@ static tacit_status check(const tacit_sum *sum, const void *bytes, size_t size, 
         return tacit__fail(err, TACIT_WRONG_PLAN,
                            "the saved sum was made with another plan, scale, mechanism or shape");
     bool local = sum->strategy == &tacit__strategy_local, noisy = sum->strategy->needs_noise;
-    if (h->step > sum->users || h->passed > sum->users || h->released > 1 || h->simulated > 1 ||
-        (!local && h->passed != (noisy ? h->step : 0)))
+    if (h->step > sum->users || h->released > 1 || !tacit__gate_check(sum->gate, &h->gate) ||
+        (!local && h->gate.passed != (noisy ? h->step : 0)))
         return tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
     return TACIT_OK;
 }
@@ -188,7 +184,7 @@ tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, taci
     if (status != TACIT_OK)
         return status;
     fill(sum, (const uint8_t *)bytes + sizeof h);
-    tacit__gate_restore(sum->gate, h.noise_key, h.simulated != 0, h.passed);
+    tacit__gate_restore(sum->gate, &h.gate);
     sum->step = h.step;
     sum->released = h.released != 0;
     tacit__wipe(&h, sizeof h);

@@ -174,7 +174,8 @@ static tacit_status list_active(const tacit_sum_spec *spec, tacit_sum *sum)
         return TACIT_OK;
     sum->active = tacit__alloc(sum->dimension, sizeof *sum->active);
     sum->packed = tacit__alloc(sum->dimension, sizeof *sum->packed);
-    if (sum->active == NULL || sum->packed == NULL)
+    sum->places = tacit__alloc(sum->dimension, sizeof *sum->places);
+    if (sum->active == NULL || sum->packed == NULL || sum->places == NULL)
         return TACIT_NO_MEMORY;
     size_t n = 0;
     for (size_t i = 0; i < spec->dimension; i++)
@@ -221,13 +222,20 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
         sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
         sum->x = tacit__alloc(sum->dimension, sizeof *sum->x);
         sum->tile = tacit__alloc(tile_size(sum), sizeof *sum->tile);
-        if (sum->x == NULL || sum->tile == NULL || list_active(spec, sum) != TACIT_OK)
+        sum->encoded = tacit__alloc(tile_size(sum), sizeof *sum->encoded);
+        if (sum->x == NULL || sum->tile == NULL || sum->encoded == NULL ||
+            list_active(spec, sum) != TACIT_OK)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status == TACIT_OK)
         status = sum->strategy->create(&shape, &sum->state, err);
     if (status == TACIT_OK)
-        status = tacit__gate_open(ledger, name, sum->lattice.bits, &sum->gate, err);
+        status = tacit__gate_open(ledger,
+                                  &(tacit__gate_spec){.name = name,
+                                                      .lattice_bits = sum->lattice.bits,
+                                                      .places = sum->dimension,
+                                                      .largest = sum->lattice.largest},
+                                  &sum->gate, err);
     if (status != TACIT_OK) {
         tacit_sum_destroy(sum);
         return status;
@@ -245,8 +253,10 @@ void tacit_sum_destroy(tacit_sum *sum)
     sum->strategy->destroy(sum->state);
     tacit__free_secret(sum->x, sum->dimension * sizeof *sum->x);
     tacit__free_secret(sum->tile, tile_size(sum) * sizeof *sum->tile);
+    tacit__free_secret(sum->encoded, tile_size(sum) * sizeof *sum->encoded);
     tacit__free_secret(sum->packed, sum->dimension * sizeof *sum->packed);
     tacit__free(sum->active);
+    tacit__free_secret(sum->places, sum->dimension * sizeof *sum->places);
     tacit__free(sum);
 }
 
@@ -267,11 +277,9 @@ static tacit_status pack(tacit_sum *sum, const double *x, const double **out, ta
     return TACIT_OK;
 }
 
-/* The coordinate of outer index i; `dimension` if there is none. */
+/* The coordinate of outer index i; `dimension` if that is a structural zero. */
 static size_t coordinate_of(const tacit_sum *sum, size_t i)
 {
-    if (sum->active == NULL)
-        return i < sum->dimension ? i : sum->dimension;
     size_t low = 0, high = sum->dimension;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -283,9 +291,12 @@ static size_t coordinate_of(const tacit_sum *sum, size_t i)
     return low < sum->dimension && sum->active[low] == i ? low : sum->dimension;
 }
 
-static tacit_status check_indices(const tacit_sum *sum, size_t n, const size_t *index,
-                                  tacit_error *err)
+/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros, sum->places. */
+static tacit_status find_places(const tacit_sum *sum, size_t n, const size_t *index,
+                                const size_t **places, tacit_error *err)
 {
+    static const size_t none[1] = {0}; /* not NULL, which would be a dense contribution */
+    *places = sum->active != NULL ? sum->places : n > 0 ? index : none;
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && index[i] <= index[i - 1])
             return tacit__fail(err, TACIT_BAD_ARGUMENT,
@@ -293,7 +304,8 @@ static tacit_status check_indices(const tacit_sum *sum, size_t n, const size_t *
         if (index[i] >= sum->outer_dimension)
             return tacit__fail(err, TACIT_OUT_OF_BOUND, "an index is not below %zu",
                                sum->outer_dimension);
-        if (coordinate_of(sum, index[i]) == sum->dimension)
+        if (sum->active != NULL &&
+            (sum->places[i] = coordinate_of(sum, index[i])) == sum->dimension)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
                                "a sparse contribution has a coordinate that was declared a "
                                "structural zero");
@@ -315,40 +327,41 @@ static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
 static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x, int64_t *report)
 {
     const tacit__strategy *strategy = sum->strategy;
-    int64_t y[TACIT__TILE], noisy[TACIT__TILE];
-    strategy->encode(sum->state, offset, n, x, y);
+    int64_t noisy[TACIT__TILE]; /* public, unlike what is encoded */
+    strategy->encode(sum->state, offset, n, x, sum->encoded);
     if (report != NULL) {
-        tacit__gate_pass(sum->gate, offset, n, y, report + offset);
+        tacit__gate_pass(sum->gate, offset, n, sum->encoded, report + offset);
         return;
     }
     if (strategy->needs_noise)
-        tacit__gate_pass(sum->gate, offset, n, y, noisy);
-    strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : y);
+        tacit__gate_pass(sum->gate, offset, n, sum->encoded, noisy);
+    strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : sum->encoded);
 }
 
-/* The contribution in sum->x, all checked: as it is, or, with `index`, as n values of a sparse one. Into the sum, or into a
- * report, and then the sum stays as it is. */
-static tacit_status pass(tacit_sum *sum, size_t n, const size_t *index, int64_t *report,
+/* The contribution in sum->x, all checked: its n values at the places, or all of them if that is NULL. Into the sum, or into
+ * a report, and then the sum stays as it is. */
+static tacit_status pass(tacit_sum *sum, size_t n, const size_t *places, int64_t *report,
                          tacit_error *err)
 {
     if (sum->strategy->needs_noise) {
-        tacit_status status = tacit__gate_begin(sum->gate, err);
+        const tacit__input input = {.n = n, .index = places, .value = sum->x};
+        tacit_status status = tacit__gate_begin(sum->gate, &input, err);
         if (status != TACIT_OK)
             return status;
     }
     size_t next = 0, size = 0;
     for (size_t offset = 0; offset < sum->dimension; offset += size) {
         size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
-        if (index == NULL) {
+        if (places == NULL) {
             pass_tile(sum, offset, size, sum->x + offset, report);
             continue;
         }
-        size_t first = next, at;
-        for (; next < n && (at = coordinate_of(sum, index[next])) < offset + size; next++)
-            sum->tile[at - offset] = sum->x[next];
+        size_t first = next;
+        for (; next < n && places[next] < offset + size; next++)
+            sum->tile[places[next] - offset] = sum->x[next];
         pass_tile(sum, offset, size, sum->tile, report);
         for (size_t i = first; i < next; i++)
-            sum->tile[coordinate_of(sum, index[i]) - offset] = 0;
+            sum->tile[places[i] - offset] = 0;
     }
     if (report != NULL)
         return TACIT_OK;
@@ -368,9 +381,9 @@ static tacit_status place(tacit_sum *sum, const double *x, tacit_error *err)
 }
 
 static tacit_status place_sparse(tacit_sum *sum, size_t n, const size_t *index, const double *value,
-                                 tacit_error *err)
+                                 const size_t **places, tacit_error *err)
 {
-    tacit_status status = check_indices(sum, n, index, err);
+    tacit_status status = find_places(sum, n, index, places, err);
     return status == TACIT_OK ? tacit__lattice_place(&sum->lattice, value, n, sum->x, err) : status;
 }
 
@@ -381,7 +394,7 @@ tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
         status = place(sum, x, err);
-    return status == TACIT_OK ? pass(sum, 0, NULL, NULL, err) : status;
+    return status == TACIT_OK ? pass(sum, sum->dimension, NULL, NULL, err) : status;
 }
 
 tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
@@ -389,10 +402,11 @@ tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
 {
     if (sum == NULL || (n > 0 && (index == NULL || value == NULL)))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    const size_t *places = NULL;
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
-        status = place_sparse(sum, n, index, value, err);
-    return status == TACIT_OK ? pass(sum, n, index, NULL, err) : status;
+        status = place_sparse(sum, n, index, value, &places, err);
+    return status == TACIT_OK ? pass(sum, n, places, NULL, err) : status;
 }
 
 tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, tacit_error *err)
@@ -402,7 +416,7 @@ tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, 
     tacit_status status = tacit__sum_check_local(sum, err);
     if (status == TACIT_OK)
         status = place(sum, x, err);
-    return status == TACIT_OK ? pass(sum, 0, NULL, report, err) : status;
+    return status == TACIT_OK ? pass(sum, sum->dimension, NULL, report, err) : status;
 }
 
 tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *index,
@@ -410,10 +424,11 @@ tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *ind
 {
     if (sum == NULL || report == NULL || (n > 0 && (index == NULL || value == NULL)))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    const size_t *places = NULL;
     tacit_status status = tacit__sum_check_local(sum, err);
     if (status == TACIT_OK)
-        status = place_sparse(sum, n, index, value, err);
-    return status == TACIT_OK ? pass(sum, n, index, report, err) : status;
+        status = place_sparse(sum, n, index, value, &places, err);
+    return status == TACIT_OK ? pass(sum, n, places, report, err) : status;
 }
 
 /* The step may be shown, and now is. */
@@ -483,6 +498,8 @@ size_t tacit_sum_memory(const tacit_sum *sum)
     for (size_t i = 0; i < n; i++)
         bytes += regions[i].size;
     size_t scratch =
-        sizeof *sum->x + (sum->active != NULL ? sizeof *sum->active + sizeof *sum->packed : 0);
-    return bytes + sum->dimension * scratch + tile_size(sum) * sizeof *sum->tile;
+        sizeof *sum->x +
+        (sum->active != NULL ? sizeof *sum->active + sizeof *sum->packed + sizeof *sum->places : 0);
+    return bytes + sum->dimension * scratch +
+           tile_size(sum) * (sizeof *sum->tile + sizeof *sum->encoded);
 }

@@ -1,5 +1,5 @@
 /* At the door: every coordinate of every release gets noise of its own, of the declared scale, whatever the dimension
- * and however the vector is cut into pieces, drawn when it is wanted or ahead. (A library once left the last bit of a vector without noise although
+ * and however the vector is cut into pieces. (A library once left the last bit of a vector without noise although
  * its proof was right.)
  *
  * Seeds are fixed. Noise is drawn on a lattice of about 2^28 steps a standard deviation: that some coordinate of some
@@ -31,9 +31,8 @@ static void record(void *context, const tacit__passage *p)
     l->seen[p->step] += p->n;
 }
 
-/* Noise is drawn ahead before every user that has a bit in `ahead`. */
-static void play_ahead(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension,
-                       uint64_t seed, unsigned ahead, passages *l)
+static void play(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension, uint64_t seed,
+                 passages *l)
 {
     static double x[MOST], noisy[MOST];
     tacit_sum_spec spec = {.mechanism = mechanism,
@@ -56,10 +55,6 @@ static void play_ahead(tacit_sum_mechanism mechanism, tacit_law law, size_t dime
     *l = (passages){0};
     tacit__ledger_set_recorder(ledger, record, l);
     for (size_t k = 0; k < STEPS; k++) {
-        if (ahead >> k & 1)
-            tacit__ledger_draw_ahead(ledger, MOST);
-        if (ahead >> k & 1 && k == 1)
-            tacit__ledger_draw_ahead(ledger, MOST); /* once more is the same */
         assert_ok(tacit_sum_add(sum, x, NULL));
         assert_ok(tacit_sum_release(sum, noisy, NULL));
         assert_int_equal(l->seen[k], dimension);
@@ -70,12 +65,6 @@ static void play_ahead(tacit_sum_mechanism mechanism, tacit_law law, size_t dime
     tacit_ledger_destroy(ledger);
     tacit_noise_destroy(noise);
     tacit_plan_destroy(plan);
-}
-
-static void play(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension, uint64_t seed,
-                 passages *l)
-{
-    play_ahead(mechanism, law, dimension, seed, 0, l);
 }
 
 static void check(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension)
@@ -102,7 +91,8 @@ static void check(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension
 static void every_coordinate_of_every_release_is_noised(void **state)
 {
     (void)state;
-    static const size_t dimensions[] = {1, 2, 7, 8, 9, 511, 512, 513, 2048, 2049, 4096, 4100, MOST};
+    static const size_t dimensions[] = {1,   2,   7,    8,    9,    508,  509, 511,
+                                        512, 513, 2048, 2049, 4096, 4100, MOST};
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++) {
         check(TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN, dimensions[i]);
         check(TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, dimensions[i]);
@@ -112,23 +102,6 @@ static void every_coordinate_of_every_release_is_noised(void **state)
         check(TACIT_SUM_SMOOTH, TACIT_LAW_LAPLACE, dimensions[i]);
         check(TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE, dimensions[i]);
     }
-}
-
-static void noise_that_was_drawn_ahead_is_the_same_noise(void **state)
-{
-    (void)state;
-    static passages plain, ahead;
-    static const size_t dimensions[] = {1, 7, 2048, MOST};
-    for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
-        play(TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, dimensions[d], 5, &plain);
-        for (unsigned when = 1; when < 1 << STEPS; when++) {
-            play_ahead(TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, dimensions[d], 5, when, &ahead);
-            assert_memory_equal(&plain, &ahead, sizeof plain);
-        }
-    }
-    play(TACIT_SUM_TREE, TACIT_LAW_LAPLACE, 100, 6, &plain);
-    play_ahead(TACIT_SUM_TREE, TACIT_LAW_LAPLACE, 100, 6, 7, &ahead);
-    assert_memory_equal(&plain, &ahead, sizeof plain);
 }
 
 /* A ledger with one release of three numbers and Gaussian noise from the system, open. */
@@ -155,7 +128,9 @@ static lone open_lone(void)
     assert_ok(tacit_plan_set_scale(l.plan, "three", TACIT_LAW_GAUSSIAN, 8, NULL));
     assert_ok(tacit_noise_create_from_os(&l.noise));
     assert_ok(tacit_ledger_create(l.plan, l.noise, &l.ledger, NULL));
-    assert_ok(tacit__gate_open(l.ledger, "three", 30, &l.gate, NULL));
+    const tacit__gate_spec spec = {
+        .name = "three", .lattice_bits = 30, .places = 3, .largest = 0x1p61};
+    assert_ok(tacit__gate_open(l.ledger, &spec, &l.gate, NULL));
     return l;
 }
 
@@ -169,51 +144,86 @@ static void close_lone(lone *l)
 static void pass_one(lone *l, int64_t out[3])
 {
     const int64_t exact[3] = {0};
-    assert_ok(tacit__gate_begin(l->gate, NULL));
+    assert_ok(tacit__gate_begin(l->gate, &(tacit__input){.n = 3, .value = exact}, NULL));
     tacit__gate_pass(l->gate, 0, 3, exact, out);
 }
 
-static void a_child_does_not_use_what_its_parent_drew_ahead(void **state)
+/* What a child does with a copy of this process's ledger, by a pipe. */
+static void in_a_child(void (*act)(lone *l, void *out), lone *l, void *out, size_t size)
 {
-    (void)state;
-    int64_t mine[3], theirs[3] = {0};
-    int ends[2];
-    lone l = open_lone();
+    int ends[2], status;
     assert_int_equal(pipe(ends), 0);
-    tacit__ledger_draw_ahead(l.ledger, 3);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        pass_one(&l, theirs);
-        _exit(write(ends[1], theirs, sizeof theirs) == (ssize_t)sizeof theirs ? 0 : 1);
+        act(l, out);
+        _exit(write(ends[1], out, size) == (ssize_t)size ? 0 : 1);
     }
-    int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(read(ends[0], theirs, sizeof theirs), sizeof theirs);
+    assert_int_equal(read(ends[0], out, size), size);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
+static void pass_it(lone *l, void *out)
+{
+    pass_one(l, out);
+}
+
+static void save_it(lone *l, void *out)
+{
+    tacit__gate_save(l->gate, out);
+}
+
+static void a_child_has_noise_of_its_own(void **state)
+{
+    (void)state;
+    int64_t mine[3], theirs[3] = {0};
+    lone l = open_lone();
+    in_a_child(pass_it, &l, theirs, sizeof theirs);
     pass_one(&l, mine);
     for (int i = 0; i < 3; i++)
         assert_true(mine[i] != theirs[i]);
-    (void)close(ends[0]);
-    (void)close(ends[1]);
     close_lone(&l);
 }
 
-static void a_restored_gate_forgets_what_was_drawn_ahead(void **state)
+static void a_child_saves_a_key_of_its_own(void **state)
 {
     (void)state;
-    uint8_t key[TACIT__KEY_BYTES];
-    bool simulated;
+    int64_t mine[3], theirs[3];
+    tacit__gate_state saved = {0}, own;
+    lone one = open_lone(), two = open_lone();
+    tacit__gate_save(one.gate, &own);
+    in_a_child(save_it, &one, &saved, sizeof saved);
+    assert_memory_not_equal(saved.key, own.key, sizeof own.key);
+    tacit__gate_restore(two.gate, &saved);
+    pass_one(&one, mine);
+    pass_one(&two, theirs);
+    for (int i = 0; i < 3; i++)
+        assert_true(mine[i] != theirs[i]);
+    close_lone(&one);
+    close_lone(&two);
+}
+
+static void a_restored_gate_goes_on_with_the_saved_noise(void **state)
+{
+    (void)state;
+    tacit__gate_state saved;
     int64_t first[3], second[3];
     lone one = open_lone(), two = open_lone();
-    tacit__gate_save(one.gate, key, &simulated);
-    tacit__ledger_draw_ahead(two.ledger, 3);
-    tacit__gate_restore(two.gate, key, simulated, 0);
+    pass_one(&one, first);
+    tacit__gate_save(one.gate, &saved);
+    tacit__gate_restore(two.gate, &saved);
     pass_one(&one, first);
     pass_one(&two, second);
     assert_memory_equal(first, second, sizeof first);
-    pass_one(&one, first); /* the last step; there is nothing to draw after it */
-    tacit__ledger_draw_ahead(one.ledger, 3);
+    assert_status(tacit__gate_begin(two.gate, &(tacit__input){0}, NULL), TACIT_EXHAUSTED);
+    saved.passed = 3; /* of two */
+    assert_false(tacit__gate_check(two.gate, &saved));
+    saved.passed = 2;
+    saved.labels.high = UINT64_MAX;
+    assert_false(tacit__gate_check(two.gate, &saved));
     close_lone(&one);
     close_lone(&two);
 }
@@ -222,9 +232,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_coordinate_of_every_release_is_noised),
-        cmocka_unit_test(noise_that_was_drawn_ahead_is_the_same_noise),
-        cmocka_unit_test(a_child_does_not_use_what_its_parent_drew_ahead),
-        cmocka_unit_test(a_restored_gate_forgets_what_was_drawn_ahead),
+        cmocka_unit_test(a_child_has_noise_of_its_own),
+        cmocka_unit_test(a_child_saves_a_key_of_its_own),
+        cmocka_unit_test(a_restored_gate_goes_on_with_the_saved_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,7 +315,7 @@ static void a_vault_counts_everybody_once(void **state)
     assert_ok(tacit__vault_add(v, "one", &l, state_bytes, sizeof state_bytes, &err));
     const uint8_t ann[TACIT__VAULT_KEY] = {1}, bob[TACIT__VAULT_KEY] = {2};
     tacit__vault_answer answer;
-    uint8_t name[TACIT__VAULT_KEY] = {10}, *bytes;
+    uint8_t name[TACIT__VAULT_KEY] = {10}, key[TACIT__VAULT_KEY], *bytes;
     size_t size;
     bool seen, has;
     assert_ok(tacit__vault_hold(v, l.id, name, ann, 100, data, sizeof data, &answer, &err));
@@ -346,11 +346,12 @@ static void a_vault_counts_everybody_once(void **state)
     assert_ok(tacit__vault_check(v, &health, &err));
     assert_true(health.inputs == 3 && health.open == 0 && health.seen == 3);
     int64_t number = 0, first = 0;
-    assert_ok(tacit__vault_next(v, l.id, 0, &first, &bytes, &size, &err));
-    assert_true(size == sizeof data);
+    assert_ok(tacit__vault_next(v, l.id, 0, &first, key, &bytes, &size, &err));
+    assert_true(size == sizeof data && memcmp(bytes, data, size) == 0);
+    assert_true(key[0] == 10 && key[1] == 0); /* the name that it came under */
     tacit__free_secret(bytes, size);
     /* two of them into the state; a transaction that is undone leaves them */
-    assert_ok(tacit__vault_next(v, l.id, first, &number, &bytes, &size, &err));
+    assert_ok(tacit__vault_next(v, l.id, first, &number, key, &bytes, &size, &err));
     tacit__free_secret(bytes, size);
     l.users = 2;
     l.taken = number;

@@ -47,6 +47,16 @@ static tacit_ledger *open_ledger(tacit_law law, double scale)
     return ledger;
 }
 
+static const tacit__input nothing = {0};
+
+static tacit_status open_gate(tacit_ledger *ledger, const char *name, int bits, tacit__gate **gate,
+                              tacit_error *err)
+{
+    const tacit__gate_spec spec = {
+        .name = name, .lattice_bits = bits, .places = DIMENSION, .largest = 0x1p61};
+    return tacit__gate_open(ledger, &spec, gate, err);
+}
+
 static void a_plan_that_is_not_calibrated_gets_no_ledger(void **state)
 {
     (void)state;
@@ -104,10 +114,10 @@ static void names_that_were_not_declared_have_no_gate(void **state)
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *gate = NULL;
     tacit_error err = {0};
-    assert_status(tacit__gate_open(ledger, "c", 10, &gate, &err), TACIT_UNDECLARED);
+    assert_status(open_gate(ledger, "c", 10, &gate, &err), TACIT_UNDECLARED);
     assert_int_equal(err.status, TACIT_UNDECLARED);
     assert_non_null(strstr(err.message, "'c'"));
-    assert_status(tacit__gate_open(ledger, "", 10, &gate, NULL), TACIT_UNDECLARED);
+    assert_status(open_gate(ledger, "", 10, &gate, NULL), TACIT_UNDECLARED);
     assert_null(gate);
     tacit_ledger_destroy(ledger);
 }
@@ -117,15 +127,15 @@ static void a_release_has_one_gate(void **state)
     (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *a, *b, *second = NULL;
-    assert_ok(tacit__gate_open(ledger, "a", 10, &a, NULL));
-    assert_status(tacit__gate_open(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
-    assert_ok(tacit__gate_open(ledger, "b", 10, &b, NULL));
+    assert_ok(open_gate(ledger, "a", 10, &a, NULL));
+    assert_status(open_gate(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
+    assert_ok(open_gate(ledger, "b", 10, &b, NULL));
     assert_true(a != b);
     tacit__gate_close(a); /* given back unused */
-    assert_ok(tacit__gate_open(ledger, "a", 12, &a, NULL));
-    assert_ok(tacit__gate_begin(a, NULL));
+    assert_ok(open_gate(ledger, "a", 12, &a, NULL));
+    assert_ok(tacit__gate_begin(a, &nothing, NULL));
     tacit__gate_close(a); /* a gate that was used stays taken */
-    assert_status(tacit__gate_open(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
+    assert_status(open_gate(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
     assert_null(second);
     tacit_ledger_destroy(ledger);
 }
@@ -135,13 +145,13 @@ static void steps_beyond_the_declared_number_are_refused(void **state)
     (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 1);
     tacit__gate *gate;
-    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         assert_true(tacit_ledger_passed(ledger, 1) == step);
-        assert_ok(tacit__gate_begin(gate, NULL));
+        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
     }
     for (int again = 0; again < 3; again++) {
-        assert_status(tacit__gate_begin(gate, NULL), TACIT_EXHAUSTED);
+        assert_status(tacit__gate_begin(gate, &nothing, NULL), TACIT_EXHAUSTED);
         assert_true(tacit_ledger_passed(ledger, 1) == STEPS);
         assert_true(tacit__gate_steps_passed(gate) == STEPS);
     }
@@ -154,11 +164,11 @@ static void a_scale_outside_the_lattice_is_refused(void **state)
     (void)state;
     tacit__gate *gate = NULL;
     tacit_ledger *large = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
-    assert_status(tacit__gate_open(large, "a", 27, &gate, NULL), TACIT_BAD_SCALE);
-    assert_status(tacit__gate_open(large, "a", 2000, &gate, NULL), TACIT_BAD_SCALE);  /* infinite */
-    assert_status(tacit__gate_open(large, "a", -2000, &gate, NULL), TACIT_BAD_SCALE); /* zero */
+    assert_status(open_gate(large, "a", 27, &gate, NULL), TACIT_BAD_SCALE);
+    assert_status(open_gate(large, "a", 2000, &gate, NULL), TACIT_BAD_SCALE);  /* infinite */
+    assert_status(open_gate(large, "a", -2000, &gate, NULL), TACIT_BAD_SCALE); /* zero */
     assert_null(gate);
-    assert_ok(tacit__gate_open(large, "a", 26, &gate, NULL)); /* 2^46: the largest */
+    assert_ok(open_gate(large, "a", 26, &gate, NULL)); /* 2^46: the largest */
     tacit_ledger_destroy(large);
 }
 
@@ -169,9 +179,9 @@ static void coordinates_pass_in_order_and_within_the_declared_dimension(void **s
     tacit__gate *gate;
     static const int64_t exact[DIMENSION + 8];
     int64_t released[DIMENSION + 8];
-    assert_ok(tacit__gate_open(ledger, "a", 10, &gate, NULL));
+    assert_ok(open_gate(ledger, "a", 10, &gate, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released)); /* not begun */
-    assert_ok(tacit__gate_begin(gate, NULL));
+    assert_ok(tacit__gate_begin(gate, &nothing, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION + 1, exact, released)); /* too many */
     assert_aborts(tacit__gate_pass(gate, 8, 8, exact, released));             /* skipped some */
     tacit__gate_pass(gate, 0, 8, exact, released);
@@ -189,8 +199,8 @@ static void a_sum_that_would_wrap_around_stops_the_program(void **state)
     int64_t exact[DIMENSION], released[DIMENSION];
     for (size_t i = 0; i < DIMENSION; i++)
         exact[i] = INT64_MAX; /* half of the draws are positive: 2^-20 that none is */
-    assert_ok(tacit__gate_open(ledger, "a", 20, &gate, NULL));
-    assert_ok(tacit__gate_begin(gate, NULL));
+    assert_ok(open_gate(ledger, "a", 20, &gate, NULL));
+    assert_ok(tacit__gate_begin(gate, &nothing, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released));
     tacit_ledger_destroy(ledger);
 }
@@ -250,14 +260,14 @@ static void the_journal_is_asked_before_any_noise_is_drawn(void **state)
     int64_t released[DIMENSION];
     tacit_ledger_set_journal(ledger, write_diary, &d);
     tacit__ledger_set_recorder(ledger, shoot, &f);
-    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
-        assert_ok(tacit__gate_begin(gate, NULL));
+        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
         assert_true(d.asked == step + 1 && d.step == step && d.passages_before == step);
         assert_string_equal(d.name, "b");
         tacit__gate_pass(gate, 0, DIMENSION, exact, released);
     }
-    assert_status(tacit__gate_begin(gate, NULL), TACIT_EXHAUSTED);
+    assert_status(tacit__gate_begin(gate, &nothing, NULL), TACIT_EXHAUSTED);
     assert_true(d.asked == STEPS); /* a step that does not exist is not journalled */
     tacit_ledger_set_journal(ledger, NULL, NULL);
     tacit_ledger_destroy(ledger);
@@ -314,11 +324,11 @@ static void a_recorder_sees_every_passage(void **state)
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[STEPS][DIMENSION];
     tacit__ledger_set_recorder(ledger, shoot, &f);
-    assert_ok(tacit__gate_open(ledger, "a", 10, &gate, NULL));
+    assert_ok(open_gate(ledger, "a", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < DIMENSION; i++)
             exact[i] = (int64_t)(100 * step + i);
-        assert_ok(tacit__gate_begin(gate, NULL));
+        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
         tacit__gate_pass(gate, 0, 16, exact, released[step]);
         tacit__gate_pass(gate, 16, DIMENSION - 16, exact + 16, released[step] + 16);
     }
@@ -336,23 +346,25 @@ static void a_recorder_sees_every_passage(void **state)
     tacit_ledger_destroy(ledger);
 }
 
-static void what_passes_is_the_exact_number_plus_the_draw_of_its_name(void **state)
+static void what_passes_is_the_exact_number_plus_the_draw_of_its_chain(void **state)
 {
     (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 5);
     tacit_noise *noise;
     tacit__site site;
+    tacit__link link;
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[DIMENSION], draw[DIMENSION];
     assert_ok(tacit_noise_create_simulated(1, &noise));
     tacit__site_open_scoped(&site, noise, 0, "b"); /* the first ledger of its root */
-    assert_ok(tacit__gate_open(ledger, "b", 10, &gate, NULL));
+    assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < DIMENSION; i++)
             exact[i] = (int64_t)(1000 * i) - 7;
-        assert_ok(tacit__gate_begin(gate, NULL));
+        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
         tacit__gate_pass(gate, 0, DIMENSION, exact, released);
-        tacit__noise_draw(&site, step, 0, TACIT__GAUSSIAN, 5 * 1024.0, DIMENSION, draw);
+        tacit__site_advance(&site, (tacit__tag){0}, DIMENSION, &link);
+        tacit__link_draw(&link, 0, TACIT__GAUSSIAN, 5 * 1024.0, DIMENSION, draw);
         for (size_t i = 0; i < DIMENSION; i++)
             assert_true(released[i] == exact[i] + draw[i]);
     }
@@ -392,8 +404,8 @@ static void ledgers_of_one_root_never_share_noise(void **state)
         assert_ok(tacit_ledger_create(plan, noise, &ledgers[i], NULL));
         for (int j = 0; j < 2; j++) {
             tacit__gate *gate;
-            assert_ok(tacit__gate_open(ledgers[i], j == 0 ? "a" : "b", 0, &gate, NULL));
-            assert_ok(tacit__gate_begin(gate, NULL));
+            assert_ok(open_gate(ledgers[i], j == 0 ? "a" : "b", 0, &gate, NULL));
+            assert_ok(tacit__gate_begin(gate, &nothing, NULL));
             tacit__gate_pass(gate, 0, DIMENSION, exact, released[2 * i + j]);
         }
     }
@@ -423,7 +435,7 @@ int main(void)
         cmocka_unit_test(the_journal_is_asked_before_any_noise_is_drawn),
         cmocka_unit_test(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened),
         cmocka_unit_test(a_recorder_sees_every_passage),
-        cmocka_unit_test(what_passes_is_the_exact_number_plus_the_draw_of_its_name),
+        cmocka_unit_test(what_passes_is_the_exact_number_plus_the_draw_of_its_chain),
         cmocka_unit_test(the_exact_sums_of_a_plan_without_noise_pass_no_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

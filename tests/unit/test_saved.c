@@ -13,15 +13,17 @@
 
 enum { N = 5, USERS = 12 };
 
-/* Where things are in a saved state: magic, version, released, simulated, padding, size, step,
- * fingerprint, key, steps passed, the strategy's regions, checksum. */
+/* Where things are in a saved state: magic, version, released, padding, size, step, fingerprint, the gate (key, key of
+ * tags, labels, simulated, steps passed), the strategy's regions, checksum. */
 enum {
     AT_VERSION = 8,
     AT_RELEASED = 12,
     AT_SIZE = 16,
     AT_STEP = 24,
-    AT_PASSED = 96,
-    HEADER = 104,
+    AT_LABELS = 128,
+    AT_SIMULATED = 144,
+    AT_PASSED = 152,
+    HEADER = 160,
     CHECKSUM = 32
 };
 
@@ -268,7 +270,7 @@ static void another_format_version_is_named_as_such(void **state)
 {
     (void)state;
     scene s = set_scene(sum_kinds[0], 6);
-    static const uint32_t versions[] = {0, 2, 4, UINT32_MAX};
+    static const uint32_t versions[] = {0, 3, 5, UINT32_MAX};
     for (size_t i = 0; i < 4; i++) {
         memcpy(s.saved.data + AT_VERSION, &versions[i], sizeof versions[i]);
         sign(s.saved);
@@ -290,11 +292,16 @@ static void a_state_that_contradicts_itself_is_refused_even_with_a_right_checksu
         }
         const uint64_t right = 6;
         memcpy(s.saved.data + AT_STEP, &right, sizeof right);
-        for (size_t i = 0; i < 2; i++) { /* truth values that are neither */
-            s.saved.data[AT_RELEASED + i] ^= 2;
+        /* truth values that are neither, and labels that no chain of them has */
+        static const struct {
+            size_t at;
+            uint8_t flip;
+        } wrong[] = {{AT_RELEASED, 2}, {AT_SIMULATED, 2}, {AT_LABELS + 15, 0x80}};
+        for (size_t i = 0; i < 3; i++) {
+            s.saved.data[wrong[i].at] ^= wrong[i].flip;
             sign(s.saved);
             refuse(&s, s.saved, TACIT_CORRUPT);
-            s.saved.data[AT_RELEASED + i] ^= 2;
+            s.saved.data[wrong[i].at] ^= wrong[i].flip;
         }
         /* noise drawn for more steps, or fewer, than there were users: only local sums can have that */
         static const uint64_t passed[] = {USERS + 1, UINT64_MAX, 5, 7};

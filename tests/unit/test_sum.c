@@ -578,7 +578,8 @@ static void a_sparse_user_is_the_same_as_one_written_out(void **state)
                 x[at] = value[n++] = random_between(&random, -0.16, 0.16);
             }
             assert_ok(tacit_sum_add(full.sum, x, NULL));
-            assert_ok(tacit_sum_add_sparse(sparse.sum, n, index, value, NULL));
+            assert_ok(tacit_sum_add_sparse(sparse.sum, n, n > 0 ? index : NULL,
+                                           n > 0 ? value : NULL, NULL));
             assert_ok(tacit_sum_release(full.sum, a, NULL));
             assert_ok(tacit_sum_release(sparse.sum, b, NULL));
             assert_memory_equal(a, b, sizeof a);
