@@ -77,6 +77,13 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_plan_set_scale(tacit_plan *plan, con
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account(const tacit_plan *plan, double delta,
                                                          tacit_composition *out, tacit_error *err);
 
+/* The same for a person whose data are in `lives` continuations of one saved state (tacit_agent_load, a restored store), each
+ * of which runs to its end: an upper bound, since what the lives have in common is paid once. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account_lives(const tacit_plan *plan,
+                                                               uint64_t lives, double delta,
+                                                               tacit_composition *out,
+                                                               tacit_error *err);
+
 /* Reading. Indices run from 0 to size-1; `index` of an unknown name is size. */
 TACIT_API size_t tacit_plan_size(const tacit_plan *plan);
 TACIT_API size_t tacit_plan_index(const tacit_plan *plan, const char *name);

@@ -9,7 +9,13 @@
 tacit_status tacit_plan_account(const tacit_plan *plan, double delta, tacit_composition *out,
                                 tacit_error *err)
 {
-    if (plan == NULL || out == NULL)
+    return tacit_plan_account_lives(plan, 1, delta, out, err);
+}
+
+tacit_status tacit_plan_account_lives(const tacit_plan *plan, uint64_t lives, double delta,
+                                      tacit_composition *out, tacit_error *err)
+{
+    if (plan == NULL || out == NULL || lives == 0)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_law law = tacit_plan_law(plan);
     if (!tacit__plan_is_calibrated(plan) || law == TACIT_LAW_NONE)
@@ -23,7 +29,7 @@ tacit_status tacit_plan_account(const tacit_plan *plan, double delta, tacit_comp
                                                                   : TACIT_COST_LAPLACE,
                                 .sensitivity = tacit__plan_reach(tacit_plan_release(plan, i), law),
                                 .scale = tacit_plan_scale(plan, i),
-                                .count = 1};
+                                .count = lives};
     tacit_status status = tacit_compose_at_delta(costs, n, delta, out, err);
     tacit__free(costs);
     return status;

@@ -16,7 +16,7 @@
 #include "serve/episode.h"
 #include "serve/learner_inside.h"
 
-_Static_assert(TACIT__LABEL_BYTES == TACIT__VAULT_KEY, "a label is a key");
+_Static_assert((int)TACIT__LABEL_BYTES == (int)TACIT__VAULT_KEY, "a label is a key");
 
 enum { BATCH_USERS = 512, BATCH_MS = 50, RETRY_MS = 500 };
 

@@ -164,7 +164,7 @@ static void what_was_erased_is_nowhere(void **state)
     (void)state;
     place p;
     char log[90];
-    uint8_t sealed[sizeof secret + TACIT__SEAL_BYTES];
+    uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + TACIT__SEAL_BYTES];
     open_place(&p, 9);
     (void)snprintf(log, sizeof log, "%s-wal", p.path);
     assert_int_equal(take(&p, 1, NULL), TACIT__VAULT_TAKEN);

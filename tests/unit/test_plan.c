@@ -300,6 +300,9 @@ static void scales_set_by_hand_are_checked_one_by_one(void **state)
     assert_true(tacit_plan_model(plan) == TACIT_MODEL_JOINT);
     assert_ok(tacit_plan_account(plan, 0, &c, NULL));
     assert_close(c.epsilon.high, 2.0 * 4 / 16 + 2.0 * 1 / 4, 1e-12); /* l1 * column / scale */
+    assert_ok(tacit_plan_account_lives(plan, 3, 0, &c, NULL));
+    assert_close(c.epsilon.high, 3 * (2.0 * 4 / 16 + 2.0 * 1 / 4), 1e-12);
+    assert_status(tacit_plan_account_lives(plan, 0, 0, &c, NULL), TACIT_BAD_ARGUMENT);
     tacit_plan_destroy(plan);
 }
 

@@ -1,0 +1,246 @@
+/* One store, two lives: an older file put back, a log lost or damaged, a copy that runs beside the original, a backup whose mark was
+ * removed, two servers on one store. In one life users bring 1, in the other 0. With noise that depended on the step alone, the
+ * difference of the two published sums was the number of users since the lives parted, to the last digit. Here no
+ * difference is a whole number: the noise of the lives is independent. (A sum is published as a mean in doubles, so whole numbers
+ * would show within 1e-9; that a fresh draw of noise passes within 1e-6 of one, 40 times in 6 ways, has a probability below 1e-3.) */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#include "service/plain.h"
+
+enum { BEFORE = 8, AFTER = 12, MOST = BEFORE + AFTER };
+
+static const char yaml[] = "listen: 127.0.0.1:0\n"
+                           "store: service.db\n"
+                           "learners: [{name: arms, space: {states: 1, actions: 2, horizon: 1},"
+                           " users: 200, agent: " JOINT ", monitor: {epsilon: 1}}]\n";
+
+/* What a life has published: the sum after each user; NaN: no such point. */
+typedef struct life {
+    double sum[MOST + 1];
+} life;
+
+static void shell(const server *s, const char *command)
+{
+    char text[1600];
+    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
+    assert_int_equal(system(text), 0);
+}
+
+static void bring(const server *s, int n, int reward)
+{
+    char decision[1024], rest[32];
+    (void)snprintf(rest, sizeof rest, ",\"reward\":%d", reward);
+    for (int i = 0; i < n; i++) {
+        decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+        assert_observed(s, decision, rest, "finished");
+    }
+}
+
+static life look(const server *s)
+{
+    life l;
+    for (int i = 0; i <= MOST; i++)
+        l.sum[i] = (double)NAN;
+    assert_int_equal(server_get(s, "/v1/history?learner=arms", answer), 200);
+    for (const char *at = answer; (at = strstr(at, "{\"users\":")) != NULL; at++) {
+        double users = json_number(at, "users"), reward = json_number(at, "reward");
+        if (users <= MOST)
+            l.sum[(int)users] = users * reward;
+    }
+    return l;
+}
+
+static unsigned long users_of(const server *s)
+{
+    assert_int_equal(server_get(s, "/v1/learners", answer), 200);
+    return (unsigned long)json_number(answer, "users");
+}
+
+/* The common part of both lives; then the first life, of ones. Its store as it was between the two is in `kept`. */
+static life live_first(server *s)
+{
+    server_open(s, TACIT_COMMAND, yaml);
+    server_token(s, "all", "admin", s->token);
+    assert_true(server_start(s, NULL));
+    bring(s, BEFORE, 1);
+    server_wait_users(s, "arms", BEFORE);
+    assert_int_equal(server_stop(s, SIGTERM), 0);
+    shell(s, "cp service.db kept");
+    assert_true(server_start(s, NULL));
+    bring(s, AFTER, 1);
+    server_wait_users(s, "arms", MOST);
+    return look(s);
+}
+
+static life live_second(server *s)
+{
+    bring(s, AFTER, 0);
+    server_wait_users(s, "arms", MOST);
+    return look(s);
+}
+
+static void assert_apart(const life *a, const life *b)
+{
+    int compared = 0;
+    for (int n = 1; n <= MOST; n++) {
+        double difference = a->sum[n] - b->sum[n];
+        if (n <= BEFORE) {
+            assert_true(difference == 0); /* one history, published once */
+        } else if (isfinite(difference)) {
+            assert_true(fabs(difference - rint(difference)) > 1e-6);
+            compared++;
+        }
+    }
+    assert_int_equal(compared, AFTER);
+}
+
+static void an_older_file_is_put_back(void **state)
+{
+    (void)state;
+    server s;
+    life first = live_first(&s);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
+    assert_true(server_start(&s, NULL));
+    life second = live_second(&s);
+    assert_apart(&first, &second);
+    end(&s);
+}
+
+/* The log holds what came since the last start, unless the service had two seconds of rest: then this way of losing users does not
+ * exist, and it is tried again. */
+static void lose_log(const char *damage)
+{
+    for (int attempt = 0; attempt < 5; attempt++) {
+        server s;
+        life first = live_first(&s);
+        assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
+        shell(&s, damage);
+        assert_true(server_start(&s, NULL));
+        bool lost = users_of(&s) < MOST;
+        if (lost) {
+            server_wait_users(&s, "arms", BEFORE);
+            life second = live_second(&s);
+            assert_apart(&first, &second);
+        }
+        end(&s);
+        if (lost)
+            return;
+    }
+    fail_msg("the log never held anything");
+}
+
+static void the_log_is_lost(void **state)
+{
+    (void)state;
+    lose_log("rm -f service.db-wal service.db-shm");
+}
+
+static void a_bit_of_the_log_is_flipped(void **state)
+{
+    (void)state;
+    lose_log("rm -f service.db-shm; printf X | dd of=service.db-wal bs=1 seek=60 conv=notrunc"
+             " 2>/dev/null");
+}
+
+/* A second server in a directory of its own, on what `command` makes of the first one's store. */
+static void open_second(const server *first, server *second, const char *command)
+{
+    char text[1200];
+    server_open(second, TACIT_COMMAND, yaml);
+    (void)snprintf(text, sizeof text, "first='%s'; cp \"$first\"/service.db.key . && %s",
+                   first->directory, command);
+    shell(second, text);
+    (void)snprintf(second->token, sizeof second->token, "%s", first->token);
+    assert_true(server_start(second, NULL));
+}
+
+static void a_copy_runs_beside_the_original(void **state)
+{
+    (void)state;
+    server s, copy;
+    life first = live_first(&s);
+    open_second(&s, &copy, "cp \"$first\"/kept service.db");
+    life second = live_second(&copy);
+    assert_apart(&first, &second);
+    end(&copy);
+    end(&s);
+}
+
+static void a_backup_loses_its_mark(void **state)
+{
+    (void)state;
+    server s, copy;
+    char out[512];
+    server_open(&s, TACIT_COMMAND, yaml);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    bring(&s, BEFORE, 1);
+    server_wait_users(&s, "arms", BEFORE);
+    assert_int_equal(server_tool(&s, "store backup service.yaml backup.db", out, sizeof out), 0);
+    bring(&s, AFTER, 1);
+    server_wait_users(&s, "arms", MOST);
+    life first = look(&s);
+    char path[300];
+    sqlite3 *db = NULL;
+    (void)snprintf(path, sizeof path, "%s/backup.db", s.directory);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM meta WHERE name='copy'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    open_second(&s, &copy, "cp \"$first\"/backup.db service.db");
+    life second = live_second(&copy);
+    assert_apart(&first, &second);
+    end(&copy);
+    end(&s);
+}
+
+/* What a server itself shows last, whatever another one has written to the store since. */
+static double last_sum(const server *s)
+{
+    assert_int_equal(users_of(s), MOST);
+    return MOST * json_number(answer, "reward");
+}
+
+/* Under another name the store's lock is another one. Each server learns from its own users, on top of one state. */
+static void two_servers_are_on_one_store(void **state)
+{
+    (void)state;
+    server s, other;
+    server_open(&s, TACIT_COMMAND, yaml);
+    server_token(&s, "all", "admin", s.token);
+    assert_true(server_start(&s, NULL));
+    bring(&s, BEFORE, 1);
+    server_wait_users(&s, "arms", BEFORE);
+    open_second(&s, &other, "ln -s \"$first\"/service.db service.db");
+    bring(&s, AFTER, 1);
+    server_wait_users(&s, "arms", MOST);
+    bring(&other, AFTER, 0);
+    server_wait_users(&other, "arms", MOST);
+    double difference = last_sum(&s) - last_sum(&other);
+    assert_true(isfinite(difference) && fabs(difference - rint(difference)) > 1e-6);
+    assert_int_equal(server_stop(&other, SIGKILL), -SIGKILL);
+    assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
+    server_close(&other);
+    server_close(&s);
+}
+
+int main(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_older_file_is_put_back),
+        cmocka_unit_test(the_log_is_lost),
+        cmocka_unit_test(a_bit_of_the_log_is_flipped),
+        cmocka_unit_test(a_copy_runs_beside_the_original),
+        cmocka_unit_test(a_backup_loses_its_mark),
+        cmocka_unit_test(two_servers_are_on_one_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
