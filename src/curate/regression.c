@@ -86,6 +86,7 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
             is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
         .bound = {.l2 = (is_local(c) ? 1 : most_in_batch(c)) * sqrt(1 + s * s) * (1 + 1e-6)},
         .sensitivity_l2 = delta,
+        .sensitivity_on_lattice = true, /* rounding is added below, user by user */
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
     for (int i = 0; i < 4; i++) {
         tacit__lattice lattice;
