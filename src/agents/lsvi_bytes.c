@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define MAGIC 0x746163697453564cU
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 }; /* 2: closed learners keep no data */
 
 typedef struct header {
     uint64_t magic, version, size;
