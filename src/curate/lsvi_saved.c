@@ -113,6 +113,15 @@ static tacit_status check_header(const tacit__lsvi_data *c, const header *h, con
                 : tacit__fail(err, TACIT_CORRUPT, "the saved statistics contradict themselves");
 }
 
+static tacit_status check_sum(const tacit__lsvi_data *c, const header *h, const uint8_t *bytes,
+                              size_t size, tacit_error *err)
+{
+    tacit_status status = tacit__sum_check_saved(c->sum, bytes, size, err);
+    if (status == TACIT_OK && tacit__sum_saved_step(bytes) != h->leaves)
+        status = tacit__fail(err, TACIT_CORRUPT, "the saved statistics contradict themselves");
+    return status;
+}
+
 static tacit_status load_memory(tacit__lsvi_data *c, const header *h, const uint8_t *bytes)
 {
     const size_t size = (size_t)h->memory_size;
@@ -141,7 +150,7 @@ tacit_status tacit__lsvi_data_load(tacit__lsvi_data *c, const void *bytes, size_
     const uint8_t *sums = leaf + 2 * n.grams, *responses = sums + n.sums,
                   *memory = responses + n.once;
     if (c->sum != NULL)
-        status = tacit__sum_check_saved(c->sum, sums, n.sums, err);
+        status = check_sum(c, &h, sums, n.sums, err);
     else if (c->fresh != NULL)
         status = tacit__once_check(c->fresh, sums, err);
     if (status == TACIT_OK && c->responses != NULL)
@@ -156,8 +165,6 @@ tacit_status tacit__lsvi_data_load(tacit__lsvi_data *c, const void *bytes, size_
         status = tacit__once_load(c->fresh, sums, err);
     if (status == TACIT_OK && c->responses != NULL)
         status = tacit__once_load(c->responses, responses, err);
-    if (status == TACIT_OK && c->sum != NULL && tacit_sum_step(c->sum) != h.leaves)
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved statistics contradict themselves");
     c->broken = status != TACIT_OK; /* what was loaded before it is raw data without its noise */
     if (status != TACIT_OK)
         return status;

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "curate/regression_inside.h"
 #include "linalg/symmetric.h"
+#include "noise/stream.h"
 #include "sums/lattice.h"
 
 static const char name[] = "moments";
@@ -212,6 +213,12 @@ tacit_status tacit__regression_take(tacit__regression *c, const double *x, size_
     return TACIT_OK;
 }
 
+void tacit__regression_forget_user(tacit__regression *c)
+{
+    tacit__wipe(c->last, c->o.dimension * sizeof *c->last);
+    c->last_block = 0;
+}
+
 static double to_lattice(const tacit__regression *c, double value)
 {
     return rint(value * c->per_step) * c->step;
@@ -315,6 +322,8 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
         else
             add_exactly(c, y);
     }
+    if (is_private(c))
+        tacit__regression_forget_user(c);
     if (status == TACIT_OK)
         c->users++;
     return status;

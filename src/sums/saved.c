@@ -181,6 +181,15 @@ tacit_status tacit__sum_check_saved(tacit_sum *sum, const void *bytes, size_t si
     return status;
 }
 
+uint64_t tacit__sum_saved_step(const void *bytes)
+{
+    header h;
+    memcpy(&h, bytes, sizeof h);
+    uint64_t step = h.step;
+    tacit__wipe(&h, sizeof h);
+    return step;
+}
+
 tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)
 {
     header h;
