@@ -341,7 +341,7 @@ static tacit_status check_state(const tacit_agent *agent, const void *bytes, siz
     if (memcmp(h->fingerprint, agent->fingerprint, sizeof h->fingerprint) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN,
                            "the saved agent was made with other settings than this one");
-    if (h->planned > 1 || h->board > MIXED ||
+    if (h->planned > 1 || h->board > MIXED || h->board_version > TACIT__MOST_COUNT ||
         table_size(agent, h->board) > size - sizeof *h - TACIT__KEY_BYTES)
         return tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
     return TACIT_OK;

@@ -380,7 +380,7 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     uint64_t version = tacit__take_le64(&r);
     for (size_t i = 0; i < inner / sizeof *words; i++)
         words[i] = tacit__take_le64(&r);
-    bool sound = tacit__lin_ucb_check(agent->planner, words);
+    bool sound = version <= TACIT__MOST_COUNT && tacit__lin_ucb_check(agent->planner, words);
     if (sound) {
         tacit__lin_ucb_load(agent->planner, words);
         agent->version = version;
@@ -430,14 +430,15 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
         return tacit__fail(err, TACIT_CORRUPT,
                            "this is no saved learner, or a damaged one: its checksum does not "
                            "match");
-    if (!tacit__lin_ucb_check(agent->planner, at + size - tail))
+    uint64_t version;
+    memcpy(&version, at + size - sizeof digest - sizeof version, sizeof version);
+    if (version > TACIT__MOST_COUNT || !tacit__lin_ucb_check(agent->planner, at + size - tail))
         return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     tacit_status status = tacit__regression_load(agent->curator, bytes, size - tail, err);
     if (status != TACIT_OK)
         return status;
     tacit__lin_ucb_load(agent->planner, at + size - tail);
-    memcpy(&agent->version, at + size - sizeof digest - sizeof agent->version,
-           sizeof agent->version);
+    agent->version = version;
     return TACIT_OK;
 }
 

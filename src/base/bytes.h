@@ -105,6 +105,9 @@ static inline bool tacit__are_reals(const void *bytes, size_t n, double most)
     return true;
 }
 
+/* Versions and other counts that nothing declares stay below what a double holds. */
+#define TACIT__MOST_COUNT ((uint64_t)1 << 53)
+
 /* What a released sum cannot exceed: 2^63 steps of a lattice that is finer than 1. */
 #define TACIT__MOST_SUM 0x1p63
 

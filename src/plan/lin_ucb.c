@@ -297,7 +297,7 @@ bool tacit__lin_ucb_check(const tacit__lin_ucb *p, const void *bytes)
     saved s;
     memcpy(&s, at, sizeof s);
     at += sizeof s;
-    bool sound = s.started <= 1;
+    bool sound = s.started <= 1 && s.version <= TACIT__MOST_COUNT;
     for (size_t i = 0; i < p->o.blocks && sound; i++, at += block_size(p)) {
         sound = tacit__are_reals(at, block_size(p) / sizeof(double), MOST);
         for (size_t j = 0; j < d && sound && s.started; j++) {
