@@ -13,7 +13,7 @@
 #include "curate/lsvi_inside.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
-#include "sums/forget.h"
+#include "sums/regions.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
 #define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
