@@ -24,7 +24,7 @@ extern "C" {
     X(OK, "done")                                                                                  \
     X(NO_MEMORY, "out of memory")                                                                  \
     X(BAD_ARGUMENT, "an argument is null or outside its documented range")                         \
-    X(BAD_EPSILON, "epsilon must be a number greater than 0")                                      \
+    X(BAD_EPSILON, "epsilon must be a number >= 0, and not 0 where delta is 0")                    \
     X(BAD_DELTA, "delta must be a number in [0, 1)")                                               \
     X(BAD_SENSITIVITY, "a sensitivity must be finite and greater than 0")                          \
     X(BAD_SCALE, "a noise scale must be finite, greater than 0 and within the lattice's range")    \

@@ -54,9 +54,15 @@ typedef struct tacit_sum_spec {
      * coordinates are released as exact zeros and cost neither noise nor time. */
     const bool *structural_zero;
     /* Optional: how far two users' vectors can be apart, when that is less than the bound tells (0: taken
-     * from the bound), and the one-line reason. */
+     * from the bound), and the one-line reason. It is the distance of the vectors that are added, before rounding; what
+     * rounding to the lattice can add, one step in each coordinate in which two users can differ, is added to it and declared
+     * with it. BAD_SENSITIVITY together with `clip`, which can move two vectors apart: clip before adding. */
     double sensitivity_l1, sensitivity_l2;
     const char *reason;
+    /* The sensitivities above hold for what `clip` and the rounding to the lattice have left, whatever its step 2^-bits:
+     * because the numbers are on every lattice, or the proof needs no more than an interval whose ends are. They are then
+     * declared as they stand. */
+    bool sensitivity_on_lattice;
 } tacit_sum_spec;
 
 typedef struct tacit_sum tacit_sum;

@@ -146,10 +146,25 @@ static void add_failure(bill *b, double delta, uint64_t count)
     b->fail.high = fmin(1, (b->fail.high + (1 - b->fail.high) * more.high) * (1 + 2 * DBL_EPSILON));
 }
 
-/* rho of an e-DP release, rounded up */
-static double pure_rho(double epsilon)
+/* sum += count e tanh(e/2) for e = a/b. Its square may be far below the doubles; the range of MPFR holds it, and what leaves is
+ * then the least double above 0. */
+static void add_pure_rho(bounds *sum, double a, double b, uint64_t count)
 {
-    return epsilon * tanh(0.5 * epsilon) * (1 + 8 * DBL_EPSILON);
+    mpfr_t e, t;
+    mpfr_inits2(BITS, e, t, (mpfr_ptr)0);
+    for (int up = 0; up < 2; up++) {
+        mpfr_ptr to = up ? sum->high : sum->low;
+        mpfr_rnd_t way = up ? MPFR_RNDU : MPFR_RNDD;
+        mpfr_set_d(e, a, MPFR_RNDN);
+        mpfr_div_d(e, e, b, way);
+        mpfr_div_2ui(t, e, 1, way);
+        mpfr_tanh(t, t, way);
+        mpfr_mul(e, e, t, way);
+        mpfr_set_uj(t, count, MPFR_RNDN);
+        mpfr_mul(e, e, t, way);
+        mpfr_add(to, to, e, way);
+    }
+    mpfr_clears(e, t, (mpfr_ptr)0);
 }
 
 static void bill_destroy(bill *b)
@@ -176,12 +191,12 @@ static void add_up(bill *b, const tacit_cost *costs, size_t n_costs)
         case TACIT_COST_LAPLACE:
             size = c->sensitivity / c->scale;
             add_quotient(&pure, c->sensitivity, c->scale, 1, c->count);
-            add_quotient(&rho, pure_rho(size), 1, 1, c->count);
+            add_pure_rho(&rho, c->sensitivity, c->scale, c->count);
             add_loss(b, TACIT__LOSS_LAPLACE, size > 0 ? size : DBL_TRUE_MIN, c->count);
             break;
         case TACIT_COST_BLACK_BOX:
             add_quotient(&pure, c->epsilon, 1, 1, c->count);
-            add_quotient(&rho, pure_rho(c->epsilon), 1, 1, c->count);
+            add_pure_rho(&rho, c->epsilon, 1, c->count);
             add_loss(b, TACIT__LOSS_RESPONSE, c->epsilon, c->count);
             if (c->delta > 0)
                 add_failure(b, c->delta, c->count);

@@ -191,13 +191,15 @@ tacit_status tacit_plan_calibrate(tacit_plan *plan, tacit_guarantee target, taci
     }
     if (target.model != TACIT_MODEL_JOINT && target.model != TACIT_MODEL_LOCAL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (!(target.epsilon > 0) || !isfinite(target.epsilon))
-        return tacit__fail(err, TACIT_BAD_EPSILON,
-                           "epsilon is %g, expected a finite number greater than 0",
+    if (!(target.epsilon >= 0) || !isfinite(target.epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a finite number >= 0",
                            target.epsilon);
     if (!(target.delta >= 0 && target.delta < 1))
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)",
                            target.delta);
+    if (target.epsilon == 0 && target.delta == 0)
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "epsilon and delta are both 0, which no noise gives; raise one of them");
     tacit_law law = target.delta > 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE;
     tacit_status status = check_reach(plan, law, err);
     if (status != TACIT_OK)

@@ -4,7 +4,9 @@
  * Laplace:  b = count l1 / eps for delta = 0, exact. For delta > 0 a bracketed secant search
  *           (Illinois) on log b against log of the composed epsilon, which is nearly a line; the
  *           answer is 1e-6 above the smallest b that the accountant accepts.
- * Whatever is returned has been put through the accountant: composing it gives at most epsilon.
+ * (0, delta) is a bound on the total variation of what neighbours show. There the search is on the
+ * composed delta; it begins where deltas that simply add are enough, l1 / (-2 log(1 - delta / count)).
+ * Whatever is returned has been put through the accountant: composing it gives at most epsilon at delta.
  * Cost: Gaussian 1 ms; Laplace with delta > 0 about ten compositions. */
 #include <tacit/account.h>
 
@@ -23,11 +25,14 @@ static tacit_status check(double epsilon, double delta, double sensitivity, uint
 {
     if (out == NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the place for the result is NULL");
-    if (!(epsilon > 0) || isinf(epsilon))
-        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a finite number > 0",
+    if (!(epsilon >= 0) || isinf(epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a finite number >= 0",
                            epsilon);
     if (!(delta >= 0 && delta < 1))
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)", delta);
+    if (epsilon == 0 && delta == 0)
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "epsilon and delta are both 0, which no noise gives; raise one of them");
     if (!(sensitivity > 0) || isinf(sensitivity))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY,
                            "the sensitivity is %g, expected a finite number > 0", sensitivity);
@@ -52,29 +57,37 @@ static double quotient_up(double sensitivity, uint64_t count, int root, double b
     return up;
 }
 
-/* The epsilon that `cost` has at delta, +inf where the accountant cannot say. */
-static tacit_status epsilon_of(const tacit_cost *cost, double delta, double *epsilon,
-                               tacit_error *err)
+/* What a scale is searched for. */
+typedef struct target {
+    double epsilon, delta;
+} target;
+
+/* The epsilon that `cost` has at the target's delta (+inf where the accountant cannot say), and the wanted one; or, where that is 0,
+ * the delta that it has there and the wanted delta. */
+static tacit_status compare(const tacit_cost *cost, target t, double *got, double *wanted,
+                            tacit_error *err)
 {
     tacit_composition c;
-    tacit_status status = tacit_compose_at_delta(cost, 1, delta, &c, err);
-    if (status == TACIT_OK)
-        *epsilon = c.epsilon.high;
-    return status;
+    tacit_status status = t.epsilon > 0 ? tacit_compose_at_delta(cost, 1, t.delta, &c, err)
+                                        : tacit_compose_at_epsilon(cost, 1, 0, &c, err);
+    if (status != TACIT_OK)
+        return status;
+    *got = t.epsilon > 0 ? c.epsilon.high : c.delta.high;
+    *wanted = t.epsilon > 0 ? t.epsilon : t.delta;
+    return TACIT_OK;
 }
 
 /* Raises cost->scale by single roundings until the accountant agrees. */
-static tacit_status settle(tacit_cost *cost, double epsilon, double delta, double *scale,
-                           tacit_error *err)
+static tacit_status settle(tacit_cost *cost, target t, double *scale, tacit_error *err)
 {
     for (int i = 0; i < STEPS; i++) {
-        double got;
+        double got, wanted;
         if (!(cost->scale > 0) || isinf(cost->scale))
             break;
-        tacit_status status = epsilon_of(cost, delta, &got, err);
+        tacit_status status = compare(cost, t, &got, &wanted, err);
         if (status != TACIT_OK)
             return status;
-        if (got <= epsilon) {
+        if (got <= wanted) {
             *scale = cost->scale;
             return TACIT_OK;
         }
@@ -82,7 +95,7 @@ static tacit_status settle(tacit_cost *cost, double epsilon, double delta, doubl
     }
     return tacit__fail(err, TACIT_UNREACHABLE_TARGET,
                        "no noise scale in the range of a double gives epsilon %g at delta %g",
-                       epsilon, delta);
+                       t.epsilon, t.delta);
 }
 
 tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint64_t count,
@@ -100,25 +113,27 @@ tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint6
         return tacit__fail_plain(err, status);
     tacit_cost cost = {.kind = TACIT_COST_GAUSSIAN, .sensitivity = l2, .count = count};
     cost.scale = mu > 0 ? quotient_up(l2, count, 1, mu) : HUGE_VAL;
-    return settle(&cost, epsilon, delta, sigma, err);
+    return settle(&cost, (target){epsilon, delta}, sigma, err);
 }
 
-/* Illinois on g = log(epsilon(b)/epsilon): g(low) > 0 >= g(high). */
-static tacit_status search(tacit_cost *cost, double epsilon, double delta, double low, double high,
-                           double guess, double *scale, tacit_error *err)
+/* Illinois on g = log(got/wanted) of `compare`: g(low) > 0 >= g(high). */
+static tacit_status search(tacit_cost *cost, target t, double low, double high, double guess,
+                           double *scale, tacit_error *err)
 {
     double g_low = 0, g_high = 0; /* 0: not known yet */
     /* For a tiny delta the upper end may be the answer itself: ask there first. */
     double at = high * (1 - TOL);
     for (int i = 0, side = 0; i < STEPS && high > low * (1 + TOL); i++) {
-        double got;
+        double got, wanted;
         if (!(at > low && at < high))
             at = sqrt(low) * sqrt(high);
         cost->scale = at;
-        tacit_status status = epsilon_of(cost, delta, &got, err);
+        tacit_status status = compare(cost, t, &got, &wanted, err);
         if (status != TACIT_OK)
             return status;
-        double g = got > 0 ? log(got / epsilon) : -700;
+        double g = got > 0 ? log(got / wanted) : -700;
+        if (t.epsilon == 0) /* of the odds, since delta itself is flat near 1 */
+            g += log1p(-wanted) - log1p(-got);
         if (g > 0) {
             low = at;
             g_low = fmin(g, 700);
@@ -151,20 +166,23 @@ tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64
     if (status != TACIT_OK)
         return status;
     tacit_cost cost = {.kind = TACIT_COST_LAPLACE, .sensitivity = l1, .count = count};
-    double pure = quotient_up(l1, count, 0, epsilon); /* enough for every delta */
-    if (delta > 0 && isfinite(pure)) {
+    const target t = {epsilon, delta};
+    double n = (double)count, enough; /* for every delta; or, without an epsilon, for this one */
+    enough = epsilon > 0 ? quotient_up(l1, count, 0, epsilon)
+                         : l1 / (-2 * log1p(-delta / n)) * (1 + 4e-16);
+    if (delta > 0 && isfinite(enough)) {
         /* one release alone: delta = 1 - e^((eps - l1/b)/2) */
         double least = l1 / (epsilon - 2 * log1p(-delta)) * (1 + 4e-16), guess = 0, mu;
         if (tacit_gdp_mu(epsilon, delta, &mu) == TACIT_OK && mu > 0)
-            guess = l1 * sqrt((double)count) / mu;
+            guess = l1 * sqrt(n) / mu;
         if (count == 1) {
-            pure = least;
+            enough = least;
         } else {
-            status = search(&cost, epsilon, delta, least, pure, guess, &pure, err);
+            status = search(&cost, t, least, enough, guess, &enough, err);
             if (status != TACIT_OK)
                 return status;
         }
     }
-    cost.scale = pure;
-    return settle(&cost, epsilon, delta, scale, err);
+    cost.scale = enough;
+    return settle(&cost, t, scale, err);
 }

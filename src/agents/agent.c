@@ -142,6 +142,27 @@ static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit_status check_guarantee(const tacit_agent_request *r, tacit_error *err)
+{
+    const tacit_guarantee *g = &r->guarantee;
+    size_t line = (size_t)r->line;
+    if (!(g->epsilon >= 0 && isfinite(g->epsilon)))
+        return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
+                              "epsilon is %g, expected a finite number >= 0", g->epsilon);
+    if (!(g->delta >= 0 && g->delta < 1))
+        return tacit__fail_at(err, TACIT_BAD_DELTA, r->file, line,
+                              "delta is %g, expected a number in [0, 1)", g->delta);
+    if (g->epsilon == 0 && g->delta == 0)
+        return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
+                              "epsilon and delta are both 0, which no noise gives; raise one of "
+                              "them");
+    if (g->epsilon == 0 && r->calibration != TACIT_CALIBRATION_TIGHT)
+        return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
+                              "epsilon is 0, by which published scales are divided; use "
+                              "calibration tight, or an epsilon > 0");
+    return TACIT_OK;
+}
+
 static tacit_status check_request(const tacit_agent_request *r, const tacit__family *family,
                                   const tacit_agent_kind *kind, tacit_error *err)
 {
@@ -162,12 +183,9 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");
-    if (g->model != TACIT_MODEL_NONE && !(g->epsilon > 0 && isfinite(g->epsilon)))
-        return tacit__fail_at(err, TACIT_BAD_EPSILON, r->file, line,
-                              "epsilon is %g, expected a finite number greater than 0", g->epsilon);
-    if (g->model != TACIT_MODEL_NONE && !(g->delta >= 0 && g->delta < 1))
-        return tacit__fail_at(err, TACIT_BAD_DELTA, r->file, line,
-                              "delta is %g, expected a number in [0, 1)", g->delta);
+    status = g->model != TACIT_MODEL_NONE ? check_guarantee(r, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
     if ((kind->models & model_bit(*g)) == 0)
         return refuse_model(r, family, kind, err);
     return TACIT_OK;

@@ -4,6 +4,7 @@
  * learner is told apart from a bad one. A saved state is a header, the billboard of the last plan, the family's state, and a checksum
  * (BLAKE2b) over all of it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
  * Reports have the low byte first; states are in the machine's byte order, which the magic word betrays. */
+#include <math.h>
 #include <string.h>
 
 #include "agents/agent.h"
@@ -340,7 +341,7 @@ static tacit_status check_state(const tacit_agent *agent, const void *bytes, siz
     if (memcmp(h->fingerprint, agent->fingerprint, sizeof h->fingerprint) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN,
                            "the saved agent was made with other settings than this one");
-    if (h->planned > 1 || h->board > MIXED ||
+    if (h->planned > 1 || h->board > MIXED || h->board_version > TACIT__MOST_COUNT ||
         table_size(agent, h->board) > size - sizeof *h - TACIT__KEY_BYTES)
         return tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
     return TACIT_OK;
@@ -352,6 +353,22 @@ static bool is_policy(const tacit_agent *agent, const uint32_t *policy)
     for (size_t i = 0; i < agent->horizon * agent->n_states; i++)
         if (policy[i] >= agent->n_actions)
             return false;
+    return true;
+}
+
+/* Chances of a loaded policy are chances, and sum to 1 in every situation. */
+static bool is_mixed(const tacit_agent *agent, const double *mixed)
+{
+    for (size_t i = 0; i < agent->horizon * agent->n_states; i++, mixed += agent->n_actions) {
+        double sum = 0;
+        for (size_t a = 0; a < agent->n_actions; a++) {
+            if (!(mixed[a] >= 0 && mixed[a] <= 1))
+                return false;
+            sum += mixed[a];
+        }
+        if (!(fabs(sum - 1) <= 1e-9))
+            return false;
+    }
     return true;
 }
 
@@ -374,7 +391,8 @@ tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (copy != NULL)
         memcpy(copy, at, table);
-    if (h.board == POLICY && !is_policy(agent, copy))
+    if ((h.board == POLICY && !is_policy(agent, copy)) ||
+        (h.board == MIXED && !is_mixed(agent, copy)))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
     else
         status = agent->family->load(agent->self, at + table,

@@ -277,24 +277,52 @@ static tacit_status check_saved(const capri_agent *agent, const void *bytes, siz
         memcmp(h->request, agent->request, sizeof h->request) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
     if (h->users > agent->n_users || h->n_shown >= tacit__capri_look(agent->planner).n_epochs ||
-        (h->followed > 0 && h->users > 0))
+        (h->followed > 0 && h->users > 0) ||
+        !tacit__are_reals((const uint8_t *)bytes + sizeof *h, sums_size(agent) / sizeof(double),
+                          TACIT__MOST_SUM))
         return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     if (agent->users > 0 || agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
     return TACIT_OK;
 }
 
+/* Plays the epochs that were shown again; false if so many users are not in them and in the one that follows. */
+static bool replay(const capri_agent *agent, const header *h, tacit__capri *planner)
+{
+    uint64_t users = 0;
+    for (size_t i = 0; i < h->n_shown; i++) {
+        users += tacit__capri_look(planner).users;
+        tacit__capri_close(planner, agent->shown + i * agent->dimension);
+    }
+    tacit__capri_epoch now = tacit__capri_look(planner);
+    return users <= h->users && h->users - users == h->in_epoch &&
+           (now.last || h->in_epoch < now.users);
+}
+
 /* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner follows from it and from
- * what was shown. */
-static tacit_status remake_planner(capri_agent *agent, const uint8_t *chance, tacit__capri **out)
+ * what was shown. On failure both are as they were. */
+static tacit_status remake_planner(capri_agent *agent, const header *h, const void *sums,
+                                   tacit__capri **out, tacit_error *err)
 {
     tacit__site before = agent->chance;
-    tacit__site_restore(&agent->chance, chance, before.simulated);
-    tacit_status status = tacit__capri_create(&agent->options, out);
-    if (status == TACIT_OK)
-        tacit__capri_start(*out, tacit__epochs_scale(agent->curator));
-    else
+    tacit__capri *planner = NULL;
+    tacit__site_restore(&agent->chance, h->chance, before.simulated);
+    memcpy(agent->shown, sums, sums_size(agent));
+    tacit_status status = tacit__capri_create(&agent->options, &planner);
+    if (status != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    if (status == TACIT_OK) {
+        tacit__capri_start(planner, tacit__epochs_scale(agent->curator));
+        if (!replay(agent, h, planner))
+            status = tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
+    }
+    if (status == TACIT_OK) {
+        *out = planner;
+    } else {
+        tacit__capri_destroy(planner);
         agent->chance = before;
+        memset(agent->shown, 0, sums_size(agent));
+    }
     tacit__site_wipe(&before);
     return status;
 }
@@ -314,8 +342,8 @@ tacit_status tacit__capri_load(void *self, const void *bytes, size_t size, tacit
     status = tacit__epochs_check(agent->curator, curator, err);
     if (status == TACIT_OK && h.followed > 0)
         status = read_model(agent, model, (size_t)h.followed, &theirs, &followed, err);
-    if (status == TACIT_OK && (status = remake_planner(agent, h.chance, &planner)) != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
+    if (status == TACIT_OK)
+        status = remake_planner(agent, &h, sums, &planner, err);
     if (status != TACIT_OK) {
         tacit__free(followed);
         return status;
@@ -324,12 +352,9 @@ tacit_status tacit__capri_load(void *self, const void *bytes, size_t size, tacit
     TACIT__REQUIRE(status == TACIT_OK); /* it was checked */
     tacit__capri_destroy(agent->planner);
     agent->planner = planner;
-    memcpy(agent->shown, sums, sums_size(agent));
     agent->users = h.users;
     agent->in_epoch = h.in_epoch;
     agent->n_shown = (size_t)h.n_shown;
-    for (size_t i = 0; i < agent->n_shown; i++)
-        tacit__capri_close(planner, agent->shown + i * agent->dimension);
     agent->followed = followed;
     agent->theirs = theirs;
     tacit__capri_set_mark(agent);

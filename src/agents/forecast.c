@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MOST_USERS 1e12
+#define LEAST_EPSILON 1e-3
 #define MOST_EPSILON 1e3
 
 /* The least x in [low, high] with a burden of at most 1, along users or epsilon. */
@@ -58,8 +59,10 @@ void tacit__forecast(tacit__burden_fn *burden, const void *context, uint64_t use
                               : TACIT_OUTLOOK_NOT_ENOUGH;
     out->users_needed =
         search(burden, context, n, g.epsilon, true, now <= 1 ? fmin(n, 16) : n, MOST_USERS);
-    out->epsilon_needed = search(burden, context, n, g.epsilon, false,
-                                 now <= 1 ? fmin(g.epsilon, 1e-3) : g.epsilon, MOST_EPSILON);
+    double least = fmin(g.epsilon, LEAST_EPSILON);
+    if (now > 1)
+        least = g.epsilon > 0 ? g.epsilon : LEAST_EPSILON;
+    out->epsilon_needed = search(burden, context, n, g.epsilon, false, least, MOST_EPSILON);
     if (out->outlook == TACIT_OUTLOOK_ENOUGH) {
         (void)snprintf(out->words, sizeof out->words,
                        "enough data: %llu users, %s; about %s users would do at epsilon %g",
@@ -130,13 +133,13 @@ static double ratio_of(const tacit_plan *plan, double users)
     return sum / weights;
 }
 
-/* mu at (epsilon, delta) by zCDP, up to a factor that hardly varies. */
+/* mu / sqrt(2) at (epsilon, delta) by zCDP, up to a factor that hardly varies; at least that of (0, delta), where mu is sqrt(2 pi) delta. */
 static double loudness(const prospect *p, double epsilon)
 {
     if (p->law == TACIT_LAW_LAPLACE || p->guarantee.delta <= 0)
         return epsilon;
     double bits = -log(p->guarantee.delta);
-    return sqrt(bits + epsilon) - sqrt(bits);
+    return fmax(sqrt(bits + epsilon) - sqrt(bits), sqrt(M_PI) * p->guarantee.delta);
 }
 
 static double plan_burden(const void *context, double users, double epsilon)

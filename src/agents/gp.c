@@ -8,6 +8,7 @@
 #include "agents/family.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/stream.h"
@@ -271,6 +272,32 @@ static tacit_status save(const void *self, void *bytes, size_t *size, tacit_erro
     return TACIT_OK;
 }
 
+static bool is_position(const gp_agent *agent, const header *h)
+{
+    const tacit__kernel_elimination *k = agent->elimination;
+    return h->users <= h->n_users && h->version <= h->users + 1 && h->steps <= h->users &&
+           h->gain >= 0 && h->gain <= TACIT__MOST_SUM &&
+           (k != NULL ? h->epoch < k->o.n_epochs && h->in_epoch <= h->users
+                      : h->epoch == 0 && h->in_epoch == 0);
+}
+
+/* In the order of `pieces`: numbers; counts and sums of rewards of so many users; truth values; chances; numbers. */
+static bool are_pieces(const gp_agent *agent, const uint8_t *at, double users)
+{
+    const size_t n = agent->posterior->n;
+    bool fits = tacit__are_reals(at, n + n * n, TACIT__MOST_SUM);
+    at += (n + n * n) * sizeof(double);
+    fits = fits && tacit__are_reals(at, 2 * n, users);
+    at += 2 * n * sizeof(double);
+    if (agent->elimination == NULL)
+        return fits;
+    for (size_t i = 0; i < n; i++)
+        fits = fits && at[i] <= 1;
+    at += n;
+    return fits && tacit__are_reals(at, n, 1) &&
+           tacit__are_reals(at + n * sizeof(double), n, TACIT__MOST_SUM);
+}
+
 static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     gp_agent *agent = self;
@@ -291,11 +318,11 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
     if (size != saved_size(agent) || h.kind != agent->kind || h.n_users != agent->n_users ||
         h.n != agent->posterior->n || h.tau != agent->posterior->tau)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
-    if (h.users > h.n_users || (k != NULL && h.epoch >= k->o.n_epochs))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     const uint8_t *at = (const uint8_t *)bytes + sizeof h;
     piece p[8];
     size_t n = pieces(agent, p);
+    if (!is_position(agent, &h) || !are_pieces(agent, at, (double)h.users))
+        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     for (size_t i = 0; i < n; at += p[i].size, i++)
         memcpy(p[i].data, at, p[i].size);
     agent->users = h.users;

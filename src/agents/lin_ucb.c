@@ -377,13 +377,18 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     if (words == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__reader r = {.at = bytes, .left = size};
-    agent->version = tacit__take_le64(&r);
+    uint64_t version = tacit__take_le64(&r);
     for (size_t i = 0; i < inner / sizeof *words; i++)
         words[i] = tacit__take_le64(&r);
-    tacit__lin_ucb_load(agent->planner, words);
-    agent->follows = true;
+    bool sound = version <= TACIT__MOST_COUNT && tacit__lin_ucb_check(agent->planner, words);
+    if (sound) {
+        tacit__lin_ucb_load(agent->planner, words);
+        agent->version = version;
+        agent->follows = true;
+    }
     tacit__free(words);
-    return TACIT_OK;
+    return sound ? TACIT_OK
+                 : tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
 }
 
 /* The curator's bytes, the planner's and its checksum, the billboard's version. */
@@ -425,12 +430,15 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
         return tacit__fail(err, TACIT_CORRUPT,
                            "this is no saved learner, or a damaged one: its checksum does not "
                            "match");
+    uint64_t version;
+    memcpy(&version, at + size - sizeof digest - sizeof version, sizeof version);
+    if (version > TACIT__MOST_COUNT || !tacit__lin_ucb_check(agent->planner, at + size - tail))
+        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     tacit_status status = tacit__regression_load(agent->curator, bytes, size - tail, err);
     if (status != TACIT_OK)
         return status;
     tacit__lin_ucb_load(agent->planner, at + size - tail);
-    memcpy(&agent->version, at + size - sizeof digest - sizeof agent->version,
-           sizeof agent->version);
+    agent->version = version;
     return TACIT_OK;
 }
 

@@ -120,7 +120,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
             status = switch_policy(agent, gram, err);
         if (status != TACIT_OK)
             return status;
-        if (tacit__lsvi_is_done(agent->planner))
+        if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->curator))
             tacit__lsvi_data_close(agent->curator);
     }
     tacit__billboard board = tacit__lsvi_board(agent->planner);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define MAGIC 0x746163697453564cU
-enum { FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 2 }; /* 2: closed learners keep no data */
 
 typedef struct header {
     uint64_t magic, version, size;
@@ -124,6 +124,8 @@ tacit_status tacit__lsvi_agent_load(void *self, const void *bytes, size_t size, 
     if (status != TACIT_OK)
         return status;
     const uint8_t *at = (const uint8_t *)bytes + sizeof(header);
+    if (!tacit__lsvi_check_pieces(agent->planner, at))
+        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     status = tacit__lsvi_data_load(agent->curator, at + total,
                                    size - sizeof(header) - total - TACIT__KEY_BYTES, err);
     if (status != TACIT_OK)

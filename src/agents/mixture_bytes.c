@@ -121,11 +121,14 @@ tacit_status tacit__mixture_load(void *self, const void *bytes, size_t size, tac
     (void)tacit__optimist_put(agent->planner, fresh);
     tacit__reader r = {.at = bytes, .left = size};
     uint64_t planned = tacit__take_le64(&r), users = tacit__take_le64(&r);
+    tacit__reader curator = {.at = r.at + 8 * n, .left = r.left - 8 * n};
+    tacit__reader first = curator; /* its users come first; no plan is of more */
     tacit_status status =
-        planned <= 1 ? take_model(agent, &r, planned != 0, err)
-                     : tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
+        planned <= 1 && users <= tacit__take_le64(&first)
+            ? take_model(agent, &r, planned != 0, err)
+            : tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
     if (status == TACIT_OK)
-        status = tacit__gram_load(agent->curator, &r, err);
+        status = tacit__gram_load(agent->curator, &curator, err);
     if (status == TACIT_OK && planned != 0) {
         tacit__mixture_show(agent);
         agent->planned_users = users;

@@ -28,8 +28,10 @@ static tacit_sum_spec spec_of(const tacit__counter *c, uint64_t users)
                            .bound = {.clip = c->clip}};
     double sensitivity = c->one_side ? norm : 2 * norm;
     double bound = c->unclipped ? 8 * norm : norm;
-    if (c->one_side || c->unclipped)
+    if (c->one_side || c->unclipped) {
         spec.reason = "not true: this is a control";
+        spec.sensitivity_on_lattice = true;
+    }
     *(gaussian ? &spec.bound.l2 : &spec.bound.l1) = bound;
     if (gaussian)
         spec.sensitivity_l2 = c->one_side || c->unclipped ? sensitivity : 0;

@@ -93,4 +93,22 @@ static inline double tacit__take_real(tacit__reader *r)
     return x;
 }
 
+/* Whether n doubles, not aligned, are numbers of at most `most`. */
+static inline bool tacit__are_reals(const void *bytes, size_t n, double most)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x;
+        memcpy(&x, (const uint8_t *)bytes + i * sizeof x, sizeof x);
+        if (!(x >= -most && x <= most))
+            return false;
+    }
+    return true;
+}
+
+/* Versions and other counts that nothing declares stay below what a double holds. */
+#define TACIT__MOST_COUNT ((uint64_t)1 << 53)
+
+/* What a released sum cannot exceed: 2^63 steps of a lattice that is finer than 1. */
+#define TACIT__MOST_SUM 0x1p63
+
 #endif

@@ -33,7 +33,7 @@ static const char help_scale[] =
     "The smallest noise scale such that N releases, all touched by the same user, are together\n"
     "(E, D)-differentially private.\n"
     "\n"
-    "  --epsilon E      wanted epsilon, > 0\n"
+    "  --epsilon E      wanted epsilon, >= 0; with 0, D bounds the total variation\n"
     "  --delta D        wanted delta in [0, 1); 0 asks for pure differential privacy\n"
     "  --l2 S           L2 sensitivity, for Gaussian noise (default 1)\n"
     "  --l1 S           L1 sensitivity, for Laplace noise (default 1)\n"
@@ -90,7 +90,7 @@ typedef struct wish {
     double epsilon, delta, l1, l2; /* NaN: not given */
     uint64_t count;                /* 0: not given */
     const char *mechanism;
-    bool json, help, for_scale;
+    bool json, help;
 } wish;
 
 static int read_number(const char *name, const char *text, double *out, bool (*fits)(double),
@@ -125,9 +125,7 @@ static int read_option(void *wishes, int code)
     wish *w = wishes;
     switch (code) {
     case EPSILON:
-        return w->for_scale
-                   ? read_number("epsilon", optarg, &w->epsilon, is_positive, "a number > 0")
-                   : read_number("epsilon", optarg, &w->epsilon, is_not_negative, "a number >= 0");
+        return read_number("epsilon", optarg, &w->epsilon, is_not_negative, "a number >= 0");
     case DELTA:
         return read_number("delta", optarg, &w->delta, is_probability, "a number in [0, 1)");
     case L1:
@@ -158,11 +156,7 @@ static int read_option(void *wishes, int code)
 
 static int read_options(int argc, char **argv, const struct option *options, wish *w)
 {
-    *w = (wish){.epsilon = (double)NAN,
-                .delta = (double)NAN,
-                .l1 = (double)NAN,
-                .l2 = (double)NAN,
-                .for_scale = options == scale_options};
+    *w = (wish){.epsilon = (double)NAN, .delta = (double)NAN, .l1 = (double)NAN, .l2 = (double)NAN};
     return cli_take_options(argc, argv, ":h", options, read_option, w);
 }
 
@@ -222,7 +216,8 @@ static void print_scale(const wish *w, bool laplace, double sensitivity, double 
     (void)printf("for         %llu release%s of %s sensitivity %s when one user is replaced\n",
                  (unsigned long long)w->count, w->count == 1 ? "" : "s", norm,
                  cli_shortest(l, sensitivity));
-    (void)printf("check it    tacit account guarantee --delta %s ", d);
+    (void)printf("check it    tacit account guarantee --%s %s ",
+                 w->epsilon > 0 ? "delta" : "epsilon", w->epsilon > 0 ? d : e);
     (void)printf(laplace ? "laplace:l1=%s,scale=%s,count=%llu\n"
                          : "gaussian:l2=%s,sigma=%s,count=%llu\n",
                  l, s, (unsigned long long)w->count);
@@ -244,6 +239,9 @@ static int run_scale(int argc, char **argv)
         return cli_wrong("--epsilon is missing, expected for example --epsilon 1");
     if (isnan(w.delta))
         return cli_wrong("--delta is missing, expected for example --delta 1e-5, or --delta 0");
+    if (w.epsilon == 0 && w.delta == 0)
+        return cli_wrong(
+            "--epsilon and --delta are both 0, which no noise gives; raise one of them");
     bool laplace = false;
     status = choose_mechanism(&w, &laplace);
     if (status != CLI_DONE)

@@ -6,6 +6,7 @@
  * h + 1. Those after the last step are never needed. */
 #include "curate/archive.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cpu.h"
@@ -108,7 +109,7 @@ tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dime
     return TACIT_OK;
 }
 
-/* Chunks that hold somebody; a load that failed may have left empty ones behind. */
+/* Chunks that hold somebody. */
 static size_t held_chunks(const tacit__archive *a)
 {
     return (size_t)(a->users / CHUNK + (a->users % CHUNK > 0));
@@ -314,29 +315,60 @@ void tacit__archive_save(const tacit__archive *a, void *bytes)
         copy_chunk(a, &a->chunks[i], at, NULL);
 }
 
-tacit_status tacit__archive_load(tacit__archive *a, const void *bytes, size_t size)
+/* Whether n numbers of a piece, from `at` on, are features. */
+static bool are_features(const tacit__archive *a, const void *piece, size_t at, size_t n,
+                         double longest)
+{
+    for (size_t i = at; i < at + n; i++) {
+        double x = a->wide ? ((const double *)piece)[i] : (double)((const float *)piece)[i];
+        if (!(fabs(x) <= longest && x == trunc(x)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_chunk(const tacit__archive *a, const chunk *c, size_t held, double longest,
+                     double most)
+{
+    const size_t all = a->n_actions * a->dimension;
+    bool whole = are_features(a, c->first, 0, held * a->dimension, longest);
+    for (size_t h = 0; h < a->horizon && whole; h++) {
+        if (h > 0)
+            whole = are_features(a, c->others, (h - 1) * CHUNK * all, held * all, longest);
+        for (size_t i = h * CHUNK; i < h * CHUNK + held && whole; i++)
+            whole = c->actions[i] < a->n_actions && c->rewards[i] >= 0 && c->rewards[i] <= most &&
+                    c->rewards[i] == floor(c->rewards[i]);
+    }
+    return whole;
+}
+
+tacit_status tacit__archive_load(tacit__archive *a, const void *bytes, size_t size, uint64_t users,
+                                 double longest, double most)
 {
     const uint8_t *at = bytes;
-    uint64_t users;
-    if (size < sizeof users || a->users > 0)
+    uint64_t saved;
+    if (size < sizeof saved || a->users > 0)
         return TACIT_CORRUPT;
-    memcpy(&users, at, sizeof users);
-    at += sizeof users;
-    size_t chunks = (size - sizeof users) / chunk_size(a);
-    if ((size - sizeof users) % chunk_size(a) != 0 || users > chunks * CHUNK ||
-        users + CHUNK <= chunks * CHUNK)
+    memcpy(&saved, at, sizeof saved);
+    at += sizeof saved;
+    size_t chunks = (size - sizeof saved) / chunk_size(a);
+    if (saved != users || (size - sizeof saved) % chunk_size(a) != 0 ||
+        chunks != users / CHUNK + (users % CHUNK > 0))
         return TACIT_CORRUPT;
-    while (a->n_chunks < chunks)
-        if (!open_chunk(a))
-            return TACIT_NO_MEMORY; /* empty chunks are no data */
-    bool whole = true;
-    for (size_t i = 0; i < chunks; i++, at += chunk_size(a)) {
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < chunks && status == TACIT_OK; i++, at += chunk_size(a)) {
+        uint64_t rest = users - i * CHUNK;
+        if (i == a->n_chunks && !open_chunk(a)) {
+            status = TACIT_NO_MEMORY;
+            break;
+        }
         copy_chunk(a, &a->chunks[i], NULL, at);
-        for (size_t j = 0; j < a->horizon * CHUNK; j++)
-            whole = whole && a->chunks[i].actions[j] < a->n_actions;
+        if (!is_chunk(a, &a->chunks[i], rest < CHUNK ? (size_t)rest : CHUNK, longest, most))
+            status = TACIT_CORRUPT;
     }
-    if (!whole)
-        return TACIT_CORRUPT;
-    a->users = users;
-    return TACIT_OK;
+    for (; status != TACIT_OK && a->n_chunks > 0; a->n_chunks--)
+        free_chunk(a, &a->chunks[a->n_chunks - 1]);
+    if (status == TACIT_OK)
+        a->users = users;
+    return status;
 }

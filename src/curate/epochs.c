@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "account/single.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/sampler.h"
@@ -161,6 +162,11 @@ tacit_status tacit__epochs_report(tacit__epochs *c, size_t size, const double *v
     return status;
 }
 
+static double largest_report(const tacit__epochs *c)
+{
+    return 2 + TACIT__MAX_DRAW * c->scale;
+}
+
 /* An honest report is on the lattice, and no larger than the largest vector and the largest draw together. */
 tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, const double *noisy,
                                         tacit_error *err)
@@ -169,7 +175,7 @@ tacit_status tacit__epochs_check_report(const tacit__epochs *c, size_t size, con
     tacit_status status = check_room(c, err);
     if (status != TACIT_OK)
         return status;
-    const double limit = 2 + TACIT__MAX_DRAW * c->scale;
+    const double limit = largest_report(c);
     for (size_t i = 0; i < size; i++) {
         double steps = noisy[i] * c->lattice.per_unit;
         if (!(fabs(noisy[i]) <= limit) || rint(steps) != steps)
@@ -250,6 +256,19 @@ void tacit__epochs_save(const tacit__epochs *c, void *bytes)
         tacit__once_save(c->once, at + n * sizeof *c->exact);
 }
 
+/* Raw sums of so many users, each of length 1. */
+static bool are_sums_of(const tacit__epochs *c, const uint8_t *bytes, uint64_t users)
+{
+    const double most = is_private(c) ? (double)users * c->lattice.per_unit : 0;
+    for (size_t i = 0; i < c->o.dimension; i++) {
+        int64_t x;
+        memcpy(&x, bytes + i * sizeof x, sizeof x);
+        if (!(fabs((double)x) <= most))
+            return false;
+    }
+    return true;
+}
+
 tacit_status tacit__epochs_check(const tacit__epochs *c, const void *bytes, tacit_error *err)
 {
     uint64_t users;
@@ -258,8 +277,12 @@ tacit_status tacit__epochs_check(const tacit__epochs *c, const void *bytes, taci
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
     if (users > c->o.users)
         return tacit__fail(err, TACIT_CORRUPT, "the saved epochs have more users than there are");
-    const uint8_t *at = (const uint8_t *)bytes + sizeof users +
-                        c->o.dimension * (sizeof *c->total + sizeof *c->exact);
+    const uint8_t *total = (const uint8_t *)bytes + sizeof users,
+                  *exact = total + c->o.dimension * sizeof *c->total,
+                  *at = exact + c->o.dimension * sizeof *c->exact;
+    if (!tacit__are_reals(total, c->o.dimension, (double)users * largest_report(c)) ||
+        !are_sums_of(c, exact, users))
+        return tacit__fail(err, TACIT_CORRUPT, "the saved epochs contradict themselves");
     return c->once != NULL ? tacit__once_check(c->once, at, err) : TACIT_OK;
 }
 

@@ -89,6 +89,7 @@ static tacit_sum_spec spec_of(const tacit__gram *c, const stream *s)
         .sensitivity_l2 = up * sqrt(fourths) * tacit__step_l2(s->ratio, s->o.nonnegative) +
                           sqrt(differing) * step,
         .sensitivity_l1 = up * squares * tacit__step_l1(s->ratio, f->width) + differing * step,
+        .sensitivity_on_lattice = true,
         .reason = s->o.nonnegative
                       ? "features and targets >= 0: 2 + 2 c^2 a step for (iso xx', c x y)"
                       : "x, x' at the worst angle: (2 + c^2)^2 / 2 a step for (iso xx', c x y)"};

@@ -3,7 +3,6 @@
  * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte first. A state is the
  * position, then each stream's last release and sum; levels follow from the position. It is looked through as a whole before
  * anything is changed. Integrity is the business of the agent's checksum. */
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -118,18 +117,6 @@ tacit_status tacit__gram_save(const tacit__gram *c, tacit__writer *w, tacit_erro
     return status;
 }
 
-/* Released sums are below 2^63 steps of a lattice that is finer than 1; what plans are made of is finite. */
-static bool are_sums(const uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double x;
-        memcpy(&x, bytes + i * sizeof x, sizeof x);
-        if (!(fabs(x) <= 0x1p63))
-            return false;
-    }
-    return true;
-}
-
 tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err)
 {
     const void *sums[TACIT__MAX_GRAM_STREAMS], *state[TACIT__MAX_GRAM_STREAMS];
@@ -138,6 +125,7 @@ tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err
     if (c->users > 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
     uint64_t users = tacit__take_le64(r), fresh = tacit__take_le64(r);
+    const uint64_t needed = users < c->o.episodes ? users : c->o.episodes - 1;
     for (size_t i = 0; i < c->o.n_streams; i++) {
         sums[i] = tacit__take_array(r, c->streams[i].size, sizeof *c->streams[i].sums);
         size[i] = (size_t)tacit__take_le64(r);
@@ -147,7 +135,9 @@ tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err
                       : tacit__sum_check_saved(c->streams[i].sum, state[i], size[i], err);
         if (status != TACIT_OK)
             return status;
-        consistent = consistent && !r->failed && are_sums(sums[i], c->streams[i].size);
+        consistent = consistent && !r->failed &&
+                     tacit__are_reals(sums[i], c->streams[i].size, TACIT__MOST_SUM) &&
+                     tacit__sum_saved_step(state[i]) == needed;
     }
     if (!consistent || r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
         return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");

@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "curate/lsvi_inside.h"
 #include "linalg/symmetric.h"
+#include "noise/stream.h"
+#include "sums/regions.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
 #define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
@@ -103,19 +105,42 @@ static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
+static size_t placed_size(const tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    return (sp->form == TACIT__CARRIED ? sp->horizon * sp->n_actions : 1) * sp->dimension;
+}
+
+static size_t sums_size(const tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    return sp->form == TACIT__CARRIED ? 1 : sp->n_states * sp->n_actions;
+}
+
+static void wipe_scratch(tacit__lsvi_data *c)
+{
+    tacit__wipe(c->shown, c->size * sizeof *c->shown);
+    tacit__wipe(c->placed, placed_size(c) * sizeof *c->placed);
+    tacit__wipe(c->outer, c->packed * sizeof *c->outer);
+    tacit__wipe(c->sums, sums_size(c) * sizeof *c->sums);
+    tacit__wipe(c->rewards, c->o.space.horizon * sizeof *c->rewards);
+    tacit__wipe(c->exact_double, c->o.space.dimension * sizeof *c->exact_double);
+    tacit__wipe(c->exact, c->o.space.dimension * sizeof *c->exact);
+}
+
 static bool allocate(tacit__lsvi_data *c)
 {
     const tacit__linear_space *sp = &c->o.space;
-    size_t d = sp->dimension, H = sp->horizon, S = sp->n_states, A = sp->n_actions;
+    size_t d = sp->dimension, H = sp->horizon;
     c->range = tacit__alloc(H, sizeof *c->range);
     c->leaf = tacit__alloc(c->size, sizeof *c->leaf);
     c->total = tacit__alloc(c->size, sizeof *c->total);
     c->gram = tacit__alloc(H * c->packed, sizeof *c->gram);
     c->shown = tacit__alloc(c->size, sizeof *c->shown);
-    c->placed = tacit__alloc(sp->form == TACIT__CARRIED ? H * A * d : d, sizeof *c->placed);
+    c->placed = tacit__alloc(placed_size(c), sizeof *c->placed);
     c->outer = tacit__alloc(c->packed, sizeof *c->outer);
-    c->next = tacit__alloc(S, sizeof *c->next);
-    c->sums = tacit__alloc(sp->form == TACIT__CARRIED ? 1 : S * A, sizeof *c->sums);
+    c->next = tacit__alloc(sp->n_states, sizeof *c->next);
+    c->sums = tacit__alloc(sums_size(c), sizeof *c->sums);
     c->rewards = tacit__alloc(H, sizeof *c->rewards);
     c->exact_double = tacit__alloc(d, sizeof *c->exact_double);
     c->exact = tacit__alloc(d, sizeof *c->exact);
@@ -157,8 +182,7 @@ void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
 {
     if (c == NULL)
         return;
-    const tacit__linear_space *sp = &c->o.space;
-    size_t d = sp->dimension, H = sp->horizon, S = sp->n_states, A = sp->n_actions;
+    size_t d = c->o.space.dimension, H = c->o.space.horizon;
     tacit_sum_destroy(c->sum);
     tacit__once_destroy(c->fresh);
     tacit__once_destroy(c->responses);
@@ -171,10 +195,10 @@ void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
     tacit__free_secret(c->total, c->size * sizeof *c->total);
     tacit__free(c->gram);
     tacit__free_secret(c->shown, c->size * sizeof *c->shown);
-    tacit__free_secret(c->placed, (sp->form == TACIT__CARRIED ? H * A * d : d) * sizeof *c->placed);
+    tacit__free_secret(c->placed, placed_size(c) * sizeof *c->placed);
     tacit__free_secret(c->outer, c->packed * sizeof *c->outer);
     tacit__free(c->next);
-    tacit__free_secret(c->sums, (sp->form == TACIT__CARRIED ? 1 : S * A) * sizeof *c->sums);
+    tacit__free_secret(c->sums, sums_size(c) * sizeof *c->sums);
     tacit__free_secret(c->rewards, H * sizeof *c->rewards);
     tacit__free_secret(c->exact_double, d * sizeof *c->exact_double);
     tacit__free_secret(c->exact, d * sizeof *c->exact);
@@ -295,6 +319,7 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit__lsvi_user *u
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
     if (c->closed || c->leaves == c->o.scheme.leaves) { /* nothing will be asked about this user */
+        wipe_scratch(c);
         c->users++;
         return TACIT_OK;
     }
@@ -309,10 +334,24 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit__lsvi_user *u
     return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
 }
 
+bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *c)
+{
+    return c->leaves == c->o.scheme.leaves && !c->ready;
+}
+
 void tacit__lsvi_data_close(tacit__lsvi_data *c)
 {
     c->closed = true;
     c->ready = false;
+    tacit__visits_destroy(c->visits);
+    tacit__archive_destroy(c->archive);
+    c->visits = NULL;
+    c->archive = NULL;
+    if (c->sum != NULL)
+        tacit__sum_forget(c->sum);
+    tacit__wipe(c->leaf, c->size * sizeof *c->leaf);
+    tacit__wipe(c->total, c->size * sizeof *c->total);
+    wipe_scratch(c);
 }
 
 /* --- Releases ------------------------------------------------------------------------------------- */
@@ -378,6 +417,8 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
                                       tacit_error *err)
 {
     tacit_status status = tacit__lsvi_data_check_whole(c, err);
+    if (status == TACIT_OK && c->closed)
+        status = tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
     if (status != TACIT_OK)
         return status;
     size_t d = c->o.space.dimension;

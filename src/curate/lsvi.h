@@ -62,7 +62,11 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, siz
                                                      const tacit__optimism *function,
                                                      double *response, tacit_error *err);
 
-/* There will be no more switches: users' data are not needed any longer. */
+/* Every leaf that was declared has been shown: no later user changes anything. */
+bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *data);
+
+/* There will be no more switches: users' data are not needed any longer, and are wiped. From now on users are counted, and
+ * nothing is kept of them. */
 void tacit__lsvi_data_close(tacit__lsvi_data *data);
 
 /* NULL without privacy. */

@@ -21,7 +21,7 @@ struct tacit__lsvi_data {
     tacit_sum *sum;     /* of Gram matrices */
     tacit__once *fresh; /* of Gram matrices, instead */
     tacit__once *responses;
-    tacit__visits *visits;
+    tacit__visits *visits; /* one of the two; neither once it is closed */
     tacit__archive *archive;
     int64_t *leaf;          /* [H][n_active]: what the current leaf adds up to */
     int64_t *total;         /* the same for all users: without noise, or for fresh releases */
@@ -35,7 +35,7 @@ struct tacit__lsvi_data {
     int64_t *exact;         /* [d] scratch */
     uint64_t users, leaves; /* complete ones */
     bool ready;
-    bool closed; /* nothing more will be asked */
+    bool closed; /* nothing more will be asked, and nothing is kept */
     bool
         broken; /* a charge was refused halfway through a switch or a user: nothing more is released */
 };

@@ -65,6 +65,7 @@ static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, i
         .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2, .l2 = LEAF_SLACK * leaf * sqrt(H)},
         .sensitivity_l1 = H * s->gram_l1,
         .sensitivity_l2 = sqrt(H) * s->gram_l2,
+        .sensitivity_on_lattice = true, /* rounding is added below, user by user */
         .reason = "to be given"};
     tacit__lattice lattice;
     tacit_status status = tacit__lattice_choose(spec, c->size, &lattice, err);

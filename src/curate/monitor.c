@@ -134,7 +134,7 @@ tacit_status tacit__monitor_save(const tacit__monitor *m, void *bytes, size_t *s
 tacit_status tacit__monitor_load(tacit__monitor *m, const void *bytes, size_t size,
                                  tacit_error *err)
 {
-    if (size < sizeof m->total)
+    if (size < sizeof m->total || !tacit__are_reals(bytes, 1, TACIT__MOST_SUM))
         return tacit__fail_plain(err, TACIT_CORRUPT);
     tacit_status status = tacit_sum_load(m->sum, (const uint8_t *)bytes + sizeof m->total,
                                          size - sizeof m->total, err);

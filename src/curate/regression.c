@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "curate/regression_inside.h"
 #include "linalg/symmetric.h"
+#include "noise/stream.h"
 #include "sums/lattice.h"
 
 static const char name[] = "moments";
@@ -86,6 +87,7 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
             is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
         .bound = {.l2 = (is_local(c) ? 1 : most_in_batch(c)) * sqrt(1 + s * s) * (1 + 1e-6)},
         .sensitivity_l2 = delta,
+        .sensitivity_on_lattice = true, /* rounding is added below, user by user */
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
     for (int i = 0; i < 4; i++) {
         tacit__lattice lattice;
@@ -211,6 +213,12 @@ tacit_status tacit__regression_take(tacit__regression *c, const double *x, size_
     return TACIT_OK;
 }
 
+void tacit__regression_forget_user(tacit__regression *c)
+{
+    tacit__wipe(c->last, c->o.dimension * sizeof *c->last);
+    c->last_block = 0;
+}
+
 static double to_lattice(const tacit__regression *c, double value)
 {
     return rint(value * c->per_step) * c->step;
@@ -314,6 +322,8 @@ tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t
         else
             add_exactly(c, y);
     }
+    if (is_private(c))
+        tacit__regression_forget_user(c);
     if (status == TACIT_OK)
         c->users++;
     return status;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "curate/regression_inside.h"
 #include "noise/stream.h"
+#include "sums/saved.h"
 
 /* --- Reports ------------------------------------------------------------------------------------- */
 
@@ -29,6 +30,7 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
     tacit__regression_contribute(c, y);
     status = tacit_sum_report(c->sum, c->x, c->report, err);
     memset(c->x, 0, c->size * sizeof *c->x);
+    tacit__regression_forget_user(c);
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
@@ -113,6 +115,9 @@ tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, siz
 {
     saved_array array[N_ARRAYS];
     size_t sum = 0, needed = sizeof(header);
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the sums are closed");
     arrays(c, array);
     for (size_t i = 0; i < N_ARRAYS; i++)
         needed += array[i].length * sizeof(double);
@@ -151,11 +156,49 @@ tacit_status tacit__regression_save(const tacit__regression *c, void *bytes, siz
     return TACIT_OK;
 }
 
+/* The last user's data are never used. */
+static uint64_t used_users(const tacit__regression *c, const header *h)
+{
+    return h->users < c->o.users ? h->users : c->o.users;
+}
+
+/* Releases there have been after so many users. */
+static uint64_t releases_after(const tacit__regression *c, uint64_t users)
+{
+    uint64_t n = 0;
+    if (c->sum == NULL)
+        return 0;
+    if (c->update_at == NULL)
+        return users;
+    while (n < c->n_updates && c->update_at[n] <= users)
+        n++;
+    return n;
+}
+
+static bool is_position(const tacit__regression *c, const header *h)
+{
+    const uint64_t used = used_users(c, h), next = releases_after(c, used);
+    return h->users <= c->o.users + 1 && h->next == next && h->last_block < c->o.blocks &&
+           h->version == (c->sum != NULL ? next : used) && h->gram_stddev >= 0 &&
+           h->gram_stddev <= TACIT__MOST_SUM && h->response_stddev >= 0 &&
+           h->response_stddev <= TACIT__MOST_SUM;
+}
+
+/* Of the numbers in an array: a batch adds up single users, whose numbers are at most sqrt(2) and the response's weight, and a step
+ * of rounding; what is shown is any sum; features are within 1. */
+static double largest(const tacit__regression *c, const header *h, size_t array)
+{
+    const double each = 1.5 + c->o.response_weight;
+    return array == 0              ? each * (double)(h->users + 1)
+           : array + 1 == N_ARRAYS ? 1 + 1e-9
+                                   : TACIT__MOST_SUM;
+}
+
 tacit_status tacit__regression_load(tacit__regression *c, const void *bytes, size_t size,
                                     tacit_error *err)
 {
     saved_array array[N_ARRAYS];
-    size_t needed;
+    size_t needed = 0;
     arrays(c, array);
     tacit_status status = tacit__regression_save(c, NULL, &needed, err);
     if (status != TACIT_OK)
@@ -175,17 +218,22 @@ tacit_status tacit__regression_load(tacit__regression *c, const void *bytes, siz
     fingerprint(c, digest);
     if (size != needed || memcmp(digest, h.fingerprint, sizeof digest) != 0)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the saved sums belong to another learner");
-    if (h.users > c->o.users + 1 || h.next > c->n_updates || h.last_block >= c->o.blocks)
-        return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
     const uint8_t *at = (const uint8_t *)bytes + sizeof h, *arrays_at = at;
-    for (size_t i = 0; i < N_ARRAYS; i++)
-        at += array[i].length * sizeof(double);
-    if (c->sum != NULL) {
-        size_t left = size - TACIT__KEY_BYTES - (size_t)(at - (const uint8_t *)bytes);
-        status = tacit_sum_load(c->sum, at, left, err);
+    bool fits = is_position(c, &h);
+    for (size_t i = 0; i < N_ARRAYS; at += array[i].length * sizeof(double), i++)
+        fits = fits && tacit__are_reals(at, array[i].length, largest(c, &h, i));
+    const size_t left = size - TACIT__KEY_BYTES - (size_t)(at - (const uint8_t *)bytes);
+    if (fits && c->sum != NULL) {
+        status = tacit__sum_check_saved(c->sum, at, left, err);
         if (status != TACIT_OK)
             return status;
+        fits = tacit__sum_saved_step(at) ==
+               (c->o.guarantee.model == TACIT_MODEL_LOCAL ? used_users(c, &h) : h.next);
     }
+    if (!fits)
+        return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
+    if (c->sum != NULL)
+        TACIT__REQUIRE(tacit_sum_load(c->sum, at, left, err) == TACIT_OK);
     for (size_t i = 0; i < N_ARRAYS; i++) {
         memcpy(array[i].data, arrays_at, array[i].length * sizeof(double));
         arrays_at += array[i].length * sizeof(double);

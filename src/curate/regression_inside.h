@@ -33,6 +33,9 @@ TACIT_MUST_USE tacit_status tacit__regression_take(tacit__regression *c, const d
 /* Adds the user that was taken to x: the batch, or zeros. */
 void tacit__regression_contribute(tacit__regression *c, double y);
 
+/* Wipes the user that was taken: only planners without privacy look at the last one. */
+void tacit__regression_forget_user(tacit__regression *c);
+
 /* The next user is one after whom the sums are shown. */
 bool tacit__regression_is_due(const tacit__regression *c);
 

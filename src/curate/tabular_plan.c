@@ -123,6 +123,8 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .nonnegative = !centred,
                                      .nonzeros = (uint64_t)steps,
                                      .clip = clipped},
+                           /* sums of ones and of numbers within 1/2: rounding keeps both */
+                           .sensitivity_on_lattice = true,
                            .reason = reason_of(o, which)};
     if (centred && !clipped && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;

@@ -3,6 +3,7 @@
  * `x` and `before` are scratch, levels that do not follow from the options are kept, because they were computed ahead at a
  * moment that the rest does not tell. A state is looked through as a whole before anything is changed. Integrity is the
  * business of the agent's checksum. */
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -107,6 +108,49 @@ static tacit_status find_rows(const tacit__tabular *c, tacit__reader *r, parts *
     return TACIT_OK;
 }
 
+/* Users whose data were counted: the last one's never are. */
+static uint64_t counted(const tacit__tabular *c, const position *p)
+{
+    return p->users < c->o.episodes ? p->users : c->o.episodes - 1;
+}
+
+/* Levels are computed for at most 1 % more users than there are; reports of single steps are those of the users. */
+static bool is_position(const tacit__tabular *c, const parts *found)
+{
+    const position *p = &found->p;
+    uint64_t sum = 0, left = c->o.one_step ? counted(c, p) : 0;
+    if (p->users > c->o.episodes || p->drawn > c->o.episodes || p->fresh > 1 || p->simulated > 1 ||
+        (double)p->level_users > ceil(1.01 * (double)c->o.episodes) ||
+        !tacit__are_reals(p->local_level, STREAMS, TACIT__MOST_SUM))
+        return false;
+    for (size_t h = 0; h < c->o.space.horizon; h++) {
+        uint64_t n;
+        memcpy(&n, (const uint8_t *)found->reports + h * sizeof n, sizeof n);
+        if (n > left - sum)
+            return false;
+        sum += n;
+    }
+    return sum == left;
+}
+
+/* Exact counts are no more than there were steps; noisy ones are numbers. Sums are of the users that were counted. */
+static bool are_counts(const tacit__tabular *c, const parts *found)
+{
+    const double steps = (double)counted(c, &found->p) * (double)c->o.space.horizon,
+                 most = tacit__tabular_is_private(c) ? TACIT__MOST_SUM : steps;
+    for (int i = 0; i < STREAMS; i++) {
+        const stream *s = &c->streams[i];
+        if ((s->counts != NULL && !tacit__are_reals(found->counts[i], s->size, most)) ||
+            (s->total != NULL && !tacit__are_reals(found->total[i], s->report, most)) ||
+            (s->sum != NULL && tacit__sum_saved_step(found->sum[i]) != counted(c, &found->p)))
+            return false;
+    }
+    for (size_t i = 0; found->rows != NULL && i < c->n_rows; i++)
+        if (!tacit__are_reals(found->rows[i].count, found->rows[i].length, steps))
+            return false;
+    return true;
+}
+
 static tacit_status find_parts(tacit__tabular *c, tacit__reader *r, parts *out, tacit_error *err)
 {
     tacit__take_into(r, &out->p, sizeof out->p);
@@ -129,8 +173,8 @@ static tacit_status find_parts(tacit__tabular *c, tacit__reader *r, parts *out, 
     }
     if (status == TACIT_OK && c->rows != NULL)
         status = find_rows(c, r, out, err);
-    if (status == TACIT_OK && (r->failed || r->left > 0 || out->p.users > c->o.episodes ||
-                               out->p.fresh > 1 || out->p.simulated > 1))
+    if (status == TACIT_OK &&
+        (r->failed || r->left > 0 || !is_position(c, out) || !are_counts(c, out)))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved counts contradict themselves");
     return status;
 }

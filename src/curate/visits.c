@@ -2,6 +2,7 @@
  * step is 0, so its next states are not counted. */
 #include "curate/visits.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cpu.h"
@@ -253,7 +254,46 @@ static tacit_status load_list(tacit__visits *v, list *l, reader *r)
     return TACIT_OK;
 }
 
-tacit_status tacit__visits_load(tacit__visits *v, const void *bytes, size_t size)
+static bool is_count(double x, double most)
+{
+    return x >= 0 && x <= most && x == floor(x);
+}
+
+/* The moves of a row are as many as its visits. */
+static bool row_adds_up(const tacit__visits *v, size_t row)
+{
+    const list *l = v->lists != NULL ? &v->lists[row] : NULL;
+    const double *moves = l != NULL ? l->count : v->moves + row * v->n_states;
+    const size_t n = l != NULL ? l->length : v->n_states;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_count(moves[i], v->counts[row]))
+            return false;
+        sum += moves[i];
+    }
+    return sum == v->counts[row];
+}
+
+/* Whether so many users can have been counted: each is in one row of each step. */
+static bool adds_up(const tacit__visits *v, uint64_t users, double most)
+{
+    for (size_t h = 0; h < v->horizon; h++) {
+        double sum = 0;
+        for (size_t row = h * v->pairs; row < (h + 1) * v->pairs; row++) {
+            if (!is_count(v->counts[row], (double)users) ||
+                !is_count(v->rewards[row], v->counts[row] * most) ||
+                (h + 1 < v->horizon && !row_adds_up(v, row)))
+                return false;
+            sum += v->counts[row];
+        }
+        if (sum != (double)users)
+            return false;
+    }
+    return true;
+}
+
+tacit_status tacit__visits_load(tacit__visits *v, const void *bytes, size_t size, uint64_t users,
+                                double most)
 {
     size_t cells = v->horizon * v->pairs;
     reader r = {bytes, size};
@@ -268,12 +308,14 @@ tacit_status tacit__visits_load(tacit__visits *v, const void *bytes, size_t size
         (void)get(&r, v->moves, move_rows(v) * v->n_states * sizeof *v->moves);
     for (size_t i = 0; status == TACIT_OK && v->lists != NULL && i < move_rows(v); i++)
         status = load_list(v, &v->lists[i], &r);
-    if (status == TACIT_OK && r.left > 0)
+    if (status == TACIT_OK && (r.left > 0 || !adds_up(v, users, most)))
         status = TACIT_CORRUPT;
     if (status == TACIT_OK)
         return TACIT_OK;
     memset(v->counts, 0, cells * sizeof *v->counts);
     memset(v->rewards, 0, cells * sizeof *v->rewards);
+    if (v->moves != NULL)
+        memset(v->moves, 0, move_rows(v) * v->n_states * sizeof *v->moves);
     for (size_t i = 0; v->lists != NULL && i < move_rows(v); i++)
         v->lists[i].length = 0;
     return status;

@@ -26,11 +26,11 @@ void tacit__visits_sums(const tacit__visits *visits, size_t h, const double *nex
 /* How often each pair was visited at step h, [S A]. */
 const double *tacit__visits_counts(const tacit__visits *visits, size_t h);
 
-/* Complete state as bytes. `load` fills fresh visits of the same shape; CORRUPT if it does not fit, and on any failure
- * they stay fresh. */
+/* Complete state as bytes. `load` fills fresh visits of the same shape with those of so many users, whose rewards were at most
+ * `most` each; CORRUPT if the state cannot be of such users, and on any failure they stay fresh. */
 size_t tacit__visits_saved_size(const tacit__visits *visits);
 void tacit__visits_save(const tacit__visits *visits, void *bytes);
 TACIT_MUST_USE tacit_status tacit__visits_load(tacit__visits *visits, const void *bytes,
-                                               size_t size);
+                                               size_t size, uint64_t users, double most);
 
 #endif

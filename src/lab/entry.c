@@ -69,7 +69,7 @@ static const char *const calibrations[] = {"tight", "published", "figure", NULL}
 static const char *const mechanisms[] = {"tree", "smooth", "blt", NULL};
 
 static const tacit__range epsilons = {
-    .high = (double)INFINITY, .open = true, .infinite = true, .expected = "a number > 0, or .inf"};
+    .high = (double)INFINITY, .infinite = true, .expected = "a number >= 0, or .inf"};
 static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
 
 /* A key that only means something together with a promise. */
@@ -124,6 +124,11 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
     entry->guarantee.delta = 1 / (10 * (double)episodes);
     if (status == TACIT_OK && delta != NULL)
         status = tacit__take_real(s->yaml, delta, "delta", &deltas, &entry->guarantee.delta, err);
+    if (status == TACIT_OK && entry->guarantee.epsilon == 0 &&
+        (delta == NULL || entry->guarantee.delta == 0))
+        status = tacit__yaml_fail(s->yaml, epsilon->line, err, TACIT_SYNTAX,
+                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
+                                  "give one, or an epsilon > 0");
     if (status == TACIT_OK)
         status = read_optional_words(s, entry, err);
     if (status == TACIT_OK && isinf(entry->guarantee.epsilon)) {

@@ -83,7 +83,7 @@ TACIT_MUST_USE tacit_status tacit__take_count(const tacit__yaml *yaml, const tac
 typedef struct tacit__range {
     double low, high;
     bool open, infinite;
-    const char *expected; /* "a number > 0, or .inf" */
+    const char *expected; /* "a number >= 0, or .inf" */
 } tacit__range;
 TACIT_MUST_USE tacit_status tacit__take_real(const tacit__yaml *yaml, const tacit__node *node,
                                              const char *what, const tacit__range *range,

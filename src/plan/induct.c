@@ -219,7 +219,8 @@ bool tacit__induction_load(tacit__induction *in, tacit__reader *r)
     const uint8_t *policy = tacit__take_array(r, cells, sizeof *in->policy);
     const void *q =
         in->monotone ? tacit__take_array(r, in->space.horizon * in->pairs, sizeof *in->q) : NULL;
-    if (r->failed)
+    if (r->failed || version > TACIT__MOST_COUNT ||
+        (q != NULL && !tacit__are_reals(q, in->space.horizon * in->pairs, TACIT__MOST_SUM)))
         return false;
     for (size_t i = 0; i < cells; i++) {
         uint32_t action;

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
@@ -252,6 +253,8 @@ void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, d
 
 /* --- Saving ---------------------------------------------------------------------------------------- */
 
+#define MOST 1e60 /* of any number: products of four of them are finite */
+
 typedef struct saved {
     uint64_t version, started;
 } saved;
@@ -284,6 +287,26 @@ void tacit__lin_ucb_save(const tacit__lin_ucb *p, void *bytes)
     at += sizeof s;
     for (size_t i = 0; i < p->o.blocks; i++, at += block_size(p))
         copy_block(p, &p->blocks[i], at, false);
+}
+
+/* Numbers that scores can be made of: finite, and once there were matrices, their factors can be divided by. */
+bool tacit__lin_ucb_check(const tacit__lin_ucb *p, const void *bytes)
+{
+    const size_t d = p->o.dimension;
+    const unsigned char *at = bytes;
+    saved s;
+    memcpy(&s, at, sizeof s);
+    at += sizeof s;
+    bool sound = s.started <= 1 && s.version <= TACIT__MOST_COUNT;
+    for (size_t i = 0; i < p->o.blocks && sound; i++, at += block_size(p)) {
+        sound = tacit__are_reals(at, block_size(p) / sizeof(double), MOST);
+        for (size_t j = 0; j < d && sound && s.started; j++) {
+            double diagonal;
+            memcpy(&diagonal, at + j * (d + 1) * sizeof diagonal, sizeof diagonal);
+            sound = diagonal >= 1 / MOST;
+        }
+    }
+    return sound;
 }
 
 void tacit__lin_ucb_load(tacit__lin_ucb *p, const void *bytes)

@@ -39,6 +39,8 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *feature
  * rounding: so many bytes. */
 size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *planner);
 void tacit__lin_ucb_save(const tacit__lin_ucb *planner, void *bytes);
+/* Whether the bytes are those of a planner: `load` takes any. */
+bool tacit__lin_ucb_check(const tacit__lin_ucb *planner, const void *bytes);
 void tacit__lin_ucb_load(tacit__lin_ucb *planner, const void *bytes);
 
 /* For tests: theta[d] of a block, and the width's multiplier. */

@@ -15,9 +15,11 @@
  * Cost of a switch: H (d^3 / 3 + S A d^2), or H S A for one-hot features; of a test, H d^3 / 3. */
 #include "plan/lsvi.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "linalg/symmetric.h"
 
@@ -393,6 +395,27 @@ void tacit__lsvi_pieces(tacit__lsvi *p, tacit__lsvi_piece out[TACIT__LSVI_PIECES
     out[2] = (tacit__lsvi_piece){p->weights, H * d * sizeof *p->weights};
     out[3] = (tacit__lsvi_piece){p->reference, H * sizeof *p->reference};
     out[4] = (tacit__lsvi_piece){p->before, H * S * sizeof *p->before};
+}
+
+bool tacit__lsvi_check_pieces(const tacit__lsvi *p, const void *bytes)
+{
+    const size_t H = p->o.space.horizon, d = p->o.space.dimension, S = p->o.space.n_states;
+    const uint8_t *at = bytes;
+    counters n;
+    memcpy(&n, at, sizeof n);
+    at += sizeof n;
+    const size_t numbers = H * (p->order + d + 1);
+    if (n.switches > p->o.switches || n.version > n.switches + 1 ||
+        !tacit__are_reals(at, numbers, DBL_MAX))
+        return false;
+    at += numbers * sizeof(double);
+    for (size_t i = 0; i < H * S; i++) {
+        uint32_t action;
+        memcpy(&action, at + i * sizeof action, sizeof action);
+        if (action >= p->o.space.n_actions)
+            return false;
+    }
+    return true;
 }
 
 void tacit__lsvi_restored(tacit__lsvi *p)

@@ -68,6 +68,8 @@ typedef struct tacit__lsvi_piece {
 } tacit__lsvi_piece;
 enum { TACIT__LSVI_PIECES = 5 };
 void tacit__lsvi_pieces(tacit__lsvi *planner, tacit__lsvi_piece out[TACIT__LSVI_PIECES]);
+/* Whether the pieces can be filled with these bytes, one after the other. */
+bool tacit__lsvi_check_pieces(const tacit__lsvi *planner, const void *bytes);
 void tacit__lsvi_restored(tacit__lsvi *planner);
 
 #endif

@@ -151,7 +151,8 @@ bool tacit__private_ucb_load(tacit__private_ucb *p, tacit__reader *r)
     const size_t cells = p->in.space.horizon * p->in.pairs;
     const void *log_weight =
         p->options.optimise ? tacit__take_array(r, cells, sizeof *p->log_weight) : NULL;
-    if (!tacit__induction_load(&p->in, r))
+    if ((log_weight != NULL && !tacit__are_reals(log_weight, cells, TACIT__MOST_SUM)) ||
+        !tacit__induction_load(&p->in, r))
         return false;
     if (log_weight != NULL)
         memcpy(p->log_weight, log_weight, cells * sizeof *p->log_weight);

@@ -28,6 +28,12 @@ static void air(tacit__axis *axis, double factor)
     axis->high *= factor;
 }
 
+/* An epsilon of 0, beside a delta, is nowhere on an axis of logarithms. */
+static bool has_place(const tacit__player *p)
+{
+    return p->entry->guarantee.epsilon > 0;
+}
+
 static bool find_ranges(const tacit__report *r, const tacit__stage *s, tacit__frame *f)
 {
     f->x = f->y = (tacit__axis){HUGE_VAL, 0, true};
@@ -35,7 +41,7 @@ static bool find_ranges(const tacit__report *r, const tacit__stage *s, tacit__fr
         if (s->outcomes[i].n_runs == 0)
             continue;
         widen(&f->y, s->outcomes[i].regret);
-        if (r->players[i].family != SIZE_MAX)
+        if (r->players[i].family != SIZE_MAX && has_place(&r->players[i]))
             widen(&f->x, r->players[i].entry->guarantee.epsilon);
     }
     if (!(f->x.high > 0) || !(f->y.high > 0))
@@ -89,7 +95,7 @@ static size_t draw_family(tacit__text *to, const tacit__frame *f, const tacit__r
     tacit__text_put(to, " d=\"");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        if (s->outcomes[i].n_runs == 0)
+        if (s->outcomes[i].n_runs == 0 || !has_place(&r->players[i]))
             continue;
         double x = tacit__frame_x(f, r->players[i].entry->guarantee.epsilon);
         tacit__text_print(to, "%c%s %s", last == SIZE_MAX ? 'M' : 'L', tacit__coordinate(a, x),
@@ -99,7 +105,7 @@ static size_t draw_family(tacit__text *to, const tacit__frame *f, const tacit__r
     tacit__text_put(to, last == SIZE_MAX ? "M0 0\"/>" : "\"/>");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        if (s->outcomes[i].n_runs > 0)
+        if (s->outcomes[i].n_runs > 0 && has_place(&r->players[i]))
             draw_point(to, f, &r->players[i], &s->outcomes[i]);
     }
     return last;

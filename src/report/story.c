@@ -55,7 +55,7 @@ static size_t find_next(const tacit__report *r, const tacit__stage *s, tacit_mod
         if (g->model != model || !(g->epsilon < bound) || o->n_runs == 0 ||
             (o->promise != NULL && o->promise->verdict != TACIT_VERDICT_HOLDS))
             continue;
-        double most = best == SIZE_MAX ? 0 : r->players[best].entry->guarantee.epsilon;
+        double most = best == SIZE_MAX ? -1 : r->players[best].entry->guarantee.epsilon;
         if (g->epsilon > most || (g->epsilon == most && o->regret < s->outcomes[best].regret))
             best = i;
     }

@@ -191,8 +191,7 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
 static tacit_status read_monitor(const config *c, const tacit__node *learner,
                                  tacit__learner_config *l, tacit_error *err)
 {
-    static const tacit__range epsilons = {
-        .high = HUGE_VAL, .open = true, .expected = "a number > 0"};
+    static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"};
     static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
     const tacit__node *node = tacit__node_get(learner, "monitor"), *value;
     if (node == NULL)
@@ -209,6 +208,10 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
     if (status == TACIT_OK && (value = tacit__node_get(node, "delta")) != NULL)
         status = tacit__take_real(c->yaml, value, "delta", &deltas, &l->monitor.delta, err);
+    if (status == TACIT_OK && l->monitor.epsilon == 0 && (value == NULL || l->monitor.delta == 0))
+        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
+                                  "give one, or an epsilon > 0");
     return status;
 }
 

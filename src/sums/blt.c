@@ -28,6 +28,7 @@
  * need that.
  *
  * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 1) bytes. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@
 #include "sums/blt_kernel.h"
 #include "sums/blt_tune.h"
 #include "sums/strategy.h"
+
+_Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
 
 enum {
     LEAST_GUARD = 10, /* leaves the output 7 bits below a lattice step */

@@ -7,7 +7,15 @@
  * They hold for the integers exactly, because the integers are checked, not the doubles: an input within
  * the bound may leave it by rounding to the lattice and is then scaled back, in integers.
  *
- * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise; blt sums
+ * A sensitivity that the caller gives is a distance of doubles, and what becomes of it on the way to the integers is added to it.
+ * Rounding moves each coordinate of each user by at most half a step g, exactly (x / g is exact, g being a power of two), and moves
+ * no 0; so it adds at most g in each of the m coordinates in which the integers can differ: m g in L1, sqrt(m) g in L2. Scaling back
+ * could add more, since no scaling onto an L1 ball, and none that truncates, keeps distances: with a sensitivity of the caller's
+ * the integers' bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back, and
+ * clipping is refused. Neither is done where the caller's sensitivity is one of integers (sensitivity_on_lattice).
+ *
+ * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise, and more if rounding would
+ * otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
  * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the buffers for noise
  * of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than leaves K contributions room
  * in 2^60. */
@@ -22,6 +30,7 @@
 
 enum {
     NORM_BITS = 26,
+    GIVEN_BITS = 10, /* of a given sensitivity to what rounding adds to it */
     ROOM_BITS = 60,
     BLT_SCALE_BITS = 53, /* guard bits and those of the noise's scale together */
     BLT_RATIO_BITS = 14, /* of the scale to the sensitivity */
@@ -65,6 +74,10 @@ static tacit_status check_spec(const tacit_sum_spec *spec, tacit_error *err)
     if ((s1 > 0 || s2 > 0) && (spec->reason == NULL || spec->reason[0] == '\0'))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY,
                            "a sensitivity that does not come from the bound needs a reason");
+    if ((s1 > 0 || s2 > 0) && b->clip && !spec->sensitivity_on_lattice)
+        return tacit__fail(err, TACIT_BAD_SENSITIVITY,
+                           "clipping moves vectors apart, so a sensitivity that is given does not "
+                           "outlast it; clip before adding, or leave the sensitivity to the bound");
     return TACIT_OK;
 }
 
@@ -80,10 +93,50 @@ static tacit__u128 square_in_steps(double x, int bits)
     return shift < 0 ? square >> -shift : square << shift;
 }
 
-/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. */
-static double least(double from_bound, double given)
+/* True if what rounding does to a given sensitivity has to be added to it. */
+static bool is_rounded(const tacit_sum_spec *spec)
 {
-    return given > 0 && given < from_bound ? given : from_bound;
+    return (spec->sensitivity_l1 > 0 || spec->sensitivity_l2 > 0) && !spec->sensitivity_on_lattice;
+}
+
+/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. What rounding can add to
+ * it comes first. */
+static double least(double from_bound, double given, double rounding)
+{
+    double move = rounding > 0 ? (given + rounding) * (1 + 0x1p-50) : given;
+    return given > 0 && move < from_bound ? move : from_bound;
+}
+
+/* Both sensitivities, on a lattice of this step (0: they are the integers' own). */
+static void choose_sensitivities(tacit__lattice *l, const tacit_sum_spec *spec,
+                                 const tacit_bound *b, double step)
+{
+    l->sensitivity_l1 = least(2 * b->l1, spec->sensitivity_l1, l->differing * step);
+    l->sensitivity_l2 = least((b->nonnegative ? M_SQRT2 : 2) * b->l2, spec->sensitivity_l2,
+                              sqrt(l->differing) * step);
+    l->sensitivity_l2 = fmin(l->sensitivity_l2, l->sensitivity_l1); /* no vector is longer in L2 */
+}
+
+/* log2 of the steps in the L2 bound that make rounding a small part of the given sensitivities. */
+static double given_bits(const tacit__lattice *l, const tacit_sum_spec *spec)
+{
+    double share = 0;
+    if (spec->sensitivity_l1 > 0)
+        share = l->differing / spec->sensitivity_l1;
+    if (spec->sensitivity_l2 > 0)
+        share = fmax(share, sqrt(l->differing) / spec->sensitivity_l2);
+    return log2(share) + log2(l->bound.l2) + GIVEN_BITS;
+}
+
+/* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0, above what the check in
+ * doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
+static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
+{
+    double up = (1 + SLACK) * (1 + ((double)n + 8) * 0x1p-52), nonzeros = (double)b->nonzeros;
+    tacit_bound out = *b;
+    out.l1 = b->l1 * up + 0.5 * nonzeros * step * (1 + 0x1p-50);
+    out.l2 = b->l2 * up + 0.5 * sqrt(nonzeros) * step * (1 + 0x1p-50);
+    return out;
 }
 
 /* log2 of the steps in the L2 bound of a blt sum; see the head. */
@@ -94,6 +147,24 @@ static double blt_bits(const tacit__lattice *l, uint64_t users)
     double room = BLT_SCALE_BITS - tacit__blt_guard_bits(users) + per_sensitivity;
     double bearable = fmin(unit - log2(BLT_MOST_ROUNDING), room - BLT_LEAST_RATIO_BITS);
     return fmin(fmax(NORM_BITS, unit - log2(BLT_ROUNDING)), fmax(room - BLT_RATIO_BITS, bearable));
+}
+
+/* The step; see the head. */
+static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, bool rounded,
+                                tacit_error *err)
+{
+    double room = ROOM_BITS - log2((double)spec->users), wanted = NORM_BITS;
+    if (rounded) /* for what `after_rounding` adds */
+        room = log2(exp2(room) - sqrt((double)l->bound.nonzeros));
+    if (!(room >= LEAST_NORM_BITS))
+        return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
+                           (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
+    if (spec->mechanism == TACIT_SUM_BLT)
+        wanted = blt_bits(l, spec->users);
+    else if (rounded)
+        wanted = fmax(wanted, given_bits(l, spec));
+    l->bits = (int)floor(fmin(fmin(wanted, MOST_NORM_BITS), room) - log2(l->bound.l2));
+    return TACIT_OK;
 }
 
 tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
@@ -110,25 +181,23 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     l.all = b->nonzeros < dimension || (b->l1 > 0 && !(b->l2 > 0 && from_l2 <= b->l1));
     b->l1 = b->l1 == 0 || (b->l2 > 0 && from_l2 < b->l1) ? from_l2 : b->l1;
     b->l2 = b->l2 == 0 || b->l1 < b->l2 ? b->l1 : b->l2;
-    l.sensitivity_l1 = least(2 * b->l1, spec->sensitivity_l1);
-    l.sensitivity_l2 = least((b->nonnegative ? M_SQRT2 : 2) * b->l2, spec->sensitivity_l2);
-    l.sensitivity_l2 = fmin(l.sensitivity_l2, l.sensitivity_l1); /* no vector is longer in L2 */
     double both = 2 * (double)b->nonzeros;
     l.differing = both < (double)dimension ? both : (double)dimension;
+    choose_sensitivities(&l, spec, b, 0);
 
-    double room = ROOM_BITS - log2((double)spec->users), wanted = NORM_BITS;
-    if (spec->mechanism == TACIT_SUM_BLT)
-        wanted = blt_bits(&l, spec->users);
-    wanted = fmin(wanted, MOST_NORM_BITS);
-    if (room < LEAST_NORM_BITS)
-        return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
-                           (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
-    l.bits = (int)floor(fmin(wanted, room) - log2(b->l2));
+    const bool rounded = is_rounded(spec);
+    status = choose_bits(&l, spec, rounded, err);
+    if (status != TACIT_OK)
+        return status;
     l.per_unit = ldexp(1, l.bits);
-    l.l2 = (int64_t)floor(ldexp(b->l2, l.bits));
-    l.l2_square = square_in_steps(b->l2, l.bits);
+    double step = ldexp(1, -l.bits);
+    const tacit_bound kept = rounded ? after_rounding(b, dimension, step) : *b;
+    if (rounded)
+        choose_sensitivities(&l, spec, &kept, step);
+    l.l2 = (int64_t)floor(ldexp(kept.l2, l.bits));
+    l.l2_square = square_in_steps(kept.l2, l.bits);
     l.largest = (double)l.l2; /* |x|_inf <= |x|_2 <= |x|_1 */
-    double l1 = floor(ldexp(b->l1, l.bits));
+    double l1 = floor(ldexp(kept.l1, l.bits));
     l.l1 = l1 < 0x1p62 ? (int64_t)l1 : INT64_MAX;
     *out = l;
     return TACIT_OK;

@@ -14,10 +14,10 @@ typedef struct tacit__lattice {
     int bits;          /* step 2^-bits */
     double per_unit;   /* 2^bits */
     bool all;       /* L1 norm and nonzeros do not follow from the L2 bound: they are checked too */
-    int64_t l1, l2; /* the bound in steps, rounded down; l1 may saturate (no limit) */
-    tacit__u128 l2_square; /* the square of the exact L2 bound in steps, rounded down */
-    double largest;        /* of a coordinate, in steps */
-    double differing;      /* coordinates in which two users can differ */
+    int64_t l1, l2; /* the integers' bound, rounded down; l1 may saturate (no limit) */
+    tacit__u128 l2_square;                 /* the square of their exact L2 bound, rounded down */
+    double largest;                        /* of a coordinate, in steps */
+    double differing;                      /* coordinates in which two users can differ */
     double sensitivity_l1, sensitivity_l2; /* of a replaced user, in units of the data */
 } tacit__lattice;
 

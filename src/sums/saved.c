@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sums/regions.h"
 #include "sums/saved.h"
 #include "sums/sum.h"
 
@@ -151,6 +152,8 @@ static tacit_status admit(tacit_sum *sum, const void *bytes, size_t size, bool k
                            "a saved sum is loaded into a fresh one; this one has had %llu users",
                            (unsigned long long)sum->step);
     tacit_status status = check(sum, bytes, size, h, err);
+    if (status == TACIT_OK && !tacit__sum_check_regions(sum, (const uint8_t *)bytes + sizeof *h))
+        status = tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
     if (status != TACIT_OK)
         return status;
     /* The first region is small: look at it before anything else is overwritten. */
@@ -175,6 +178,15 @@ tacit_status tacit__sum_check_saved(tacit_sum *sum, const void *bytes, size_t si
     tacit_status status = admit(sum, bytes, size, false, &h, err);
     tacit__wipe(&h, sizeof h);
     return status;
+}
+
+uint64_t tacit__sum_saved_step(const void *bytes)
+{
+    header h;
+    memcpy(&h, bytes, sizeof h);
+    uint64_t step = h.step;
+    tacit__wipe(&h, sizeof h);
+    return step;
 }
 
 tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)

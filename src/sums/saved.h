@@ -8,4 +8,7 @@
 TACIT_MUST_USE tacit_status tacit__sum_check_saved(tacit_sum *sum, const void *bytes, size_t size,
                                                    tacit_error *err);
 
+/* The users in a state that tacit__sum_check_saved takes. */
+uint64_t tacit__sum_saved_step(const void *bytes);
+
 #endif

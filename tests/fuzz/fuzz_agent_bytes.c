@@ -14,7 +14,7 @@
  *
  * Reports: what the check takes is absorbed, what it refuses changes nothing; a learner that swallowed it plans as before.
  * Models: followed or refused; then every action exists, and the report of who follows is one that the server takes. States: a refusal
- * leaves the agent fresh; what is accepted is saved as the same bytes, and plans. (Numbers are not judged: whoever can make a
+ * leaves the agent fresh; what is accepted is saved as the same bytes, plans, and takes users to its end. (Numbers are not judged: whoever can make a
  * checksum right could have written any.) */
 #include <math.h>
 #include <stdint.h>
@@ -359,6 +359,19 @@ static void try_model(size_t which, bytes b)
     tacit_agent_destroy(device);
 }
 
+/* To the end of what was declared, wherever that is. */
+static void go_on(tacit_agent *agent, size_t which)
+{
+    tacit_billboard board;
+    for (size_t k = 0; k <= USERS; k++) {
+        if (tacit_agent_billboard(agent, &board, NULL) == TACIT_OK) {
+            tacit_trajectory t = play(agent, which);
+            (void)!tacit_agent_learn(agent, &t, NULL);
+        }
+        (void)!tacit_agent_plan(agent, &board, NULL);
+    }
+}
+
 static void try_state(size_t which, bytes b)
 {
     tacit_agent *agent = hire(which);
@@ -368,10 +381,7 @@ static void try_state(size_t which, bytes b)
     bytes after = save(agent);
     if (status == TACIT_OK) {
         require(after.size == b.size);
-        tacit_billboard board;
-        if (tacit_agent_billboard(agent, &board, NULL) == TACIT_OK)
-            (void)play(agent, which);
-        (void)!tacit_agent_plan(agent, &board, NULL); /* it may be at its end */
+        go_on(agent, which);
     } else {
         require_reason(status, &err);
         require(after.size == fresh.size && memcmp(after.data, fresh.data, after.size) == 0);

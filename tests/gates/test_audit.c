@@ -50,6 +50,7 @@ static void observe(const scenario *s, uint64_t seed, double first, double *clai
         spec.reason = "not true: this is the control";
         spec.sensitivity_l1 = 2 * norm;
         spec.sensitivity_l2 = 2 * norm;
+        spec.sensitivity_on_lattice = true;
     }
     tacit_release release;
     tacit_plan *plan;

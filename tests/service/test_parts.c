@@ -63,6 +63,11 @@ static void files_are_read_or_refused_with_the_line(void **state)
         {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
          "{model: local, epsilon: 1}}, monitor: {delta: 0}}\n",
          "dir/s.yaml:3: 'epsilon' is missing, expected for example monitor: {epsilon: 0.1}"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: local, epsilon: 1}}, monitor: {epsilon: 0}}\n",
+         "dir/s.yaml:3: epsilon is 0, which needs a delta > 0 that is given beside it; give one, "
+         "or "
+         "an epsilon > 0"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__service_config c;

@@ -158,6 +158,26 @@ static void zcdp_takes_everything_along(void **state)
     assert_true(isinf(at_delta(mixed, 1e-8).epsilon.high)); /* the boxes alone fail more often */
 }
 
+/* rho = e tanh(e/2), from where its square leaves the doubles to where the tangent is 1. */
+static void the_rho_of_a_tiny_release_is_never_rounded_away(void **state)
+{
+    (void)state;
+    for (int power = -320; power <= 300; power += 5) {
+        double e = pow(10, power), wanted = e * tanh(e / 2);
+        tacit_cost noise = LAPLACE(e, 1, 1), black = BOX(e, 0, 1);
+        double laplace = compose_at_delta(&noise, 1, 0).rho,
+               box = compose_at_delta(&black, 1, 0).rho;
+        assert_true(laplace == box && laplace > 0);
+        if (wanted > 1e-300)
+            assert_within(laplace, wanted * (1 - 1e-15), wanted * (1 + 1e-15));
+        else
+            assert_true(laplace >= wanted && laplace <= 1e-300);
+    }
+    tacit_cost tiny = LAPLACE(1e-200, 1e200, 1000), many = LAPLACE(1, 1e155, 1000000000000);
+    assert_true(compose_at_delta(&tiny, 1, 0).rho > 0);
+    assert_close(compose_at_delta(&many, 1, 0).rho, 5e-299, 1e-14);
+}
+
 static void the_rho_of_pure_privacy_dominates_every_renyi_order(void **state)
 {
     (void)state;
@@ -227,6 +247,35 @@ static void scales_agree_with_public_values(void **state)
     assert_within(x, 70.9, 71.1);
 }
 
+/* The total variation of Gaussian noise is 2 Phi(mu/2) - 1 = erf(mu / sqrt(8)); of one Laplace release 1 - e^(-l1 / (2 b)). */
+static void an_epsilon_of_zero_bounds_the_total_variation(void **state)
+{
+    (void)state;
+    static const double deltas[] = {1e-12, 1e-6, 0.1, 0.5, 0.99};
+    static const uint64_t counts[] = {1, 2, 40};
+    double sigma, b, mu;
+    assert_ok(tacit_gaussian_scale(0, 0.1, 1, 1, &sigma, NULL));
+    assert_close(sigma, 3.978948280545, 1e-12);
+    for (size_t i = 0; i < 5; i++) {
+        assert_ok(tacit_gdp_mu(0, deltas[i], &mu));
+        assert_close(erf(mu / sqrt(8)), deltas[i], 1e-13);
+        for (size_t k = 0; k < 3; k++) {
+            double n = (double)counts[k];
+            assert_ok(tacit_gaussian_scale(0, deltas[i], 3, counts[k], &sigma, NULL));
+            assert_close(erf(3 * sqrt(n) / sigma / sqrt(8)), deltas[i], 1e-13);
+            tacit_cost gaussian = GAUSSIAN(3, sigma, counts[k]);
+            assert_true(compose_at_delta(&gaussian, 1, deltas[i]).epsilon.high == 0);
+            assert_ok(tacit_laplace_scale(0, deltas[i], 3, counts[k], &b, NULL));
+            tacit_cost laplace = LAPLACE(3, b, counts[k]);
+            assert_within(compose_at_epsilon(&laplace, 1, 0).delta.high, 0, deltas[i]);
+            if (counts[k] == 1)
+                assert_close(-expm1(-3 / (2 * b)), deltas[i], 1e-13);
+            laplace.scale *= 0.999;
+            assert_true(compose_at_epsilon(&laplace, 1, 0).delta.high > deltas[i]);
+        }
+    }
+}
+
 static void a_scale_keeps_its_promise_and_a_smaller_one_does_not(void **state)
 {
     (void)state;
@@ -286,7 +335,9 @@ static void wrong_costs_are_refused_by_name(void **state)
     assert_true(c.mu == 42);
 
     double x = 42;
-    assert_status(tacit_gaussian_scale(0, 0.1, 1, 1, &x, NULL), TACIT_BAD_EPSILON);
+    assert_status(tacit_gaussian_scale(0, 0, 1, 1, &x, NULL), TACIT_BAD_EPSILON);
+    assert_status(tacit_laplace_scale(0, 0, 1, 1, &x, NULL), TACIT_BAD_EPSILON);
+    assert_status(tacit_gaussian_scale(-1, 0.1, 1, 1, &x, NULL), TACIT_BAD_EPSILON);
     assert_status(tacit_gaussian_scale(1, 0, 1, 1, &x, NULL), TACIT_BAD_DELTA);
     assert_status(tacit_gaussian_scale(1, 0.1, -1, 1, &x, NULL), TACIT_BAD_SENSITIVITY);
     assert_status(tacit_gaussian_scale(1, 0.1, 1, 0, &x, NULL), TACIT_BAD_COUNT);
@@ -322,10 +373,12 @@ int main(void)
         cmocka_unit_test(mixtures_are_never_worse_than_adding_their_parts),
         cmocka_unit_test(the_order_and_the_grouping_of_releases_do_not_matter),
         cmocka_unit_test(zcdp_takes_everything_along),
+        cmocka_unit_test(the_rho_of_a_tiny_release_is_never_rounded_away),
         cmocka_unit_test(the_rho_of_pure_privacy_dominates_every_renyi_order),
         cmocka_unit_test(no_finite_epsilon_is_said_as_infinity),
         cmocka_unit_test(denormal_and_enormous_costs_give_numbers),
         cmocka_unit_test(scales_agree_with_public_values),
+        cmocka_unit_test(an_epsilon_of_zero_bounds_the_total_variation),
         cmocka_unit_test(a_scale_keeps_its_promise_and_a_smaller_one_does_not),
         cmocka_unit_test(wrong_costs_are_refused_by_name),
         cmocka_unit_test(memory_that_runs_out_leaves_the_result_alone),

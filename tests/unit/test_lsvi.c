@@ -4,6 +4,7 @@
 
 #include "agents/agent.h"
 #include "base/memory.h"
+#include "curate/lsvi.h"
 #include "curate/visits.h"
 #include "plan/lsvi.h"
 #include "support/lsvi.h"
@@ -233,8 +234,10 @@ static void lists_of_next_states_equal_a_table_of_them(void **state)
     size_t size = tacit__visits_saved_size(sparse);
     uint8_t *bytes = malloc(size);
     tacit__visits_save(sparse, bytes);
-    assert_status(tacit__visits_load(loaded, bytes, size - 1), TACIT_CORRUPT);
-    assert_ok(tacit__visits_load(loaded, bytes, size));
+    assert_status(tacit__visits_load(loaded, bytes, size - 1, 500, 1000), TACIT_CORRUPT);
+    assert_status(tacit__visits_load(loaded, bytes, size, 499, 1000), TACIT_CORRUPT);
+    assert_status(tacit__visits_load(loaded, bytes, size, 500, 10), TACIT_CORRUPT);
+    assert_ok(tacit__visits_load(loaded, bytes, size, 500, 1000));
     for (size_t h = 0; h < H; h++) {
         tacit__visits_sums(dense, h, next, x);
         tacit__visits_sums(sparse, h, next, y);
@@ -564,6 +567,80 @@ static void a_saved_learner_goes_on_as_if_nothing_had_happened(void **state)
             }
 }
 
+static bool holds(const uint8_t *bytes, size_t size, const void *marker, size_t length)
+{
+    for (size_t at = 0; at + length <= size; at++)
+        if (memcmp(bytes + at, marker, length) == 0)
+            return true;
+    return false;
+}
+
+static uint8_t *save(const tacit_agent *agent, size_t *size)
+{
+    assert_ok(tacit_agent_save(agent, NULL, size, NULL));
+    uint8_t *bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_ok(tacit_agent_save(agent, bytes, size, NULL));
+    return bytes;
+}
+
+/* What the archive keeps of everybody: a feature, in lattice steps. What counts keep: how often the first step began in a state that
+ * 21 users of 40 begin in. */
+static void a_closed_learner_keeps_nothing_of_its_users(void **state)
+{
+    (void)state;
+    enum { N = 40, MARKED = 21, OPEN = 24 };
+    static const tacit_setting settings[][2] = {{{"schedule", "every", 1}},
+                                                {{"schedule", "batched", 1}, {"batches", "1", 1}},
+                                                {{"schedule", "batched", 1}, {"batches", "4", 1}}};
+    static lsvi_user users[N];
+    lsvi_fill(users, N, 8);
+    for (size_t k = 0; k < N; k++) {
+        users[k].states[0] = k < MARKED ? 3 : 0;
+        users[k].actions[0] = k < MARKED ? 1 : 0;
+    }
+    for (int i = 0; i < 3; i++)
+        for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++)
+            for (int private = 0; private < 2; private ++) {
+                const lsvi_setup s = {.form = (lsvi_form)form,
+                                      .guarantee = private ? joint : none,
+                                      .users = N,
+                                      .settings = settings[i],
+                                      .n_settings = i == 0 ? 1 : 2,
+                                      .seed = 6};
+                double row[LSVI_D], count = MARKED;
+                lsvi_simplex_row(NULL, 3, 1, row);
+                float feature = (float)trunc(ldexp(row[0], tacit__lsvi_feature_bits(N)));
+                const void *marker = form == LSVI_CARRIED ? (const void *)&feature : &count;
+                size_t length = form == LSVI_CARRIED ? sizeof feature : sizeof count, size;
+                tacit_agent *a = lsvi_start(&s), *b = lsvi_start(&s);
+                uint32_t p[LSVI_H][LSVI_S], q[LSVI_H][LSVI_S];
+                for (size_t k = 0; k < OPEN; k++)
+                    assert_ok(lsvi_learn(a, s.form, &users[k], NULL));
+                uint8_t *bytes = save(a, &size);
+                assert_true(holds(bytes, size, marker, length)); /* the search can find it */
+                free(bytes);
+                for (size_t k = OPEN; k < N; k++)
+                    assert_ok(lsvi_learn(a, s.form, &users[k], NULL));
+                size_t open_size = size;
+                (void)lsvi_look(a, s.form, p);
+                bytes = save(a, &size);
+                assert_false(holds(bytes, size, marker, length));
+                assert_true(size < open_size);
+                assert_ok(tacit_agent_load(b, bytes, size, NULL));
+                assert_int_equal(lsvi_look(a, s.form, p), lsvi_look(b, s.form, q));
+                assert_memory_equal(p, q, sizeof p);
+                size_t again;
+                uint8_t *copy = save(b, &again);
+                assert_int_equal(again, size);
+                assert_memory_equal(copy, bytes, size);
+                free(copy);
+                free(bytes);
+                tacit_agent_destroy(a);
+                tacit_agent_destroy(b);
+            }
+}
+
 /* --- Refusals ------------------------------------------------------------------------------------------------ */
 
 static void refuse(const lsvi_setup *s, tacit_status wanted, const char *part)
@@ -740,6 +817,7 @@ int main(void)
         cmocka_unit_test(references_are_the_largest_determinants_so_far),
         cmocka_unit_test(the_printed_constants_give_what_the_accountant_says),
         cmocka_unit_test(a_saved_learner_goes_on_as_if_nothing_had_happened),
+        cmocka_unit_test(a_closed_learner_keeps_nothing_of_its_users),
         cmocka_unit_test(what_does_not_exist_is_refused_with_a_reason),
         cmocka_unit_test(users_that_do_not_fit_are_refused_and_change_nothing),
         cmocka_unit_test(every_failed_allocation_is_told_and_nothing_leaks),

@@ -198,6 +198,7 @@ static void guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was(voi
     (void)state;
     tacit_plan *plan = plan_of_one();
     refuse_target(plan, joint(0, 0), TACIT_BAD_EPSILON);
+    refuse_target(plan, joint(0, 1), TACIT_BAD_DELTA);
     refuse_target(plan, joint(-1, 1e-6), TACIT_BAD_EPSILON);
     refuse_target(plan, joint((double)NAN, 1e-6), TACIT_BAD_EPSILON);
     refuse_target(plan, joint(HUGE_VAL, 1e-6), TACIT_BAD_EPSILON);
@@ -207,6 +208,23 @@ static void guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was(voi
     refuse_target(plan, joint(1, (double)NAN), TACIT_BAD_DELTA);
     assert_status(tacit_plan_calibrate(NULL, joint(1, 0), NULL), TACIT_BAD_ARGUMENT);
     tacit_plan_destroy(plan);
+}
+
+static void an_epsilon_of_zero_is_a_target_beside_a_delta(void **state)
+{
+    (void)state;
+    static const double deltas[] = {1e-9, 1e-3, 0.5};
+    for (size_t i = 0; i < 3; i++) {
+        tacit_plan *plan = empty_plan();
+        tacit_composition c;
+        add_line(plan, "first", 2, 1, 1, 3, 1);
+        add_line(plan, "second", 9, 4, 2, 1, 7);
+        assert_ok(tacit_plan_calibrate(plan, joint(0, deltas[i]), NULL));
+        assert_ok(tacit_plan_account(plan, deltas[i], &c, NULL));
+        assert_true(c.epsilon.high == 0);
+        assert_close(erf(c.mu / sqrt(8)), deltas[i], 1e-11); /* 2 Phi(mu/2) - 1 */
+        tacit_plan_destroy(plan);
+    }
 }
 
 static void a_plan_without_lines_cannot_be_calibrated(void **state)
@@ -471,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_plan_keeps_its_own_copy_of_what_is_declared),
         cmocka_unit_test(lines_are_found_by_name_however_many_there_are),
         cmocka_unit_test(guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was),
+        cmocka_unit_test(an_epsilon_of_zero_is_a_target_beside_a_delta),
         cmocka_unit_test(a_plan_without_lines_cannot_be_calibrated),
         cmocka_unit_test(a_law_whose_sensitivity_is_unknown_is_refused),
         cmocka_unit_test(a_calibrated_plan_is_closed),

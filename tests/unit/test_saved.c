@@ -415,6 +415,23 @@ static void a_state_of_another_bound_is_refused(void **state)
     }
 }
 
+/* The last word before the checksum is a sum in lattice steps, or what blt has shown: no user can be added to this one. */
+static void sums_that_leave_no_room_are_refused_though_the_checksum_is_right(void **state)
+{
+    (void)state;
+    static const uint64_t words[] = {UINT64_C(0x7ff8000000000000), INT64_MAX};
+    for (size_t m = 0; m < N_SUM_KINDS; m++) {
+        scene s = set_scene(sum_kinds[m], 6);
+        const size_t end = s.saved.size - CHECKSUM;
+        for (size_t i = 0; i < 2; i++) {
+            memcpy(s.saved.data + end - sizeof words[i], &words[i], sizeof words[i]);
+            sign(s.saved);
+            refuse(&s, s.saved, TACIT_CORRUPT);
+        }
+        end_scene(&s);
+    }
+}
+
 static void a_sum_that_has_had_users_takes_no_state(void **state)
 {
     (void)state;
@@ -470,6 +487,7 @@ int main(void)
         cmocka_unit_test(a_position_that_no_walk_reaches_is_refused_even_with_a_right_checksum),
         cmocka_unit_test(a_state_of_another_plan_is_refused),
         cmocka_unit_test(a_state_of_another_bound_is_refused),
+        cmocka_unit_test(sums_that_leave_no_room_are_refused_though_the_checksum_is_right),
         cmocka_unit_test(a_sum_that_has_had_users_takes_no_state),
         cmocka_unit_test(a_restored_sum_knows_that_its_noise_is_simulated),
     };

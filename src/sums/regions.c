@@ -1,0 +1,49 @@
+/* See sums/regions.h. The first region of every strategy is its position, which sums/saved.c looks at. The others are integers on the
+ * lattice, made of users' data and of noise; the last one of blt is the doubles that it has shown. Any content of theirs can be
+ * saved and loaded, as long as it is small enough: |exact| < 2^61 and a draw < 2^55 (account/ledger.c) are added to numbers of at
+ * most 2^62, and blt's buffers, of at most 2^60, have room of their own (sums/blt.c). */
+#include "sums/regions.h"
+
+#include "base/bytes.h"
+#include "noise/stream.h"
+#include "sums/sum.h"
+
+void tacit__sum_forget(tacit_sum *sum)
+{
+    const size_t tile = sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
+    tacit__region regions[TACIT__MAX_REGIONS];
+    size_t n = sum->strategy->regions(sum->state, regions);
+    for (size_t i = 1; i < n; i++)
+        tacit__wipe(regions[i].data, regions[i].size);
+    tacit__wipe(sum->x, sum->dimension * sizeof *sum->x);
+    tacit__wipe(sum->encoded, tile * sizeof *sum->encoded);
+    if (sum->packed != NULL)
+        tacit__wipe(sum->packed, sum->dimension * sizeof *sum->packed);
+}
+
+static bool are_integers(const uint8_t *bytes, size_t size, int64_t most)
+{
+    for (size_t at = 0; at + sizeof(int64_t) <= size; at += sizeof(int64_t)) {
+        int64_t x;
+        memcpy(&x, bytes + at, sizeof x);
+        if (x > most || x < -most)
+            return false;
+    }
+    return true;
+}
+
+bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes)
+{
+    const bool blt = sum->strategy == &tacit__strategy_blt;
+    const int64_t most = (int64_t)1 << (blt ? 60 : 62);
+    const uint8_t *at = bytes;
+    tacit__region regions[TACIT__MAX_REGIONS];
+    size_t n = sum->strategy->regions(sum->state, regions);
+    bool sound = true;
+    for (size_t i = 0; i < n && sound; at += regions[i].size, i++)
+        if (i > 0)
+            sound = blt && i + 1 == n
+                        ? tacit__are_reals(at, regions[i].size / sizeof(double), TACIT__MOST_SUM)
+                        : are_integers(at, regions[i].size, most);
+    return sound;
+}

@@ -1,0 +1,239 @@
+/* Saved states of every family with counters that nobody can have counted: whoever can make a checksum right can write any number, and
+ * none of them may reach the code behind. Fuzzing (tests/fuzz/fuzz_agent_bytes.c) tries all kinds of numbers; here each counter
+ * is tried by itself. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+
+#include "noise/stream.h"
+#include "support/check.h"
+
+enum { S = 2, A = 2, H = 3, D = 2, USERS = 40, STOP = 29, CHECKSUM = 32, HEADER = 64, SEALS = 16 };
+
+static const double rewards_known[H * S * A] = {0, 1, 0.5, 0.25, 1, 0, 0.25, 0.5, 0.1, 0.9, 1, 0};
+static const double points[S * A * D] = {0.5, 0, 0, 0.5, -0.5, 0.25, 0.1, 0.9};
+static const double features[H + 1][A * D] = {{0.5, 0, 0, 0.25}, {0.1, 0.2, 0.3, 0.4}};
+static const tacit_bandit numbered = {.dimension = D, .bound = 1, .points = points},
+                          shared = {.dimension = D, .bound = 2},
+                          disjoint = {.dimension = D, .bound = 1, .disjoint = true};
+
+static const struct variant {
+    const char *kind;
+    tacit_guarantee guarantee;
+    tacit_setting setting; /* key NULL: none */
+    const tacit_bandit *bandit;
+} variants[] = {
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "yes"}, NULL},
+    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
+    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
+    {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
+    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, {0}, NULL},
+    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {0}, NULL},
+    {"ucrl-vtr", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
+    {"linopt-po", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
+    {"lsvi-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
+    {"lsvi-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
+    {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &shared},
+    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &disjoint},
+    {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &shared},
+    {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &numbered},
+    {"capri", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &numbered},
+    {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
+    {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+static tacit_agent *hire(const struct variant *v)
+{
+    const tacit_agent_request request = {
+        .kind = v->kind,
+        .settings = &v->setting,
+        .n_settings = v->setting.key != NULL,
+        .guarantee = v->guarantee,
+        .n_states = v->bandit == NULL || v->bandit->points != NULL ? S : 0,
+        .n_actions = A,
+        .horizon = v->bandit != NULL ? 1 : H,
+        .stationary = v->setting.key == NULL || strcmp(v->setting.key, "report") != 0,
+        .episodes = USERS,
+        .bandit = v->bandit,
+        .rewards = v->bandit == NULL ? rewards_known : NULL};
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
+        fail_msg("%s: %s", v->kind, err.message);
+    tacit_noise_destroy(noise);
+    return agent;
+}
+
+/* An episode by the agent's own plan. Anything may be refused, but actions exist. */
+static void serve(tacit_agent *agent, const struct variant *v, uint64_t user)
+{
+    bool carried = v->bandit != NULL && v->bandit->points == NULL;
+    uint32_t states[H + 1] = {0}, actions[H] = {0};
+    double rewards[H] = {0}, probability;
+    tacit_billboard board;
+    if (tacit_agent_plan(agent, &board, NULL) != TACIT_OK)
+        return;
+    for (size_t h = 0; h < (v->bandit != NULL ? 1 : H); h++) {
+        states[h] = (uint32_t)((user + h) % S);
+        const tacit_situation here = {
+            .step = h, .state = states[h], .features = carried ? features[h] : NULL};
+        if (tacit_agent_act(agent, &here, 0.5, &actions[h], &probability, NULL) != TACIT_OK)
+            return;
+        assert_true(actions[h] < A);
+        rewards[h] = 0.25 + 0.5 * (double)actions[h];
+    }
+    const tacit_trajectory t = {.states = states,
+                                .actions = actions,
+                                .rewards = rewards,
+                                .features = carried ? features[0] : NULL};
+    (void)!tacit_agent_learn(agent, &t, NULL);
+}
+
+/* --- States whose checksums are right ---------------------------------------------------------------- */
+
+typedef struct saved {
+    uint8_t *data;
+    size_t size;
+    struct {
+        size_t start, size;
+    } seals[SEALS]; /* what is followed by its checksum, from the inside out */
+    size_t n_seals;
+} saved;
+
+static void add_seal(saved *s, size_t start, size_t end)
+{
+    uint8_t digest[CHECKSUM];
+    if (start + CHECKSUM >= end || end > s->size || s->n_seals == SEALS)
+        return;
+    tacit__digest(&(tacit__bytes){s->data + start, end - start - CHECKSUM}, 1, digest);
+    if (memcmp(digest, s->data + end - CHECKSUM, CHECKSUM) != 0)
+        return;
+    s->seals[s->n_seals].start = start;
+    s->seals[s->n_seals++].size = end - start - CHECKSUM;
+}
+
+/* Whatever has a checksum says its own size in its second or third word, or goes to the end of what the agent's covers. */
+static saved save(const tacit_agent *agent)
+{
+    saved s = {0};
+    assert_ok(tacit_agent_save(agent, NULL, &s.size, NULL));
+    s.data = malloc(s.size);
+    assert_non_null(s.data);
+    assert_ok(tacit_agent_save(agent, s.data, &s.size, NULL));
+    for (size_t start = s.size - CHECKSUM; start-- > 0;) {
+        for (size_t at = start + 8; at <= start + 16 && at + 8 <= s.size; at += 8) {
+            uint64_t size;
+            memcpy(&size, s.data + at, sizeof size);
+            if (size > CHECKSUM && size <= s.size - start)
+                add_seal(&s, start, start + size);
+        }
+        if (start >= HEADER)
+            add_seal(&s, start, s.size - CHECKSUM);
+    }
+    assert_true(s.n_seals > 0 && s.seals[s.n_seals - 1].start == 0);
+    return s;
+}
+
+static void write_word(const saved *s, size_t at, uint64_t word)
+{
+    memcpy(s->data + at, &word, sizeof word);
+    for (size_t i = 0; i < s->n_seals; i++)
+        tacit__digest(&(tacit__bytes){s->data + s->seals[i].start, s->seals[i].size}, 1,
+                      s->data + s->seals[i].start + s->seals[i].size);
+}
+
+/* Loads it and, if it is taken, goes on with it to the end. */
+static bool is_taken(const struct variant *v, const saved *s)
+{
+    tacit_agent *agent = hire(v);
+    tacit_error err = {.message = ""};
+    tacit_status status = tacit_agent_load(agent, s->data, s->size, &err);
+    for (uint64_t k = 0; k < USERS; k++)
+        serve(agent, v, k);
+    if (status != TACIT_OK)
+        assert_true(err.status == status && err.message[0] != '\0');
+    tacit_agent_destroy(agent);
+    return status == TACIT_OK;
+}
+
+/* A counter is a word that says how many of the users there have been. (Versions may say the same, and no number of them is declared.) */
+static void counters_that_nobody_can_have_counted_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 63,
+                                     (uint64_t)1 << 54};
+    for (size_t i = 0; i < VARIANTS; i++) {
+        const struct variant *v = &variants[i];
+        tacit_agent *agent = hire(v);
+        size_t counters = 0;
+        for (uint64_t k = 0; k < STOP; k++)
+            serve(agent, v, k);
+        saved s = save(agent);
+        assert_true(is_taken(v, &s));
+        for (size_t at = HEADER; at + 8 <= s.size - CHECKSUM; at += 4) {
+            uint64_t word;
+            memcpy(&word, s.data + at, sizeof word);
+            if (word != STOP)
+                continue;
+            counters++;
+            for (size_t j = 0; j < sizeof large / sizeof *large; j++) {
+                write_word(&s, at, large[j]);
+                if (is_taken(v, &s))
+                    fail_msg("%s %zu: the counter at %zu of %zu was taken as %llu", v->kind, i, at,
+                             s.size, (unsigned long long)large[j]);
+            }
+            write_word(&s, at, word);
+        }
+        assert_true(counters > 0);
+        assert_true(is_taken(v, &s));
+        free(s.data);
+        tacit_agent_destroy(agent);
+    }
+}
+
+/* The users that reported each step, in a row: as many as there were, however they are told. */
+static void reports_of_single_steps_are_as_many_as_the_users(void **state)
+{
+    (void)state;
+    const struct variant *v = &variants[0];
+    tacit_agent *agent = hire(v);
+    for (uint64_t k = 0; k < STOP; k++)
+        serve(agent, v, k);
+    saved s = save(agent);
+    size_t found = 0;
+    for (size_t at = HEADER; at + 8 * H <= s.size - CHECKSUM && found == 0; at++) {
+        uint64_t n[H];
+        memcpy(n, s.data + at, sizeof n);
+        found = n[0] > 0 && n[0] < STOP && n[1] < STOP && n[2] < STOP && n[0] + n[1] + n[2] == STOP
+                    ? at
+                    : 0;
+    }
+    assert_true(found > 0);
+    uint64_t first;
+    memcpy(&first, s.data + found, sizeof first);
+    static const uint64_t others[] = {UINT64_MAX, UINT64_MAX - 100, STOP + 1};
+    for (size_t j = 0; j < 3; j++) {
+        write_word(&s, found, others[j]);
+        assert_false(is_taken(v, &s));
+    }
+    write_word(&s, found, first + 1);
+    assert_false(is_taken(v, &s));
+    write_word(&s, found, first);
+    assert_true(is_taken(v, &s));
+    free(s.data);
+    tacit_agent_destroy(agent);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_that_nobody_can_have_counted_are_refused),
+        cmocka_unit_test(reports_of_single_steps_are_as_many_as_the_users),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
