@@ -301,8 +301,7 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
                            situation->step, agent->horizon);
     if (agent->cutter == NULL)
         return act(agent, situation, chance, action, probability, err);
-    const tacit_situation here =
-        tacit__cutter_situation(agent->cutter, situation, &agent->was_cut);
+    const tacit_situation here = tacit__cutter_situation(agent->cutter, situation, &agent->was_cut);
     tacit_status status = act(agent, &here, chance, action, probability, err);
     tacit__agent_forget_user(agent);
     return status;

@@ -388,8 +388,7 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     }
     tacit__free(words);
     return good ? TACIT_OK
-                : tacit__fail(err, TACIT_OUT_OF_BOUND,
-                              "the model has numbers that are not finite");
+                : tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that are not finite");
 }
 
 /* The curator's bytes, the planner's and its checksum, the billboard's version. */

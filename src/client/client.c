@@ -345,8 +345,7 @@ static tacit_status follow(tacit_client *c, tacit_error *err)
     if (c->model == NULL && c->agent->family->follow == NULL)
         return TACIT_OK;
     if (c->model == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "the billboard has no model to make reports by");
+        return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard has no model to make reports by");
     tacit_status status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
     if (status == TACIT_OK)
         status = tacit_agent_billboard(c->agent, &plan, err);

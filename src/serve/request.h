@@ -53,7 +53,8 @@ struct tacit__request {
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
     bool has_reward, has_next;
-    bool outside; /* something of the user was cut into the learner's domain: for the answer alone */
+    bool
+        outside; /* something of the user was cut into the learner's domain: for the answer alone */
     double reward;
     uint32_t next_state;
     void (*resume)(tacit__request *request); /* set by whoever runs the handler */

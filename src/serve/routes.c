@@ -77,7 +77,8 @@ const tacit__route tacit__routes[] = {
      "All learners and how far they are.", "",
      "200: `learners`: `name`, `kind`, `model`, `limit`, `accepted`, `users`, `refused`, `left`, "
      "`version`, `learning`, `reason`, "
-     "`reward`, `reward_error`. `refused` is always 0: who was acknowledged counts, and a number of "
+     "`reward`, `reward_error`. `refused` is always 0: who was acknowledged counts, and a number "
+     "of "
      "those who do not would tell about one of them"},
     {"GET", "/v1/ledger", TACIT__SCOPE_READ, tacit__handle_ledger,
      "What was released, what it cost, what is left; as it is on disk.", "`?learner=`",

@@ -40,7 +40,9 @@ typedef struct space {
     }
 
 static const space spaces[] = {
-    {.world = "riverswim", .settings = {TEXT("states", "3"), TEXT("horizon", "4")}, .n_settings = 2},
+    {.world = "riverswim",
+     .settings = {TEXT("states", "3"), TEXT("horizon", "4")},
+     .n_settings = 2},
     {.world = "random-mixture",
      .settings = {TEXT("states", "3"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "2")},
      .n_settings = 4},
@@ -115,7 +117,7 @@ static uint32_t wild_index(uint64_t *seed, size_t n)
 
 static double wild_number(uint64_t *seed)
 {
-    const double values[] = {(double)NAN, HUGE_VAL, -HUGE_VAL,   DBL_MAX, -DBL_MAX, 1e200,
+    const double values[] = {(double)NAN, HUGE_VAL, -HUGE_VAL,   DBL_MAX, -DBL_MAX,  1e200,
                              -1e160,      3,        -2,          1,       0x1p-1074, 0,
                              1 + 1e-9,    -1e-9,    1 + 1.01e-9, 0.3};
     return values[random_below(seed, N_OF(values))];
@@ -138,9 +140,10 @@ static person person_of(const tacit_agent_request *q, uint64_t seed, bool wild)
     const tacit__domain d = tacit__domain_of(q);
     person p = {.good = !wild};
     for (size_t h = 0; h <= q->horizon; h++)
-        p.states[h] = q->n_states == 0             ? 0
-                      : wild && random_below(&seed, 3) == 0 ? wild_index(&seed, q->n_states)
-                                                   : (uint32_t)random_below(&seed, q->n_states);
+        p.states[h] = q->n_states == 0 ? 0
+                      : wild && random_below(&seed, 3) == 0
+                          ? wild_index(&seed, q->n_states)
+                          : (uint32_t)random_below(&seed, q->n_states);
     for (size_t h = 0; h < q->horizon; h++) {
         p.rewards[h] = wild ? wild_number(&seed) : random_unit(&seed);
         p.chance[h] = random_unit(&seed);
@@ -181,8 +184,7 @@ static void decide(tacit_agent *agent, const tacit_agent_request *q, person *p)
                                       .state = p->states[h],
                                       .features =
                                           carries(q) ? p->features + h * d.per_situation : NULL};
-        assert_ok(
-            tacit_agent_act(agent, &here, p->chance[h], &p->actions[h], &probability, NULL));
+        assert_ok(tacit_agent_act(agent, &here, p->chance[h], &p->actions[h], &probability, NULL));
         assert_true(p->actions[h] < q->n_actions);
         if (p->good && p->states[h] < q->n_states)
             p->rewards[h] = p->actions[h] == 0 ? 0.95 : 0.05 * p->rewards[h];
@@ -380,7 +382,8 @@ static void whose_action_is_gone_counts_like_everybody(void **state)
                     assert_ok(tacit_agent_act(agents[w], &(tacit_situation){.state = c}, chance, &a,
                                               &p, NULL));
                     r = a == 0 ? 0.95 : 0.05 * r;
-                    if (k == who && w == 1) { /* an action of an earlier billboard, if one is gone */
+                    if (k == who &&
+                        w == 1) { /* an action of an earlier billboard, if one is gone */
                         for (uint32_t i = 0; i < ACTIONS; i++)
                             a = board.mixed[c * ACTIONS + i] == 0 ? i : a;
                         gone += board.mixed[c * ACTIONS + a] == 0;

@@ -4,7 +4,8 @@
 #include "service/plain.h"
 
 #define CLIPPED                                                                                    \
-    "{kind: dp-ucbvi, outside: clip, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}\n"
+    "{kind: dp-ucbvi, outside: clip, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: "    \
+    "1}}\n"
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"
@@ -13,7 +14,8 @@ static const char yaml[] =
     "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 50, agent: " CLIPPED
     "  - {name: strict, space: {states: 3, actions: 4, horizon: 1}, users: 50, agent: " JOINT "}\n"
     "  - {name: walk, space: {states: 5, actions: 2, horizon: 2}, users: 50, agent: " CLIPPED
-    "  - {name: lines, space: {features: 2, actions: 2, bound: 2}, users: 50, agent: {kind: lin-ucb, "
+    "  - {name: lines, space: {features: 2, actions: 2, bound: 2}, users: 50, agent: {kind: "
+    "lin-ucb, "
     "outside: clip, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: shares, space: {features: 2, actions: 2, horizon: 2, simplex: yes}, users: 50, "
     "agent: {kind: lsvi-ucb, outside: clip, privacy: {model: joint, epsilon: 1}}}\n";
@@ -48,7 +50,7 @@ static void who_is_outside_is_cut_counts_and_is_told(void **state)
         bool place_cut;
         const char *reward;
         bool reward_cut;
-    } cases[] = {{"\"state\":2", false, "1", false},     {"\"state\":3", true, "0.5", false},
+    } cases[] = {{"\"state\":2", false, "1", false},      {"\"state\":3", true, "0.5", false},
                  {"\"state\":1e300", true, "1.01", true}, {"\"state\":-1", true, "-7", true},
                  {"\"state\":1.5", true, "1e308", true},  {"\"state\":0", false, "-1e-300", true}};
     static const struct {

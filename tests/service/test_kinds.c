@@ -98,7 +98,7 @@ typedef struct learner {
     bool local;
     char board[SERVER_ANSWER];
     uint64_t version;
-    visit *late; /* of somebody who has decided, and will tell after everybody else; joint */
+    visit *late;        /* of somebody who has decided, and will tell after everybody else; joint */
     char trouble[1200]; /* what went wrong; "": nothing */
 } learner;
 
@@ -133,9 +133,10 @@ static void write_entry(learner *l, const tacit_agent_kind *kind, unsigned model
     l->space = s;
     l->local = model >= TACIT_AGENT_LOCAL_PURE;
     (void)snprintf(l->name, sizeof l->name, "%s-%u", kind->name, model);
-    (void)snprintf(l->entry, sizeof l->entry,
-                   "  - {name: %s, users: 40, space: %s,\n     agent: {kind: %s, outside: clip%s%s}}\n", l->name,
-                   s->text, kind->name, settings_of(kind, model), privacy_of(model));
+    (void)snprintf(
+        l->entry, sizeof l->entry,
+        "  - {name: %s, users: 40, space: %s,\n     agent: {kind: %s, outside: clip%s%s}}\n",
+        l->name, s->text, kind->name, settings_of(kind, model), privacy_of(model));
 }
 
 static const char head[] = "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n";

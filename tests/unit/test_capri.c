@@ -428,11 +428,10 @@ static void a_late_user_counts_and_adds_nothing(void **state)
                                                             .actions = &action,
                                                             .rewards = &reward},
                                         NULL));
-            assert_ok(tacit_agent_learn(b,
-                                        &(tacit_trajectory){.states = &state_number,
-                                                            .actions = &action,
-                                                            .rewards = &other},
-                                        NULL));
+            assert_ok(tacit_agent_learn(
+                b,
+                &(tacit_trajectory){.states = &state_number, .actions = &action, .rewards = &other},
+                NULL));
         }
         assert_true(late > 20);
         tacit_trajectory user = {

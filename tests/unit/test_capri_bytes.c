@@ -254,9 +254,8 @@ static void a_late_report_counts_and_adds_nothing(void **state)
         assert_ok(tacit_agent_follow(device, model, publish(servers[0], model), NULL));
         size_t n = report(device, &u, bytes);
         for (size_t w = 0; w < 2; w++)
-            assert_ok(k % 3 == 2 && is_late
-                          ? tacit_agent_absorb(servers[w], late[w], size[w], NULL)
-                          : tacit_agent_absorb(servers[w], bytes, n, NULL));
+            assert_ok(k % 3 == 2 && is_late ? tacit_agent_absorb(servers[w], late[w], size[w], NULL)
+                                            : tacit_agent_absorb(servers[w], bytes, n, NULL));
         assert_true(same_state(servers[0], servers[1]));
     }
     tacit_agent_destroy(servers[0]);

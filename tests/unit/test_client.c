@@ -50,8 +50,9 @@ static void a_client_acts_by_the_billboard(void **state)
         tacit_client_act(client, &(tacit_situation){.step = 2, .state = 0}, &action, &p, NULL),
         TACIT_OUT_OF_BOUND);
     assert_false(tacit_client_was_cut(client));
-    assert_ok( /* a state that the learner does not have is the last one */
-        tacit_client_act(client, &(tacit_situation){.step = 0, .state = 7}, &action, &p, NULL));
+    assert_ok(/* a state that the learner does not have is the last one */
+              tacit_client_act(client, &(tacit_situation){.step = 0, .state = 7}, &action, &p,
+                               NULL));
     assert_true(action == 2 && p == 1 && tacit_client_was_cut(client));
     tacit_client_destroy(client);
     client = open_client(mixed);

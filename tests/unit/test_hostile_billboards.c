@@ -43,9 +43,9 @@ static const learner learners[] = {
     {.kind = "linopt-po", .steps = true, .mixture = true},
 };
 
-static const double wild[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, DBL_MAX, -DBL_MAX, 1e200, -1e200,
-                              1e154,       1e100,    -1e30,     0x1p-1074, 1e-200, 0,     -1,
-                              7,           0.5};
+static const double wild[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, DBL_MAX, -DBL_MAX,  1e200,
+                              -1e200,      1e154,    1e100,     -1e30,   0x1p-1074, 1e-200,
+                              0,           -1,       7,         0.5};
 
 static double pick(uint64_t *seed)
 {
@@ -70,15 +70,15 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
     tacit_agent_request *q = &c->request;
     tacit__known *k = &c->known;
     *c = (tacit__learner_config){.name = "hostile", .plan_every = 1};
-    *q = (tacit_agent_request){
-        .kind = l->kind,
-        .guarantee = {TACIT_MODEL_LOCAL, epsilons[random_below(seed, N_OF(epsilons))],
-                      l->pure ? 0 : 1e-4},
-        .n_states = l->steps || l->numbered ? S : 0,
-        .n_actions = A,
-        .horizon = l->steps ? H : 1,
-        .stationary = random_below(seed, 2) == 0,
-        .episodes = users[random_below(seed, N_OF(users))]};
+    *q = (tacit_agent_request){.kind = l->kind,
+                               .guarantee = {TACIT_MODEL_LOCAL,
+                                             epsilons[random_below(seed, N_OF(epsilons))],
+                                             l->pure ? 0 : 1e-4},
+                               .n_states = l->steps || l->numbered ? S : 0,
+                               .n_actions = A,
+                               .horizon = l->steps ? H : 1,
+                               .stationary = random_below(seed, 2) == 0,
+                               .episodes = users[random_below(seed, N_OF(users))]};
     if (random_below(seed, 2) == 0)
         c->monitor = (tacit_guarantee){TACIT_MODEL_LOCAL, 0.5, 0};
     k->features = l->features;
@@ -294,7 +294,8 @@ static void a_policy_that_is_not_the_models_is_refused(void **state)
             table = strstr(text, "\"mixed\":[[[");
             assert_non_null(table);
             table += strlen("\"mixed\":[[[");
-            const size_t row = strcspn(table, "]"); /* certain of the first action, in as many characters */
+            const size_t row =
+                strcspn(table, "]"); /* certain of the first action, in as many characters */
             char certain[64] = "1,0";
             assert_true(row < sizeof certain);
             if (strncmp(table, "1,0]", 4) == 0)

@@ -26,9 +26,9 @@ static void numbers_beyond_the_last_are_the_last(void **state)
 static void rewards_are_clamped_and_no_number_says_nothing(void **state)
 {
     (void)state;
-    const double cases[][2] = {{0, 0},           {1, 1},        {0.3, 0.3},     {-1e-300, 0},
-                               {-HUGE_VAL, 0},   {1 + 1e-9, 1}, {HUGE_VAL, 1},  {(double)NAN, 0.5},
-                               {0x1p-1074, 0x1p-1074}};
+    const double cases[][2] = {
+        {0, 0},        {1, 1},        {0.3, 0.3},         {-1e-300, 0},          {-HUGE_VAL, 0},
+        {1 + 1e-9, 1}, {HUGE_VAL, 1}, {(double)NAN, 0.5}, {0x1p-1074, 0x1p-1074}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         double x = cases[i][0];
         assert_true(tacit__domain_cut_reward(&x) == !(cases[i][0] == cases[i][1]));
