@@ -6,6 +6,7 @@
  * however far outside the domain, it acts, and its report is made. Fixed seeds: the same billboards every time. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,20 @@ static double *table_of(size_t n)
     return table;
 }
 
+/* A parameter of the kind at one end of its range; false: it keeps its default. */
+static bool set_parameter(const char *kind, uint64_t *seed, tacit_setting *out)
+{
+    static char text[40];
+    const tacit_agent_kind *k = tacit_agent_kind_find(kind);
+    const tacit_parameter *p = &k->parameters[random_below(seed, k->n_parameters)];
+    const double end = random_below(seed, 2) == 0 ? p->low : p->high;
+    if (p->type != TACIT_PARAMETER_REAL && p->type != TACIT_PARAMETER_INTEGER)
+        return false;
+    (void)snprintf(text, sizeof text, "%.17g", end);
+    *out = (tacit_setting){.key = p->name, .value = text};
+    return true;
+}
+
 /* Settings of the server's choice; bounds and numbers of users from one end of what is possible to the other. */
 static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
 {
@@ -79,6 +94,11 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
                                .horizon = l->steps ? H : 1,
                                .stationary = random_below(seed, 2) == 0,
                                .episodes = users[random_below(seed, N_OF(users))]};
+    static tacit_setting setting;
+    if (random_below(seed, 2) == 0 && set_parameter(l->kind, seed, &setting)) {
+        q->settings = &setting;
+        q->n_settings = 1;
+    }
     if (random_below(seed, 2) == 0)
         c->monitor = (tacit_guarantee){TACIT_MODEL_LOCAL, 0.5, 0};
     k->features = l->features;
@@ -90,6 +110,10 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
         double *x = k->table[TACIT__TABLE_FEATURES] = table_of(n);
         for (size_t i = 0; i < n; i++)
             x[i] = 0.5 * k->bound * random_unit(seed);
+        if (random_below(seed, 3) == 0) { /* one context at the end of what is taken for rounding */
+            memset(x, 0, D * sizeof *x);
+            x[1] = k->bound * (1 + 9e-10);
+        }
     }
     if (l->rewards) {
         double *x = k->table[TACIT__TABLE_REWARDS] = table_of(H * S * A);
