@@ -253,7 +253,8 @@ static void impossible_declarations_are_refused(void **state)
         request.outside = (tacit_outside)2;
         assert_status(tacit_agent_create(&request, NULL, &agent, NULL), TACIT_BAD_ARGUMENT);
     }
-    const double points[] = {0.5, 0.5, 0, 1 + 9e-10}; /* contexts that users could only be refused in */
+    const double points[] = {0.5, 0.5, 0,
+                             1 + 9e-10}; /* contexts that users could only be refused in */
     const tacit_bandit bandit = {.dimension = 2, .bound = 1, .disjoint = true, .points = points};
     const tacit_agent_request request = {.kind = "lin-ucb",
                                          .n_states = 2,
