@@ -211,6 +211,8 @@ typedef struct tacit_agent_methods {
     void (*destroy)(void *self); /* also of NULL */
     /* Only what was released may enter the billboard. */
     tacit_status (*plan)(void *self, tacit_billboard *out, tacit_error *err);
+    /* Everybody in the declared domain counts, whatever is in their data: what is of no use adds nothing, and takes its place. With
+     * TACIT_OUTSIDE_CLIP nobody else comes. */
     tacit_status (*learn)(void *self, const tacit_trajectory *user, tacit_error *err);
     /* The ledger that every released number went through: its plan is what `tacit explain` shows, and what is not in
      * it cannot be released. NULL, the method or what it returns: model none. */
