@@ -97,7 +97,7 @@ tacit_status tacit__capri_check_report(const void *self, const void *bytes, size
                                        tacit_error *err)
 {
     double *noisy = NULL;
-    bool late;
+    bool late = false;
     tacit_status status = open_report(self, bytes, size, &late, err);
     if (status == TACIT_OK && late)
         return tacit__fail(err, TACIT_LATE,
@@ -115,7 +115,7 @@ tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tac
     capri_agent *agent = self;
     const capri_model m = tacit__capri_model(agent);
     double *noisy = NULL;
-    bool late;
+    bool late = false;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "this learner follows the model of another one: it takes no reports");
