@@ -17,6 +17,7 @@
 
 #include "agents/family.h"
 #include "agents/forecast.h"
+#include "agents/outside.h"
 #include "agents/reading.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -197,12 +198,34 @@ static void destroy(void *self)
     tacit__free(agent);
 }
 
+/* Features of numbered contexts keep the bound: else the curator would refuse whoever is in a context that does not. */
+static tacit_status check_points(const tacit__reading *r, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    const tacit__domain domain = tacit__domain_of(q);
+    double *row = tacit__alloc(domain.per_situation, sizeof *row);
+    tacit_status status = row != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (size_t s = 0; s < q->n_states && q->bandit->points != NULL && status == TACIT_OK; s++) {
+        memcpy(row, q->bandit->points + s * domain.per_situation,
+               domain.per_situation * sizeof *row);
+        if (tacit__domain_cut_features(&domain, row))
+            status = tacit__reading_fail(r, err, TACIT_OUT_OF_BOUND,
+                                         "the features of context %zu are longer than their bound "
+                                         "%g, or not finite",
+                                         s, domain.bound);
+    }
+    tacit__free(row);
+    return status;
+}
+
 static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_noise *noise,
                           tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     tacit__regression_options curator;
-    tacit_status status = read_arms(r, &agent->arms, err);
+    tacit_status status = check_points(r, err);
+    if (status == TACIT_OK)
+        status = read_arms(r, &agent->arms, err);
     if (status == TACIT_OK)
         status = read_curator(r, agent->arms, &curator, err);
     if (status != TACIT_OK)

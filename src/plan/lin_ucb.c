@@ -229,6 +229,8 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
         if (p->o.blocks > 1)
             form(p, b, features, &p->inner[a], &p->square[a]);
         scores[a] = p->inner[a] + p->o.bonus_scale * b->beta * sqrt(p->square[a]);
+        if (isnan(scores[a])) /* a model from elsewhere may be so large that it cancels out */
+            scores[a] = -HUGE_VAL;
         if (scores[a] > best) {
             best = scores[a];
             ties = 0;

@@ -41,7 +41,7 @@ static void everything_that_is_written_is_read(void **state)
                                 "runs: 3\n"
                                 "seed: 9\n"
                                 "agents:\n"
-                                "  - {label: A b, kind: ucbvi, bonus_scale: 0.5}\n"
+                                "  - {label: A b, kind: ucbvi, bonus_scale: 0.5, outside: clip}\n"
                                 "  - kind: dp-ucbvi\n"
                                 "    privacy: {model: local, epsilon: 2, delta: 0,\n"
                                 "              calibration: published, sums: tree}\n"
@@ -61,6 +61,7 @@ static void everything_that_is_written_is_read(void **state)
     assert_int_equal(f->n_agents, 3);
     assert_string_equal(f->agents[0].label, "A b");
     assert_int_equal(f->agents[0].n_settings, 1);
+    assert_int_equal(f->agents[0].outside, TACIT_OUTSIDE_CLIP);
     assert_int_equal(f->agents[0].settings[0].line, 7);
     assert_int_equal(f->agents[0].guarantee.model, TACIT_MODEL_NONE);
     const tacit_entry *b = &f->agents[1];
@@ -72,6 +73,7 @@ static void everything_that_is_written_is_read(void **state)
     assert_string_equal(b->sums, "tree");
     assert_int_equal(b->line, 8);
     assert_false(b->yardstick);
+    assert_int_equal(b->outside, TACIT_OUTSIDE_REFUSE);
     assert_true(f->agents[2].yardstick);
     tacit_experiment_destroy(e);
 }
