@@ -1,7 +1,10 @@
 /* Features: what is publicly known about the structure of a world, for learners that do not count states.
  *
  * Callbacks are asked for every pair when an agent is created, in order, perhaps more than once, and must always answer the
- * same; what they are given by reference must outlive the agent that was told about it. */
+ * same; what they are given by reference must outlive the agent that was told about it.
+ *
+ * All of this counts as public, and is used without noise. Features, mixtures, kernels, norms and weights must not be fitted on the people whose
+ * data the agent is to protect: what is fitted on them tells about them. Choose them by what is known otherwise, or on other people's data. */
 #ifndef TACIT_FEATURES_H
 #define TACIT_FEATURES_H
 

@@ -79,12 +79,7 @@ static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noi
                        : o->rank < pairs ? o->rank
                                          : pairs;
     tacit__capri_fingerprint(agent, r);
-    agent->remark = o->width == TACIT__WIDTH_THEORY
-                        ? "the printed width drops nothing before some 1e11 users: uniform play"
-                    : o->bonus_scale < 1
-                        ? "bonus_scale below 1: good actions may be dropped, the regret theorem "
-                          "does not apply; privacy does not depend on it"
-                        : "";
+    tacit__capri_write_remark(agent, r);
     status = make_curator(agent, r, noise, err);
     if (status == TACIT_OK)
         tacit__capri_set_mark(agent);

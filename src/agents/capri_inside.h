@@ -34,7 +34,7 @@ typedef struct capri_agent {
     capri_model theirs; /* which lies there */
     uint8_t mark[CAPRI_MARK]; /* of the model: reports name the one that they were made by */
     uint8_t request[TACIT__KEY_BYTES]; /* fingerprint */
-    const char *remark;
+    char remark[400];
     tacit_guarantee guarantee;
     double published; /* scale of that calibration, or 0 */
 } capri_agent;
@@ -48,6 +48,8 @@ TACIT_MUST_USE tacit_status tacit__capri_read(const tacit__reading *r, tacit__ca
                                               tacit_error *err);
 /* Of the published calibration; 0: another one is asked for. */
 double tacit__capri_published(const tacit_agent_request *request);
+/* What is to be known about the settings beside their help. */
+void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r);
 /* A hash of all that saved states must agree with. */
 void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r);
 

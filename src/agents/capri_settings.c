@@ -11,6 +11,7 @@
  * Published calibration: sigma_0 = sigma_max (4 B ln T / epsilon) sqrt(ln(1.25 ln T / delta)) on every coordinate of the
  * sum of y v; vectors divided by B sigma_max instead of their length have the constant (4 ln T / epsilon) sqrt(...). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents/capri_inside.h"
@@ -178,6 +179,34 @@ tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *ou
         return status;
     out->pairs = pairs;
     return check_size(r, out, err);
+}
+
+/* Somebody chose how likely contexts are: they are not all alike. */
+static bool has_chosen_weights(const tacit_agent_request *q)
+{
+    for (size_t i = 1; q->bandit->weights != NULL && i < q->n_states; i++)
+        if (q->bandit->weights[i] != q->bandit->weights[0])
+            return true;
+    return false;
+}
+
+void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r)
+{
+    const tacit__capri_options *o = &agent->options;
+    const bool chosen =
+        r->request->guarantee.model != TACIT_MODEL_NONE &&
+        (r->values[KERNEL].given || r->values[NORM].given || has_chosen_weights(r->request));
+    const char *learning =
+        o->width == TACIT__WIDTH_THEORY
+            ? "the printed width drops nothing before some 1e11 users: uniform play"
+        : o->bonus_scale < 1 ? "bonus_scale below 1: good actions may be dropped, the regret "
+                               "theorem does not apply; privacy does not depend on it"
+                             : "";
+    (void)snprintf(agent->remark, sizeof agent->remark, "%s%s%s", learning,
+                   chosen && learning[0] != '\0' ? "; " : "",
+                   chosen ? "kernel, norm and weights count as public: if they were fitted on the "
+                            "same people, they tell about them, and no noise covers that"
+                          : "");
 }
 
 void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)

@@ -337,9 +337,14 @@ static void judge(whole *w)
 
 /* --- The structure ----------------------------------------------------------------------------------- */
 
-static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark, whole **out)
+static const char recalled[] = "; recalled from later papers and public code, not checked against "
+                               "the paper's own text";
+
+static tacit_status allocate(const tacit_plan *plan, size_t n, const char *remark,
+                             const char *printed, whole **out)
 {
     size_t bytes = strlen(remark) + 1 + 2 * SENTENCE + COMPOSITION + REPORT_LINE;
+    bytes += strlen(printed) + sizeof recalled;
     for (size_t i = 0; i < n; i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
         bytes += strlen(r->name) + 1 + SENTENCE;
@@ -391,8 +396,13 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     const char *remark = request->remark != NULL ? request->remark : "";
     if (promises && plan == NULL)
         return tacit__fail(err, TACIT_BAD_PLAN, "a guarantee is claimed, but nothing is declared");
+    tacit__printed_place printed = {.words = ""};
+    if (promises && request->kind != NULL)
+        printed = tacit__printed_at(request->kind, request->claim.model);
+    printed.recalled = printed.recalled && printed.words[0] != '\0';
     whole *w;
-    tacit_status status = allocate(plan, promises ? tacit_plan_size(plan) : 0, remark, &w);
+    tacit_status status =
+        allocate(plan, promises ? tacit_plan_size(plan) : 0, remark, printed.words, &w);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit_explanation *e = &w->face;
@@ -408,9 +418,7 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
               "everybody else, so whether a user counts does not depend on their data; what "
               "is learned from lies in the domain, so no sensitivity changes"
             : "";
-    e->paper = promises && request->kind != NULL
-                   ? tacit__printed_at(request->kind, request->claim.model)
-                   : "";
+    e->paper = say(w, SIZE_MAX, "%s%s", printed.words, printed.recalled ? recalled : "");
     e->words = request->yardstick ? "learns nothing from anybody, so there is nothing to protect"
                                   : "releases exact numbers and promises nothing";
     if (promises) {

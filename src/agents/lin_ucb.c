@@ -7,7 +7,8 @@
  * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical defaults were chosen on
  * linear-bandit worlds and synthetic people; privacy depends on none of them.
  *
- * Published calibrations. Joint [SS18]: binary tree, released after every user, noise of standard deviation
+ * Published calibrations, recalled from later papers and public code and not checked against the papers' own texts (printed_at.c says so).
+ * Only the noise is theirs, widths are ours. Joint [SS18]: binary tree, released after every user, noise of standard deviation
  * 4 sqrt(m) (L^2 + B^2) ln(4 / delta) / epsilon, m = 1 + ceil(log2 T), on the entries of the symmetric matrix of [x y]
  * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2 ln(1.25 / delta)) / epsilon on
  * every entry of the upper triangle and of x y. */
@@ -63,7 +64,10 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
 };
 
 static const tacit_agent_kind kinds[] = {
-    {"lin-ucb", "optimism with linear rewards; shared or disjoint actions, any contexts",
+    {"lin-ucb",
+     "optimism with linear rewards; shared or disjoint actions, any contexts; how features are "
+     "made "
+     "counts as public and must not be fitted on the same people",
      "Abbasi-Yadkori, Pal, Szepesvari 2011; joint: Shariff, Sheffet 2018; local: Zheng, Cai, "
      "Huang, "
      "Li, Wang 2020",

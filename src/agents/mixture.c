@@ -102,9 +102,12 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
                                             .centred = radius->centred[i],
                                             .nonnegative = of_rewards ? sign->nonnegative_rewards
                                                                       : sign->nonnegative,
+                                            .weighted = agent->kind == UCRL_VTR_PLUS && i == 0,
                                             .parameter_norm = radius->parameter_norm[i],
                                             .share = i == 0 ? share : 1 - share};
     }
+    for (size_t i = 0; i < o.n_streams && !radius->printed; i++)
+        o.streams[i].table = tacit__optimist_table(agent->planner, i);
     if (radius->printed)
         print_noise(agent, r, &o);
     tacit_status status = tacit__reading_mechanism(r, &o.mechanism, err);

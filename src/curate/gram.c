@@ -4,10 +4,14 @@
  * user's pair, 0 elsewhere. |x| and |y| are clipped here to the radius r_h of the step, weights w to [0, 1], whatever
  * the lens says, so the bound holds on every path. sqrt(w) x and sqrt(w) y are again within the radius, hence
  *
- *     replaced user, all steps:  L2^2 = J(1, c^2) sum_h r_h^4,   L1 = L1(step) sum_h r_h^2      (sensitivity.c)
+ *     replaced user, all steps:  L2^2 = F sum_h r_h^4,   L1 = L1(step) sum_h r_h^2      (sensitivity.c)
  *
- * Blocks of different pairs are orthogonal, which is c = 0 in the proof of J: no worse. Rounding to the lattice moves
- * each coordinate by half a step, two users by a step: the declared movement has room for that. */
+ * where F is J(1, c^2) of the unit ball; in blocks, whose features are the same for every pair by the lens's layout, that of blocks;
+ * and with a public table the least of that and what table_reach.c proves of the table. For that, x must be what the table makes of
+ * values within their range, so the curator clips the values and multiplies them with the table itself.
+ *
+ * Rounding to the lattice moves each coordinate by half a step, two users by a step: the declared movement has room for
+ * that. */
 #include "curate/gram.h"
 
 #include <math.h>
@@ -18,7 +22,9 @@
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "curate/sensitivity.h"
+#include "curate/table_reach.h"
 #include "linalg/symmetric.h"
+#include "sums/lattice.h"
 
 static bool is_private(const tacit__gram *c)
 {
@@ -42,6 +48,16 @@ static double failure_of_a_block(const tacit__gram *c, const stream *s)
     return c->o.failure / (double)s->o.frame.blocks;
 }
 
+/* Printed calibrations are judged for all features of norm 1, as their papers mean them. */
+static tacit__angle angle_of(const stream *s)
+{
+    if (s->o.nonnegative)
+        return TACIT__ACUTE;
+    if (s->o.frame.blocks == 1 || s->o.printed_gram > 0)
+        return TACIT__ANY_ANGLE;
+    return s->o.centred ? TACIT__BLOCKS : TACIT__ACUTE;
+}
+
 /* The bonus suffers like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
 static double choose_ratio(const tacit__gram *c, const stream *s)
 {
@@ -53,50 +69,90 @@ static double choose_ratio(const tacit__gram *c, const stream *s)
     bool laplace = is_laplace(c);
     size_t width = s->o.frame.width;
     return tacit__best_ratio(3 * s->o.parameter_norm * tacit__level_matrix(1, width, eta, laplace),
-                             tacit__level_vector(1, width, eta, laplace), s->o.nonnegative,
+                             tacit__level_vector(1, width, eta, laplace), angle_of(s),
                              laplace ? width : 0);
 }
 
-/* The lattice has at least 2^26 steps in the bound, fewer only beyond 2^28 users; see sums/lattice.c. */
-static double lattice_step(double bound, uint64_t users)
+/* F, and why. */
+static tacit_status find_reach(const tacit__gram *c, stream *s)
 {
-    return bound * exp2(1 - fmin(26, 54 - ceil(log2((double)users))));
+    const tacit__angle angle = angle_of(s);
+    const double square = s->ratio * s->ratio;
+    double found = HUGE_VAL;
+    tacit_status status = TACIT_OK;
+    s->reach = tacit__joint_square(1, square, angle);
+    s->spec.reason =
+        s->o.nonnegative ? "features and targets >= 0: 2 + 2 c^2 a step for (iso xx', c x y)"
+        : angle == TACIT__ACUTE
+            ? "x, x' in different blocks, or the same: 2 + 2 c^2 a step for (iso xx', c x y)"
+        : angle == TACIT__BLOCKS ? "x, x' in different blocks, or the same with y' = -y: max{2 + 2 "
+                                   "c^2, 4 c^2} a step for (iso xx', c x y)"
+        : square > 2             ? "x' = -x, targets 1: 4 c^2 a step for (iso xx', c x y)"
+                     : "x, x' at the worst angle: (2 + c^2)^2 / 2 a step for (iso xx', c x y)";
+    if (s->o.table != NULL) {
+        const tacit__part_table table = {.parts = s->o.table,
+                                         .n_states = c->o.n_states,
+                                         .width = s->o.frame.width,
+                                         .pairs = s->o.frame.pairs,
+                                         .low = s->o.centred ? -1 : 0,
+                                         .weighted = s->o.weighted};
+        status = tacit__table_reach(&table, s->ratio, &found);
+    }
+    if (found < s->reach) {
+        s->reach = found;
+        s->spec.reason =
+            "both users meet the same values, and their features are those of the "
+            "public table: the largest |(iso xx', c x y) - (iso x'x'^T, c x' y')| over "
+            "all pairs and values, by a search with a proved bound";
+    }
+    return status;
 }
 
-static tacit_sum_spec spec_of(const tacit__gram *c, const stream *s)
+/* Fills in the bounds, with room for rounding to a lattice of this step. */
+static void set_bounds(stream *s, double step)
 {
     const tacit__frame *f = &s->o.frame;
+    const double nonzeros = (double)(f->steps * tacit__frame_cell(f)), up = 1 + 1e-12;
+    const double differing = fmin(2 * nonzeros, (double)s->size);
     double squares = 0, fourths = 0;
     for (size_t h = 0; h < f->steps; h++) {
         double r = radius(&s->o, h);
         squares += r * r;
         fourths += r * r * r * r;
     }
-    uint64_t users = c->o.episodes > 1 ? c->o.episodes - 1 : 1;
-    double nonzeros = (double)(f->steps * tacit__frame_cell(f));
-    double differing = fmin(2 * nonzeros, (double)s->size), up = 1 + 1e-12;
-    double bound_l2 = up * sqrt(fourths) * tacit__step_norm_l2(s->ratio);
-    double step = lattice_step(bound_l2, users);
-    bound_l2 += sqrt(nonzeros) * step; /* rounding never leaves it */
-    tacit_sum_spec spec = {
-        .mechanism = c->o.mechanism,
-        .law = !is_private(c)  ? TACIT_LAW_NONE
-               : is_laplace(c) ? TACIT_LAW_LAPLACE
-                               : TACIT_LAW_GAUSSIAN,
-        .dimension = s->size,
-        .users = users,
-        .bound = {.l2 = bound_l2, .nonzeros = (uint64_t)nonzeros},
-        .sensitivity_l2 = up * sqrt(fourths) * tacit__step_l2(s->ratio, s->o.nonnegative) +
-                          sqrt(differing) * step,
-        .sensitivity_l1 = up * squares * tacit__step_l1(s->ratio, f->width) + differing * step,
-        .sensitivity_on_lattice = true,
-        .reason = s->o.nonnegative
-                      ? "features and targets >= 0: 2 + 2 c^2 a step for (iso xx', c x y)"
-                      : "x, x' at the worst angle: (2 + c^2)^2 / 2 a step for (iso xx', c x y)"};
-    spec.bound.l1 = up * squares * tacit__step_norm_l1(s->ratio, f->width) + nonzeros * step;
-    if (!s->o.nonnegative && s->ratio * s->ratio > 2)
-        spec.reason = "x' = -x, targets 1: 4 c^2 a step for (iso xx', c x y)";
-    return spec;
+    s->spec.bound = (tacit_bound){
+        .l1 = up * squares * tacit__step_norm_l1(s->ratio, f->width) + nonzeros * step,
+        .l2 = up * sqrt(fourths) * tacit__step_norm_l2(s->ratio) + sqrt(nonzeros) * step,
+        .nonzeros = (uint64_t)nonzeros};
+    s->spec.sensitivity_l2 = up * sqrt(fourths * s->reach) + sqrt(differing) * step;
+    s->spec.sensitivity_l1 = up * squares * tacit__step_l1(s->ratio, f->width) + differing * step;
+}
+
+/* The sum, and the step of its lattice, which its bounds depend on in turn: until the step that they are made for is no finer than the
+ * one that is chosen for them. */
+static tacit_status describe(const tacit__gram *c, stream *s, tacit_error *err)
+{
+    double step = 0;
+    s->spec = (tacit_sum_spec){.mechanism = c->o.mechanism,
+                               .law = !is_private(c)  ? TACIT_LAW_NONE
+                                      : is_laplace(c) ? TACIT_LAW_LAPLACE
+                                                      : TACIT_LAW_GAUSSIAN,
+                               .dimension = s->size,
+                               .users = c->o.episodes > 1 ? c->o.episodes - 1 : 1,
+                               .sensitivity_on_lattice = true};
+    tacit_status status = find_reach(c, s);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    for (int i = 0; i < 4; i++) {
+        tacit__lattice lattice;
+        set_bounds(s, step);
+        status = tacit__lattice_choose(&s->spec, s->size, &lattice, err);
+        if (status != TACIT_OK || ldexp(1, -lattice.bits) <= step)
+            return status;
+        step = ldexp(1, -lattice.bits);
+    }
+    return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %zu features",
+                       s->o.frame.width);
 }
 
 /* The weight that makes the calibrator give this stream its share of mu^2, or of epsilon; see account/plan.c. */
@@ -125,9 +181,10 @@ static tacit_status open_sums(tacit__gram *c, tacit_noise *noise, tacit_error *e
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
         s->ratio = choose_ratio(c, s);
-        tacit_sum_spec spec = spec_of(c, s);
         tacit_release line;
-        status = tacit_sum_declare(&spec, s->o.name, &line, err);
+        status = describe(c, s, err);
+        if (status == TACIT_OK)
+            status = tacit_sum_declare(&s->spec, s->o.name, &line, err);
         if (status == TACIT_OK && is_private(c))
             line.weight = weight_of(c, s, &line);
         if (status == TACIT_OK)
@@ -139,9 +196,8 @@ static tacit_status open_sums(tacit__gram *c, tacit_noise *noise, tacit_error *e
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         stream *s = &c->streams[i];
-        tacit_sum_spec spec = spec_of(c, s);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->o.name));
-        status = tacit_sum_create(&spec, c->ledger, s->o.name, &s->sum, err);
+        status = tacit_sum_create(&s->spec, c->ledger, s->o.name, &s->sum, err);
     }
     tacit_plan_destroy(plan);
     return status;
@@ -160,6 +216,9 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
         stream *s = &c->streams[i];
         s->o = c->o.streams[i];
         TACIT__REQUIRE(!(s->o.centred && s->o.nonnegative));
+        TACIT__REQUIRE(s->o.table == NULL || s->o.frame.blocks == 1);
+        if (!is_private(c) || is_laplace(c)) /* L1 movements are those of the unit ball */
+            s->o.table = NULL;
         s->size = tacit__frame_size(&s->o.frame);
         s->x = tacit__alloc(s->size, sizeof *s->x);
         s->sums = tacit__alloc(s->size, sizeof *s->sums);
@@ -289,15 +348,36 @@ static double clip(double value, double low, double high)
     return value >= low ? (value <= high ? value : high) : low; /* NaN: low */
 }
 
-/* The features of a pair at a step into s->step, within the radius and with the declared signs. */
-static void look(const stream *s, const tacit__lens *lens, size_t h, size_t pair)
+/* What the table makes of the values of a step, into s->step. */
+static void multiply(const tacit__gram *c, const stream *s, const tacit__lens *lens, size_t h,
+                     size_t pair)
 {
     const tacit__frame *f = &s->o.frame;
-    const double *from = lens->features + h * lens->stride;
-    size_t stride = f->blocks == 1 ? f->pairs : 1, first = f->blocks == 1 ? pair : 0;
+    const double r = radius(&s->o, h), *v = lens->targets + h * c->o.n_states;
+    for (size_t j = 0; j < f->width; j++)
+        s->step[j] = 0;
+    for (size_t next = 0; next < c->o.n_states; next++) {
+        const double *part = s->o.table + next * f->width * f->pairs + pair;
+        double value = clip(v[next], s->o.centred ? -r : 0, r);
+        for (size_t j = 0; j < f->width; j++)
+            s->step[j] += part[j * f->pairs] * value;
+    }
+}
+
+/* The features of a pair at a step into s->step, within the radius and with the declared signs. */
+static void look(const tacit__gram *c, const stream *s, const tacit__lens *lens, size_t h,
+                 size_t pair)
+{
+    const tacit__frame *f = &s->o.frame;
+    const size_t stride = f->blocks == 1 ? f->pairs : 1, first = f->blocks == 1 ? pair : 0;
+    if (s->o.table != NULL)
+        multiply(c, s, lens, h, pair);
+    else
+        for (size_t j = 0; j < f->width; j++)
+            s->step[j] = lens->features[h * lens->stride + first + j * stride];
     double square = 0, r = radius(&s->o, h);
     for (size_t j = 0; j < f->width; j++) {
-        double x = from[first + j * stride];
+        double x = s->step[j];
         x = s->o.nonnegative && !(x > 0) ? 0 : x;
         s->step[j] = x;
         square += x * x;
@@ -325,7 +405,7 @@ void tacit__gram_contribute(const tacit__gram *c, stream *s, const tacit__trajec
                                          : u->rewards[h];
         y = clip(y, s->o.centred ? -r : 0, r);
         double w = lens->weights != NULL ? clip(lens->weights[h * f->pairs + pair], 0, 1) : 1;
-        look(s, lens, h, pair);
+        look(c, s, lens, h, pair);
         tacit__packed_outer(f->width, w, s->step, at);
         for (size_t j = 0; j < f->width; j++)
             at[packed + j] = s->ratio * w * y * s->step[j];

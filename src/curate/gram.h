@@ -19,9 +19,13 @@ enum { TACIT__MAX_GRAM_STREAMS = 2 };
 typedef struct tacit__gram_stream {
     const char *name;
     tacit__frame frame;
-    const double *radius;  /* [steps] in (0, 1]: largest |x| and |y| of a step; NULL: ones */
-    bool centred;          /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
-    bool nonnegative;      /* no component of a feature vector is negative; excludes `centred` */
+    const double *radius; /* [steps] in (0, 1]: largest |x| and |y| of a step; NULL: ones */
+    bool centred;         /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
+    bool nonnegative;     /* no component of a feature vector is negative; excludes `centred` */
+    bool weighted;        /* lenses have weights */
+    /* One block: features are the sum over next states of this public table, [next state][width][pair], times the targets, and the
+     * curator computes them itself. Must outlive it. NULL: features are the lens's, whatever they are. */
+    const double *table;
     double parameter_norm; /* |w| of a block, for the proportion between both noises */
     double share;          /* of the budget */
     /* A printed calibration: the noise of every packed coordinate of the Gram matrix, and of the response. 0: sound

@@ -6,8 +6,10 @@
 
 typedef struct stream {
     tacit__gram_stream o;
+    tacit_sum_spec spec;
     size_t size;  /* numbers in the sum */
     double ratio; /* c */
+    double reach; /* the largest squared L2 movement of a step with radius 1 */
     double scale; /* of the noise on the Gram matrix, 0 without */
     double *x;    /* a user's contribution; zero between users */
     double *sums; /* the last release, c divided out */

@@ -3,6 +3,10 @@
  * largest at c = -min(1, b / 2a): 2a + 2b + b^2 / 2a if b <= 2a, else 4b. Shorter vectors and smaller targets move less;
  * signs of targets only turn c into -|c|. If no component is negative then c >= 0, and c = 0 is best: 2a + 2b.
  *
+ * In blocks, where every pair has the same features in a block of its own, two users' vectors are orthogonal or the same. Orthogonal ones
+ * move by at most 2a + 2b. The same one moves no Gram matrix, and the response by |y - y'|: by b if targets are not negative, which is
+ * less, and by 4b if they have both signs.
+ *
  * In L1: |iso(x x^T)|_1 = |x|_2^2 + (|x|_1^2 - |x|_2^2) / sqrt(2) <= 1 + (d - 1) / sqrt(2), |x y|_1 <= sqrt(d), both largest
  * at x = (1, .., 1) / sqrt(d), and two users are at most twice as far apart.
  *
@@ -12,16 +16,18 @@
 
 #include <math.h>
 
-double tacit__joint_square(double a, double b, bool nonnegative)
+double tacit__joint_square(double a, double b, tacit__angle angle)
 {
-    if (nonnegative)
+    if (angle == TACIT__ACUTE)
         return 2 * a + 2 * b;
+    if (angle == TACIT__BLOCKS)
+        return fmax(2 * a + 2 * b, 4 * b);
     return b <= 2 * a ? 2 * a + 2 * b + b * b / (2 * a) : 4 * b;
 }
 
-double tacit__step_l2(double ratio, bool nonnegative)
+double tacit__step_l2(double ratio, tacit__angle angle)
 {
-    return sqrt(tacit__joint_square(1, ratio * ratio, nonnegative));
+    return sqrt(tacit__joint_square(1, ratio * ratio, angle));
 }
 
 double tacit__step_norm_l2(double ratio)
@@ -42,21 +48,20 @@ double tacit__step_l1(double ratio, size_t width)
 
 typedef struct proportion {
     double gram_cost, response_cost;
-    bool nonnegative;
+    tacit__angle angle;
     size_t width;
 } proportion;
 
 static double suffering(const proportion *p, double log_ratio)
 {
     double ratio = exp(log_ratio);
-    double noise =
-        p->width > 0 ? tacit__step_l1(ratio, p->width) : tacit__step_l2(ratio, p->nonnegative);
+    double noise = p->width > 0 ? tacit__step_l1(ratio, p->width) : tacit__step_l2(ratio, p->angle);
     return noise * (p->gram_cost + p->response_cost / ratio);
 }
 
-double tacit__best_ratio(double gram_cost, double response_cost, bool nonnegative, size_t width)
+double tacit__best_ratio(double gram_cost, double response_cost, tacit__angle angle, size_t width)
 {
-    const proportion p = {gram_cost, response_cost, nonnegative, width};
+    const proportion p = {gram_cost, response_cost, angle, width};
     const double golden = 0.61803398874989484820;
     double low = log(1e-4), high = log(1e4);
     double left = high - golden * (high - low), right = low + golden * (high - low);

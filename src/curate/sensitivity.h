@@ -6,15 +6,20 @@
 #ifndef TACIT_CURATE_SENSITIVITY_H
 #define TACIT_CURATE_SENSITIVITY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-/* The largest a |x x^T - x' x'^T|_F^2 + b |x y - x' y'|^2 over |x|, |x'|, |y|, |y'| <= 1. With `nonnegative` no
- * component of x or x' and no target is negative. */
-double tacit__joint_square(double a, double b, bool nonnegative);
+/* What is known of two users' feature vectors. */
+typedef enum tacit__angle {
+    TACIT__ANY_ANGLE,
+    TACIT__ACUTE, /* x . x' >= 0 and targets not negative; or x . x' = 0 or x = x', and the same of targets */
+    TACIT__BLOCKS /* x . x' = 0 or x = x', targets of both signs */
+} tacit__angle;
+
+/* The largest a |x x^T - x' x'^T|_F^2 + b |x y - x' y'|^2 over |x|, |x'|, |y|, |y'| <= 1. */
+double tacit__joint_square(double a, double b, tacit__angle angle);
 
 /* How far the vector of one step moves when its user is replaced. `width` is the number of features. */
-double tacit__step_l2(double ratio, bool nonnegative);
+double tacit__step_l2(double ratio, tacit__angle angle);
 double tacit__step_l1(double ratio, size_t width);
 
 /* The largest norms of the vector itself. */
@@ -23,6 +28,6 @@ double tacit__step_norm_l1(double ratio, size_t width);
 
 /* The ratio c that makes  gram_cost * s + response_cost * s / c  least, when the noise s is as large as the movement
  * of the vector asks for: in L2, or in L1 if `width` is not 0. */
-double tacit__best_ratio(double gram_cost, double response_cost, bool nonnegative, size_t width);
+double tacit__best_ratio(double gram_cost, double response_cost, tacit__angle angle, size_t width);
 
 #endif

@@ -27,10 +27,19 @@ typedef struct visit {
     size_t move, h;
 } visit;
 
+/* What clipped visits and rewards cannot do together; see tabular_plan.c. */
+typedef struct overlap {
+    double share;     /* k; 0: nothing is known, and both move as if alone */
+    bool visits_give; /* the visits' line is the smaller one, not the rewards' */
+    double ratio; /* of the rewards' noise to the visits': at least, or if visits give, at most */
+    double weights[STREAMS];
+} overlap;
+
 struct tacit__tabular {
     tacit__tabular_options o;
     tacit_ledger *ledger;
     stream streams[STREAMS];
+    overlap overlap;
     uint64_t users;
     uint64_t
         drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */

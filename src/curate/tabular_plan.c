@@ -36,10 +36,23 @@
  * had told most of it already.
  *
  * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H / 2) is scaled down to it, each
- * stream by a factor of its own. The moves are then u times those above, and the centred rewards' are those of rewards alone:
- * where cells agree visits move too if the factors differ. Rewards of users who linger seem farther from 1/2 than they are;
+ * stream by a factor of its own. The moves are then u times those above. Rewards of users who linger seem farther from 1/2 than they are;
  * that bias is the price, 1/u in noise the gain. (A trajectory of H steps has a norm of H only if it repeats one transition H
  * times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for all streams.
+ *
+ * Clipped visits and centred rewards together. Let X and X' be two users' clipped visits in units of u H, Y and Y' their clipped rewards
+ * in units of u H / 2, so that all have length 1 at most. A user with n visits of a cell has |Y| <= n / (u H) there, because a factor only
+ * shrinks; and X >= sqrt(k) n / (u H) with k = (u H / longest)^2, because no visits are longer than `longest`. Hence
+ * X . X' >= k |Y . Y'|, and with t = |Y . Y'| <= 1, A = (u H / sN)^2, B = (u H / 2 sR)^2
+ *
+ *     A |X - X'|^2 + B |Y - Y'|^2 <= 2A - 2A k t + 2B + 2B t:  at most 2A + 2B if B <= k A, else 2A (1 - k) + 4B.
+ *
+ * The first is as if R moved by u H / sqrt(2), if sR >= g sN with g = 1 / (2 sqrt(k)); the second as if N moved by sqrt(2 (1 - k)) u H, if
+ * sR <= g sN. (k = 1 would be the line "with N".) With either pair of lines the calibrator finds the best scales without regard to the
+ * condition, sR / sN = (wN / 4 wR)^(1/3) or (wN / 2 (1 - k) wR)^(1/3). If the first satisfies its condition it is the best of all, else if
+ * the second does; else the best is at sR = g sN. There both streams have (wN + g wR) / (1 + k) of the weight for each unit of sN, which the
+ * first pair of lines gives if the weights are wN' = (wN + g wR) / (1 + k) and wR' = wN' k / g. Rounding to the lattice changes a
+ * coordinate by a step and no visit is shorter than 1 in `longest`: k is smaller by that. By default u = 1 / sqrt(H), m = 4: k = 1/4, g = 1.
  *
  * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
  * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
@@ -50,6 +63,7 @@
 #include "base/error.h"
 #include "curate/levels.h"
 #include "curate/tabular_inside.h"
+#include "sums/lattice.h"
 #include "sums/sum.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
@@ -75,9 +89,11 @@ static bool is_clipped(const tacit__tabular_options *o)
 }
 
 /* Why a replaced user moves a stream no farther, with the formula that the bound's value comes from. */
-static const char *reason_of(const tacit__tabular_options *o, stream_name which)
+static const char *reason_of(const tacit__tabular *c, stream_name which)
 {
+    const tacit__tabular_options *o = &c->o;
     const bool centred = which == REWARDS && o->centred;
+    const bool joint = c->overlap.share > 0;
     if (o->one_step && centred && o->visits_from_moves)
         return "one step, one number r - 1/2, in one cell or another: L1 1, L2 1";
     if (o->one_step)
@@ -85,6 +101,14 @@ static const char *reason_of(const tacit__tabular_options *o, stream_name which)
                          "L2 sqrt(1/2)"
                        : "one step, one number of at most 1 moved from one cell to another: L1 2, "
                          "L2 sqrt(2)";
+    if (joint && centred && !c->overlap.visits_give)
+        return "H numbers r - 1/2, clipped to length u H/2; where two users' rewards are opposite "
+               "their visits overlap, and stand still by more than that adds: L1 H, L2 u H / "
+               "sqrt(2)";
+    if (joint && which == VISITS && c->overlap.visits_give)
+        return "H numbers of at most 1, clipped to length u H; where two users' rewards are "
+               "opposite their visits overlap by a share k = u^2 H/m (m is user_visits, or H): L1 "
+               "2H, L2 sqrt(2 (1 - k)) u H";
     if (is_clipped(o))
         return centred ? "H numbers r - 1/2, clipped to length u H/2: L1 H, L2 u H"
                        : "H numbers of at most 1, clipped to length u H, moved to other cells: L1 "
@@ -125,11 +149,14 @@ static tacit_sum_spec spec_of(const tacit__tabular *c, stream_name which)
                                      .clip = clipped},
                            /* sums of ones and of numbers within 1/2: rounding keeps both */
                            .sensitivity_on_lattice = true,
-                           .reason = reason_of(o, which)};
+                           .reason = reason_of(c, which)};
     if (centred && !clipped && !o->visits_from_moves)
         spec.sensitivity_l2 = M_SQRT2 * l2;
     else if (centred && o->visits_from_moves && o->space.tables > 1 && !o->one_step)
         spec.sensitivity_l2 = nextafter(sqrt((steps + ceil(steps / 2)) / 2), HUGE_VAL);
+    if (c->overlap.share > 0 && which == (c->overlap.visits_give ? VISITS : REWARDS))
+        spec.sensitivity_l2 =
+            nextafter(M_SQRT2 * l2 * (centred ? 1 : sqrt(1 - c->overlap.share)), HUGE_VAL);
     return spec;
 }
 
@@ -141,6 +168,55 @@ static double weight_of(const tacit__tabular_options *o, stream_name which)
                ? o->weight_moves +
                      (o->visits_from_moves ? o->weight_visits * sqrt((double)o->space.n_states) : 0)
                : o->weight_rewards;
+}
+
+/* Whether a stream passes the door. */
+static bool is_released(const tacit__tabular_options *o, int which)
+{
+    return which != VISITS || !o->visits_from_moves;
+}
+
+/* Steps of a stream's lattice are at most so long, in units of its bound. */
+static tacit_status measure_step(const tacit__tabular *c, stream_name which, double *out,
+                                 tacit_error *err)
+{
+    tacit_sum_spec spec = spec_of(c, which);
+    tacit__lattice lattice;
+    tacit_status status = tacit__lattice_choose(&spec, spec.dimension, &lattice, err);
+    if (status == TACIT_OK)
+        *out = ldexp(1, -lattice.bits) / spec.bound.l2;
+    return status;
+}
+
+/* Which of both pairs of lines, and the weights that go with it; see the head. */
+static tacit_status choose_lines(tacit__tabular *c, tacit_error *err)
+{
+    const tacit__tabular_options *o = &c->o;
+    double visits = o->weight_visits, rewards = o->weight_rewards, step[2] = {0, 0};
+    overlap w = {.weights = {visits, weight_of(o, MOVES), rewards}};
+    c->overlap = w;
+    if (!is_clipped(o) || !o->centred || !is_released(o, VISITS) || o->guarantee.delta == 0 ||
+        !(visits > 0 && rewards > 0))
+        return TACIT_OK;
+    tacit_status status = measure_step(c, VISITS, &step[0], err);
+    if (status == TACIT_OK)
+        status = measure_step(c, REWARDS, &step[1], err);
+    const double most = longest(o, VISITS), bound = o->user_norm * (double)o->space.horizon;
+    const double k = pow(bound / most, 2) * (1 - 4 * most * (step[0] + step[1]));
+    if (status != TACIT_OK || !(k > 0))
+        return status;
+    const double g = (1 + 1e-6) / (2 * sqrt(k)); /* columns are alike, not the same */
+    const double first = cbrt(visits / (4 * rewards)),
+                 second = cbrt(visits / (2 * (1 - k) * rewards));
+    w.share = k;
+    w.ratio = 1 / (2 * sqrt(k));
+    w.visits_give = first < g && second < w.ratio / (1 + 1e-6);
+    if (first < g && !w.visits_give) {
+        w.weights[VISITS] = (visits + g * rewards) / (1 + k);
+        w.weights[REWARDS] = w.weights[VISITS] / (4 * g * g * g);
+    }
+    c->overlap = w;
+    return TACIT_OK;
 }
 
 /* Error level of a stream whose noise in a cell is so many draws, or of the visits that are made of it. */
@@ -164,12 +240,6 @@ static double joint_level(const tacit__tabular *c, stream_name which)
     return level_of(c, which, laplace ? ceil(draws * (1 - 1e-9)) : draws);
 }
 
-/* Whether a stream passes the door. */
-static bool is_released(const tacit__tabular_options *o, int which)
-{
-    return which != VISITS || !o->visits_from_moves;
-}
-
 static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
 {
     const tacit__tabular_options *o = &c->o;
@@ -183,19 +253,46 @@ static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *
     return status;
 }
 
+/* Noise of a stream, in units of what its mechanism makes of a step. */
+static double scale_of(const tacit_plan *plan, stream_name which)
+{
+    size_t line = tacit_plan_index(plan, names[which]);
+    return tacit_plan_scale(plan, line) / tacit_plan_release(plan, line)->column_l2;
+}
+
+/* The conditions of the centred rewards' sensitivity; see the head. */
+static tacit_status check_scales(const tacit__tabular *c, const tacit_plan *plan, tacit_error *err)
+{
+    const stream_name beside = is_released(&c->o, VISITS) ? VISITS : MOVES;
+    if (!c->o.centred || c->o.guarantee.delta == 0)
+        return TACIT_OK;
+    const double ratio = scale_of(plan, REWARDS) / scale_of(plan, beside);
+    if (c->overlap.share > 0 && c->overlap.visits_give)
+        TACIT__REQUIRE(ratio <= c->overlap.ratio);
+    else if (c->overlap.share > 0)
+        TACIT__REQUIRE(ratio >= c->overlap.ratio);
+    else if (!(ratio >= 0.5))
+        return tacit__fail(err, TACIT_BAD_PLAN,
+                           "the rewards' noise is less than half of the %s'; give rewards less "
+                           "weight",
+                           names[beside]);
+    return TACIT_OK;
+}
+
 tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tacit_error *err)
 {
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
+    status = choose_lines(c, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         if (!is_released(&c->o, i))
             continue;
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         tacit_release line;
         status = tacit_sum_declare(&spec, names[i], &line, err);
-        line.weight = weight_of(&c->o, (stream_name)i);
+        line.weight = c->overlap.weights[i];
         if (status == TACIT_OK)
             status = tacit_plan_declare(plan, &line, err);
     }
@@ -213,14 +310,8 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
     }
     for (int i = 0; i < STREAMS && status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL; i++)
         c->streams[i].level = joint_level(c, (stream_name)i);
-    /* the condition of the centred rewards' sensitivity; see the head */
-    const stream_name beside = is_released(&c->o, VISITS) ? VISITS : MOVES;
-    if (status == TACIT_OK && c->o.centred && c->o.guarantee.delta > 0 &&
-        !(c->streams[REWARDS].scale >= c->streams[beside].scale / 2))
-        status = tacit__fail(err, TACIT_BAD_PLAN,
-                             "the rewards' noise is less than half of the %s'; give rewards less "
-                             "weight",
-                             names[beside]);
+    if (status == TACIT_OK)
+        status = check_scales(c, plan, err);
     tacit_plan_destroy(plan);
     return status;
 }

@@ -100,7 +100,7 @@ static spread spread_of(const tacit__lin_ucb *p, const tacit__moments *m)
     if (m->gram_stddev <= 0)
         return (spread){lambda, lambda, lambda, 0};
     double tail = sqrt(2 * log(4 * (double)o->users / o->failure));
-    double norm = o->printed_norm > 0 ? o->printed_norm : m->gram_stddev * (sqrt(2 * d) + tail);
+    double norm = m->gram_stddev * (sqrt(2 * d) + tail);
     spread s = {.added = lambda + o->shift * norm,
                 .low = fmax(lambda + (o->shift - 1) * norm, (lambda + o->shift * norm) / 2),
                 .high = lambda + (o->shift + 1) * norm};

@@ -17,8 +17,6 @@ typedef struct tacit__lin_ucb_options {
     double parameter_norm; /* S: |theta| <= S, for rewards in [-1, 1] */
     double shift;          /* multiples of the noise's norm that are added to the Gram matrix, */
     bool raise;            /* or that its eigenvalues are raised to */
-    double
-        printed_norm; /* published calibration: the norm itself, per user's standard deviation; 0: derived */
 } tacit__lin_ucb_options;
 
 typedef struct tacit__lin_ucb tacit__lin_ucb;

@@ -1,10 +1,10 @@
 /* phi_u(s, a) = sum_s' phi(s' | s, a) u(s') for all pairs is one product of a matrix [width x pairs][S] and u: 2 d n S
  * flops, bound by memory. The one-hot embedding needs none: phi_u is u copied into the pair's block.
  *
- * The bound. max |phi_u| over u in [0, 1]^S (or [-1, 1]^S for kernels) is the maximum of a convex function. If no feature
- * is negative it is at u = 1. Else it is sought from u = 1 and from the signs of the heaviest part by u <- signs of
- * phi^T phi_u, which never decreases |phi_u|. What such a search finds is a violation; what it misses is clipped by the
- * curator, so privacy does not hang on it. */
+ * The bound. |phi_u| over u in [0, 1]^S (or [-1, 1]^S for kernels) is the length of a vector of a zonotope. If no feature is
+ * negative the longest is that of u = 1. Else linalg/zonotope.c finds it, or a proof that it is within the bound; a table of which
+ * neither can be had in STEPS steps is refused, with a bound that is certain to hold. So a bound that is
+ * accepted is true. The curator clips what is longer all the same. */
 #include "plan/mixing.h"
 
 #include <math.h>
@@ -13,19 +13,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "linalg/symmetric.h"
+#include "linalg/zonotope.h"
 
 #define SLACK 1e-9 /* relative excess that is taken for the caller's rounding */
 
-enum { CLIMB = 8 }; /* rounds of the search */
-
-static void apply_row(size_t d, size_t n_states, const double *row, const double *u, double *out)
-{
-    for (size_t j = 0; j < d; j++) {
-        out[j] = 0;
-        for (size_t next = 0; next < n_states; next++)
-            out[j] += row[j * n_states + next] * u[next];
-    }
-}
+enum { STEPS = 1 << 22 }; /* for all rows of a table together: less than a second */
 
 static double length(size_t d, const double *x)
 {
@@ -35,53 +27,32 @@ static double length(size_t d, const double *x)
     return sqrt(square);
 }
 
-/* u[S] that climbs from where it stands; the length it reaches. `image` is scratch of d. */
-static double climb(const tacit_mixture *m, size_t n_states, const double *row, double *u,
-                    double *image)
+/* The length of phi_u at u = 1. */
+static double length_of_sums(size_t d, size_t n_states, const double *row)
 {
-    double best = 0, low = m->kernels ? -1 : 0;
-    for (int round = 0; round < CLIMB; round++) {
-        apply_row(m->dimension, n_states, row, u, image);
-        double now = length(m->dimension, image);
-        if (!(now > best))
-            break;
-        best = now;
-        for (size_t next = 0; next < n_states; next++) {
-            double slope = 0;
-            for (size_t j = 0; j < m->dimension; j++)
-                slope += image[j] * row[j * n_states + next];
-            u[next] = slope > 0 ? 1 : low;
-        }
-    }
-    return best;
-}
-
-static double longest(const tacit_mixture *m, size_t n_states, const double *row, double *u,
-                      double *image)
-{
-    size_t heaviest = 0;
-    double most = -1, first;
-    for (size_t next = 0; next < n_states; next++)
-        u[next] = 1;
-    first = climb(m, n_states, row, u, image);
-    if (m->nonnegative)
-        return first;
-    for (size_t j = 0; j < m->dimension; j++) {
+    double square = 0;
+    for (size_t j = 0; j < d; j++) {
         double sum = 0;
         for (size_t next = 0; next < n_states; next++)
-            sum += fabs(row[j * n_states + next]);
-        if (sum > most) {
-            most = sum;
-            heaviest = j;
-        }
+            sum += row[j * n_states + next];
+        square += sum * sum;
     }
-    for (size_t next = 0; next < n_states; next++)
-        u[next] = row[heaviest * n_states + next] > 0 ? 1 : m->kernels ? -1 : 0;
-    return fmax(first, climb(m, n_states, row, u, image));
+    return sqrt(square);
+}
+
+static tacit__length longest(const tacit_mixture *m, size_t n_states, const double *row,
+                             uint64_t *steps, double *scratch)
+{
+    if (m->nonnegative) {
+        double most = length_of_sums(m->dimension, n_states, row);
+        return (tacit__length){most, most};
+    }
+    const tacit__zonotope z = {m->dimension, n_states, row, m->kernels ? -1 : 0};
+    return tacit__zonotope_longest(&z, m->bound * (1 + SLACK), steps, scratch);
 }
 
 static tacit_status check_row(const tacit_mixture *m, size_t n_states, const double *row, size_t s,
-                              size_t a, double *u, double *image, tacit_error *err)
+                              size_t a, uint64_t *steps, double *scratch, tacit_error *err)
 {
     for (size_t i = 0; i < m->dimension * n_states; i++) {
         if (!isfinite(row[i]))
@@ -93,12 +64,18 @@ static tacit_status check_row(const tacit_mixture *m, size_t n_states, const dou
                                "not to be negative",
                                s, a, row[i]);
     }
-    double found = longest(m, n_states, row, u, image);
-    if (found > m->bound * (1 + SLACK))
+    tacit__length found = longest(m, n_states, row, steps, scratch);
+    if (found.met > m->bound * (1 + SLACK))
         return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                           "state %zu, action %zu: features of a value function can be %g long, "
+                           "state %zu, action %zu: features of a value function can be %.9g long, "
                            "their declared bound is %g",
-                           s, a, found, m->bound);
+                           s, a, found.met, m->bound);
+    if (found.proved > m->bound * (1 + SLACK))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "state %zu, action %zu: whether features of a value function can be "
+                           "longer than their declared bound of %g takes too long to find out; "
+                           "none is longer than %.9g",
+                           s, a, m->bound, found.proved * (1 + SLACK));
     return TACIT_OK;
 }
 
@@ -107,21 +84,20 @@ static tacit_status fill(const tacit_mixture *m, tacit__mixing *out, tacit_error
     const tacit__frame *f = &out->frame;
     size_t n_states = out->n_states, n_actions = f->pairs / n_states, d = m->dimension;
     double *row = tacit__alloc(d * n_states, sizeof *row);
-    double *u = tacit__alloc(n_states, sizeof *u), *image = tacit__alloc(d, sizeof *image);
-    tacit_status status = row != NULL && u != NULL && image != NULL
-                              ? TACIT_OK
-                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    double *scratch = tacit__alloc(tacit__zonotope_scratch(d, n_states), sizeof *scratch);
+    uint64_t steps = STEPS;
+    tacit_status status =
+        row != NULL && scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t pair = 0; pair < f->pairs && status == TACIT_OK; pair++) {
         size_t s = pair / n_actions, a = pair % n_actions;
         m->row(m->context, (uint32_t)s, (uint32_t)a, row);
-        status = check_row(m, n_states, row, s, a, u, image, err);
+        status = check_row(m, n_states, row, s, a, &steps, scratch, err);
         for (size_t j = 0; j < d; j++)
             for (size_t next = 0; next < n_states; next++)
                 out->parts[(next * d + j) * f->pairs + pair] = row[j * n_states + next] / m->bound;
     }
     tacit__free(row);
-    tacit__free(u);
-    tacit__free(image);
+    tacit__free(scratch);
     return status;
 }
 

@@ -218,6 +218,11 @@ const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
     return p->o.form == TACIT__REWARDS ? NULL : p->second_radius;
 }
 
+const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
+{
+    return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS ? NULL : p->mixing.parts;
+}
+
 /* --- The model --------------------------------------------------------------------------------- */
 
 void tacit__optimist_fit(tacit__optimist *p, const tacit__moments *moments,

@@ -57,6 +57,8 @@ size_t tacit__optimist_streams(const tacit__optimist *planner);
 tacit__frame tacit__optimist_frame(const tacit__optimist *planner, size_t stream);
 double tacit__optimist_parameter_norm(const tacit__optimist *planner, size_t stream);
 const double *tacit__optimist_radius(const tacit__optimist *planner, size_t stream);
+/* The public table that makes features of targets, [next state][width][pair]; NULL: none does, or that of the one-hot embedding. */
+const double *tacit__optimist_table(const tacit__optimist *planner, size_t stream);
 
 /* A new model. moments and confidence are [streams]. */
 void tacit__optimist_fit(tacit__optimist *planner, const tacit__moments *moments,

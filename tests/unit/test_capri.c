@@ -359,6 +359,45 @@ static void local_noise_adds_up_to_the_number_of_users(void **state)
     tacit__epochs_destroy(c);
 }
 
+/* Who gives a private learner a kernel, a norm or weights of contexts is told that these count as public. */
+static void what_may_have_been_fitted_is_remarked_on(void **state)
+{
+    (void)state;
+    static const tacit_setting given[] = {{.key = "kernel", .value = "se(0.2)"},
+                                          {.key = "norm", .value = "0.4"}};
+    const tacit_guarantee joint_1 = {TACIT_MODEL_JOINT, 1, 1e-6};
+    tacit_world *world = small_world();
+    for (size_t i = 0; i < 4; i++) {
+        tacit_agent *a =
+            hire(world, "capri", i < 3 ? joint_1 : none, given + (i == 1), i > 0, 100, 1);
+        bool told = strstr(tacit_agent_remark(a), "fitted on the same people") != NULL;
+        assert_int_equal(told, i == 1 || i == 2);
+        tacit_agent_destroy(a);
+    }
+    const tacit_world_facts *f = tacit_world_describe(world);
+    tacit_bandit bandit = *f->bandit;
+    double weights[64] = {0};
+    assert_true(f->n_states <= 64);
+    weights[0] = 1;
+    bandit.weights = weights;
+    tacit_agent_request request = {.kind = "capri",
+                                   .guarantee = joint_1,
+                                   .n_states = f->n_states,
+                                   .n_actions = f->n_actions,
+                                   .horizon = 1,
+                                   .stationary = true,
+                                   .episodes = 100,
+                                   .bandit = &bandit};
+    tacit_noise *noise;
+    tacit_agent *agent;
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
+    assert_non_null(strstr(tacit_agent_remark(agent), "fitted on the same people"));
+    tacit_agent_destroy(agent);
+    tacit_noise_destroy(noise);
+    tacit_world_destroy(world);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -454,6 +493,7 @@ int main(void)
         cmocka_unit_test(the_last_epoch_shows_nothing),
         cmocka_unit_test(a_saved_learner_goes_on),
         cmocka_unit_test(local_noise_adds_up_to_the_number_of_users),
+        cmocka_unit_test(what_may_have_been_fitted_is_remarked_on),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_late_user_counts_and_adds_nothing),
     };

@@ -184,6 +184,35 @@ static void verdicts_compare_the_claim_with_the_noise(void **state)
     tacit_plan_destroy(plan);
 }
 
+/* Constants that nobody has compared with the paper's text say so; others do not. */
+static void recalled_constants_are_told_from_read_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        tacit_model model;
+        bool recalled;
+    } cases[] = {
+        {"dp-ucbvi", TACIT_MODEL_JOINT, false},      {"pucb", TACIT_MODEL_JOINT, true},
+        {"private-ucb-vi", TACIT_MODEL_LOCAL, true}, {"private-ucb-po", TACIT_MODEL_JOINT, true},
+        {"ldp-obi", TACIT_MODEL_LOCAL, true},        {"lin-ucb", TACIT_MODEL_JOINT, true},
+        {"lin-ucb", TACIT_MODEL_LOCAL, true},        {"capri", TACIT_MODEL_JOINT, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tacit_guarantee claim = {cases[i].model, 1, 1e-6};
+        tacit_plan *plan = plan_of(2);
+        tacit_explanation *e = NULL;
+        assert_ok(tacit_plan_calibrate(plan, claim, NULL));
+        const tacit_explanation_request request = {
+            .claim = claim, .plan = plan, .kind = cases[i].kind};
+        assert_ok(tacit_explanation_create(&request, &e, NULL));
+        assert_int_equal(e->paper[0], '[');
+        assert_int_equal(strstr(e->paper, "not checked against the paper's own text") != NULL,
+                         cases[i].recalled);
+        tacit_explanation_destroy(e);
+        tacit_plan_destroy(plan);
+    }
+}
+
 static void without_a_claim_there_is_no_promise(void **state)
 {
     (void)state;
@@ -271,6 +300,7 @@ int main(void)
         cmocka_unit_test(people_are_said_to_be_in_so_many_steps),
         cmocka_unit_test(laplace_costs_add_to_the_claim),
         cmocka_unit_test(verdicts_compare_the_claim_with_the_noise),
+        cmocka_unit_test(recalled_constants_are_told_from_read_ones),
         cmocka_unit_test(without_a_claim_there_is_no_promise),
         cmocka_unit_test(many_releases_and_long_names_fit),
         cmocka_unit_test(memory_that_runs_out_is_told),

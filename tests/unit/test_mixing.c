@@ -2,6 +2,7 @@
 #include "plan/mixing.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -39,6 +40,23 @@ static tacit_mixture mixture_of(table *t)
 {
     return (tacit_mixture){
         .dimension = D, .bound = 1, .parameter_norm = 3, .kernels = true, .row = row, .context = t};
+}
+
+/* One pair. */
+typedef struct small_table {
+    double phi[D * S];
+} small_table;
+
+static void small_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)state, (void)action;
+    memcpy(out, ((small_table *)context)->phi, D * 6 * sizeof *out);
+}
+
+static void large_row(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)state, (void)action;
+    memcpy(out, context, D * 60 * sizeof *out);
 }
 
 static void features_are_sums_over_next_states(void **state)
@@ -123,6 +141,76 @@ static void features_that_break_their_word_are_named(void **state)
     assert_status(tacit__mixing_create(&m, S, A, &mixing, &err), TACIT_BAD_ARGUMENT);
 }
 
+/* Random signs, the bound by going through all corners: a bound that is a millionth too small is refused, the true one is not. */
+static void every_bound_that_is_too_small_is_refused(void **state)
+{
+    (void)state;
+    enum { FEW = 6, TABLES = 400 };
+    uint64_t r = 6;
+    for (int trial = 0; trial < TABLES; trial++) {
+        small_table t;
+        double most = 0, low = trial % 2 == 0 ? -1 : 0;
+        for (size_t i = 0; i < D * FEW; i++)
+            t.phi[i] = random_normal(&r);
+        for (size_t mask = 0; mask < (size_t)1 << FEW; mask++) {
+            double square = 0;
+            for (size_t j = 0; j < D; j++) {
+                double x = 0;
+                for (size_t i = 0; i < FEW; i++)
+                    x += (mask >> i & 1 ? 1 : low) * t.phi[j * FEW + i];
+                square += x * x;
+            }
+            most = fmax(most, sqrt(square));
+        }
+        tacit_mixture m = {.dimension = D,
+                           .bound = most * (1 - 1e-6),
+                           .parameter_norm = 1,
+                           .kernels = low < 0,
+                           .row = small_row,
+                           .context = &t};
+        tacit__mixing mixing;
+        tacit_error err;
+        assert_status(tacit__mixing_create(&m, FEW, 1, &mixing, &err), TACIT_OUT_OF_BOUND);
+        m.bound = most;
+        assert_ok(tacit__mixing_create(&m, FEW, 1, &mixing, &err));
+        tacit__mixing_destroy(&mixing);
+    }
+}
+
+/* So many states that all corners cannot be gone through: refused with a bound that is accepted. */
+static void a_bound_that_cannot_be_proved_is_refused_with_one_that_can(void **state)
+{
+    (void)state;
+    enum { MANY = 60 };
+    uint64_t r = 7;
+    double phi[D * MANY], enough;
+    for (size_t i = 0; i < D * MANY; i++)
+        phi[i] = random_normal(&r);
+    tacit_mixture m = {.dimension = D,
+                       .bound = 100,
+                       .parameter_norm = 1,
+                       .kernels = true,
+                       .row = large_row,
+                       .context = phi};
+    tacit__mixing mixing;
+    tacit_error err;
+    const char *told;
+    tacit_status status = TACIT_OK;
+    for (; status == TACIT_OK; m.bound *= 0.99) { /* down from what is accepted at once */
+        status = tacit__mixing_create(&m, MANY, 1, &mixing, &err);
+        if (status == TACIT_OK)
+            tacit__mixing_destroy(&mixing);
+    }
+    assert_status(status, TACIT_OUT_OF_BOUND);
+    told = strstr(err.message, "none is longer than ");
+    if (told == NULL)
+        fail_msg("%s", err.message);
+    enough = strtod(told + strlen("none is longer than "), NULL);
+    m.bound = enough;
+    assert_ok(tacit__mixing_create(&m, MANY, 1, &mixing, &err));
+    tacit__mixing_destroy(&mixing);
+}
+
 /* Without [-1, 1] the same signed features are allowed to be longer there. */
 static void bounds_of_values_between_0_and_1_ask_for_less(void **state)
 {
@@ -176,6 +264,8 @@ int main(void)
         cmocka_unit_test(features_are_sums_over_next_states),
         cmocka_unit_test(tables_are_copied_into_their_block),
         cmocka_unit_test(features_that_break_their_word_are_named),
+        cmocka_unit_test(every_bound_that_is_too_small_is_refused),
+        cmocka_unit_test(a_bound_that_cannot_be_proved_is_refused_with_one_that_can),
         cmocka_unit_test(bounds_of_values_between_0_and_1_ask_for_less),
         cmocka_unit_test(features_of_rewards_are_checked_and_scaled),
     };

@@ -173,22 +173,24 @@ static void proven_radii_agree_with_the_oracle(void **state)
 
 /* --- The noise that agents really get -------------------------------------------------------------- */
 
-/* d features of two states and one action: each is the first state's share over sqrt(d). */
+/* d features of some states and one action: each is the same kernel over sqrt(d). Pairs lead to more states than the curator searches through, so
+ * that movements are those of the unit ball. */
+enum { STATES = 11 };
+
 static void features(void *context, uint32_t state, uint32_t action, double *out)
 {
     size_t d = *(const size_t *)context;
     (void)action;
-    for (size_t j = 0; j < d; j++) {
-        out[2 * j] = (state == 0 ? 0.25 : 0.75) / sqrt((double)d);
-        out[2 * j + 1] = (state == 0 ? 0.75 : 0.25) / sqrt((double)d);
-    }
+    for (size_t j = 0; j < d; j++)
+        for (uint32_t next = 0; next < STATES; next++)
+            out[j * STATES + next] = (next == state ? 0.5 : 0.05) / sqrt((double)d);
 }
 
 static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration calibration,
                          size_t d, double w, size_t horizon, uint64_t episodes, const char *sums,
                          const char *center, const char *nonneg)
 {
-    static const double rewards[2] = {0, 1};
+    static const double rewards[STATES] = {0, 1};
     static size_t dimension;
     dimension = d;
     tacit_mixture mixture = {.dimension = d,
@@ -206,7 +208,7 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
                                    .guarantee = g,
                                    .calibration = calibration,
                                    .sums = sums,
-                                   .n_states = 2,
+                                   .n_states = STATES,
                                    .n_actions = 1,
                                    .horizon = horizon,
                                    .stationary = true,

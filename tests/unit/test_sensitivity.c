@@ -127,6 +127,26 @@ static void joint_movement_scales_with_both_precisions(void **state)
         }
 }
 
+/* Two users' features are orthogonal or the same; targets have both signs, or none. */
+static void in_blocks_no_two_users_are_further_apart(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_RATIOS; i++)
+        for (int centred = 0; centred < 2; centred++) {
+            double most = 0, l1, l2;
+            for (int same = 0; same < 2; same++)
+                for (int k = 0; k < 81; k++) {
+                    double low = centred ? -1 : 0;
+                    step a = {{1, 0}, low + (1 - low) * (k % 9) / 8},
+                         b = {{same, 1 - same}, low + (1 - low) * (k / 9) / 8};
+                    distance(&a, &b, 2, ratios[i], &l1, &l2);
+                    most = fmax(most, l2);
+                }
+            tacit__angle angle = centred ? TACIT__BLOCKS : TACIT__ACUTE;
+            assert_close(most, tacit__step_l2(ratios[i], angle), 1e-14);
+        }
+}
+
 static double suffering(double gram, double response, double ratio, bool nonnegative, size_t width)
 {
     double noise = width > 0 ? tacit__step_l1(ratio, width) : tacit__step_l2(ratio, nonnegative);
@@ -166,6 +186,7 @@ int main(void)
         cmocka_unit_test(the_declared_distance_is_reached),
         cmocka_unit_test(the_largest_l1_norm_is_that_of_equal_features),
         cmocka_unit_test(joint_movement_scales_with_both_precisions),
+        cmocka_unit_test(in_blocks_no_two_users_are_further_apart),
         cmocka_unit_test(the_best_ratio_is_the_best_of_all),
         cmocka_unit_test(without_joint_movement_the_ratio_is_the_cube_root_rule),
     };

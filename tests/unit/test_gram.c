@@ -1,0 +1,191 @@
+/* What the curator of regressions makes of a user, whatever the lens says; and the room for its lattice. */
+#include "curate/gram.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "curate/gram_inside.h"
+#include "linalg/symmetric.h"
+#include "sums/lattice.h"
+#include "support/check.h"
+
+enum {
+    STATES = 3,
+    ACTIONS = 2,
+    PAIRS = STATES * ACTIONS,
+    HORIZON = 3,
+    STEPS = HORIZON - 1,
+    WIDTH = 2
+};
+enum { PACKED = WIDTH * (WIDTH + 1) / 2, CELL = PACKED + WIDTH };
+
+static const uint32_t states[] = {2, 1, 0}, actions[] = {1, 0, 1};
+static const double rewards[] = {0, 1, 0};
+static const tacit__trajectory user = {.states = states, .actions = actions, .rewards = rewards};
+
+/* Kernels over sqrt(2): part 0 stays, part 1 goes on. */
+static double table[STATES * WIDTH * PAIRS];
+
+static void fill_table(void)
+{
+    for (size_t p = 0; p < PAIRS; p++) {
+        size_t s = p / ACTIONS;
+        table[(s * WIDTH + 0) * PAIRS + p] = M_SQRT1_2;
+        table[((s + 1) % STATES * WIDTH + 1) * PAIRS + p] = M_SQRT1_2;
+    }
+}
+
+static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *parts, bool centred)
+{
+    tacit__gram_options o = {.n_states = STATES,
+                             .n_actions = ACTIONS,
+                             .horizon = HORIZON,
+                             .episodes = episodes,
+                             .guarantee = g,
+                             .mechanism = tacit_sum_default_mechanism(g),
+                             .failure = 1e-6,
+                             .n_streams = 1,
+                             .streams = {{.name = "transitions",
+                                          .frame = {STEPS, 1, WIDTH, PAIRS},
+                                          .centred = centred,
+                                          .table = parts,
+                                          .parameter_norm = 1,
+                                          .share = 1}}};
+    tacit_noise *noise;
+    tacit__gram *c;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    if (tacit__gram_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
+
+/* The squared length of the features that went into a step: the trace of its Gram matrix. */
+static double trace(const stream *s, size_t h)
+{
+    double sum = 0;
+    for (size_t j = 0; j < WIDTH; j++)
+        sum += s->x[h * CELL + tacit__packed_size(j + 1) - 1];
+    return sum;
+}
+
+/* A lens that says anything: its features are not looked at, its values are cut to their range. */
+static void with_a_table_features_are_the_tables(void **state)
+{
+    (void)state;
+    static const double lies[STEPS * WIDTH * PAIRS] = {[0] = 1e9, [5] = NAN, [11] = -INFINITY};
+    static const double values[STEPS * STATES] = {9, -0.5, NAN, -HUGE_VAL, 0.25, HUGE_VAL};
+    static const double cut[STEPS * STATES] = {1, -0.5, -1, -1, 0.25, 1};
+    const tacit__lens lens = {.features = lies, .stride = WIDTH * PAIRS, .targets = values};
+    fill_table();
+    tacit__gram *c = start(1000, joint, table, true);
+    stream *s = &c->streams[0];
+    tacit__gram_contribute(c, s, &user, &lens, false);
+    for (size_t h = 0; h < STEPS; h++) {
+        const double *v = cut + h * STATES, *at = s->x + h * CELL;
+        double x[] = {M_SQRT1_2 * v[states[h]], M_SQRT1_2 * v[(states[h] + 1) % STATES]};
+        double y = v[states[h + 1]];
+        assert_close(at[0], x[0] * x[0], 1e-14);
+        assert_close(at[1], M_SQRT2 * x[0] * x[1], 1e-14);
+        assert_close(at[2], x[1] * x[1], 1e-14);
+        assert_close(at[3], s->ratio * x[0] * y, 1e-14);
+        assert_close(at[4], s->ratio * x[1] * y, 1e-14);
+    }
+    tacit__gram_destroy(c);
+}
+
+/* The second line of defence: a table that breaks its bound is cut to the radius. */
+static void features_of_a_table_that_is_too_long_are_cut(void **state)
+{
+    (void)state;
+    static const double values[STEPS * STATES] = {1, 1, 1, 1, 1, 1};
+    double longer[STATES * WIDTH * PAIRS];
+    const tacit__lens lens = {.targets = values};
+    fill_table();
+    for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
+        longer[i] = 1.21 * table[i];
+    tacit__gram *c = start(1000, joint, longer, true);
+    tacit__gram_contribute(c, &c->streams[0], &user, &lens, false);
+    for (size_t h = 0; h < STEPS; h++)
+        assert_within(trace(&c->streams[0], h), 1 - 1e-12, 1 + 1e-12);
+    tacit__gram_destroy(c);
+}
+
+static void without_a_table_features_targets_and_weights_are_cut(void **state)
+{
+    (void)state;
+    double features[STEPS * WIDTH * PAIRS], values[STEPS * STATES], weights[STEPS * PAIRS];
+    for (size_t i = 0; i < STEPS * WIDTH * PAIRS; i++)
+        features[i] = i % 2 == 0 ? 3 : -4;
+    for (size_t i = 0; i < STEPS * STATES; i++)
+        values[i] = i % 2 == 0 ? 7 : -7;
+    for (size_t i = 0; i < STEPS * PAIRS; i++)
+        weights[i] = 5;
+    const tacit__lens lens = {
+        .features = features, .stride = WIDTH * PAIRS, .targets = values, .weights = weights};
+    tacit__gram *c = start(1000, joint, NULL, true);
+    stream *s = &c->streams[0];
+    tacit__gram_contribute(c, s, &user, &lens, false);
+    for (size_t h = 0; h < STEPS; h++) {
+        const double *at = s->x + h * CELL;
+        assert_within(trace(s, h), 1 - 1e-12, 1 + 1e-12);
+        assert_within(hypot(at[PACKED], at[PACKED + 1]) / s->ratio, 1 - 1e-12, 1 + 1e-12);
+    }
+    tacit__gram_destroy(c);
+}
+
+/* Two users differ by half a step each, in every coordinate in which they can: the declared movement covers it for the
+ * lattice that is really chosen, however many users there are. */
+static void the_declared_movement_has_room_for_the_lattice(void **state)
+{
+    (void)state;
+    static const uint64_t users[] = {2, 1000, 100000000, 2000000000};
+    fill_table();
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++)
+        for (int how = 0; how < 3; how++) {
+            tacit_guarantee g = {how == 1 ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, 1,
+                                 how == 2 ? 0 : 1e-6};
+            tacit__gram *c = start(users[i], g, NULL, true);
+            const stream *s = &c->streams[0];
+            tacit__lattice lattice;
+            assert_ok(tacit__lattice_choose(&s->spec, s->size, &lattice, NULL));
+            double step = ldexp(1, -lattice.bits), n = (double)s->size;
+            assert_true(s->spec.sensitivity_l2 >= sqrt(STEPS * s->reach) + sqrt(n) * step);
+            assert_true(s->spec.bound.l2 >=
+                        sqrt(STEPS * (1 + s->ratio * s->ratio)) + sqrt(n) * step / 2);
+            assert_true(s->spec.sensitivity_l2 <= sqrt(STEPS * s->reach) * (1 + 1e-3));
+            tacit__gram_destroy(c);
+        }
+}
+
+/* Parts that go anywhere half of the time are more alike. */
+static void a_public_table_needs_less_noise(void **state)
+{
+    (void)state;
+    double alike[STATES * WIDTH * PAIRS];
+    fill_table();
+    for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
+        alike[i] = table[i] / 2 + M_SQRT1_2 / (2 * STATES);
+    tacit__gram *ball = start(1000, joint, NULL, true), *known = start(1000, joint, alike, true);
+    const stream *b = &ball->streams[0], *k = &known->streams[0];
+    assert_true(k->reach <= 0.7 * b->reach);
+    assert_close(k->scale / b->scale, sqrt(k->reach / b->reach), 1e-6);
+    assert_non_null(strstr(k->spec.reason, "public table"));
+    tacit__gram_destroy(ball);
+    tacit__gram_destroy(known);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_a_table_features_are_the_tables),
+        cmocka_unit_test(features_of_a_table_that_is_too_long_are_cut),
+        cmocka_unit_test(without_a_table_features_targets_and_weights_are_cut),
+        cmocka_unit_test(the_declared_movement_has_room_for_the_lattice),
+        cmocka_unit_test(a_public_table_needs_less_noise),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
