@@ -274,9 +274,13 @@ void tacit__gate_save(tacit__gate *gate, tacit__gate_state *state)
 
 bool tacit__gate_check(const tacit__gate *gate, const tacit__gate_state *state)
 {
+    static const uint8_t none[TACIT__KEY_BYTES] = {0};
     const tacit_release *release = tacit_plan_release(gate->ledger->plan, gate->index);
+    bool tagged = gate->tagger != NULL;
     return state->simulated <= 1 && state->passed <= release->steps &&
-           tacit__labels_are_sound(&state->labels);
+           (tagged ? tacit__labels_are_sound(&state->labels)
+                   : state->labels.low == 0 && state->labels.high == 0 &&
+                         memcmp(state->tag_key, none, sizeof none) == 0);
 }
 
 void tacit__gate_restore(tacit__gate *gate, const tacit__gate_state *state)

@@ -64,23 +64,31 @@ static void *kill_often(void *context)
 }
 
 /* Asks until there is an answer, however often the service dies. */
-static int ask(const victim *v, const char *method, const char *path, const char *body,
-               char *answer)
+static int ask_named(const victim *v, const char *method, const char *path, const char *name,
+                     const char *body, char *answer)
 {
     int status = 0;
-    wait_until((status = server_ask(&v->face, v->face.token, method, path, NULL, body, answer)) !=
+    wait_until((status = server_ask(&v->face, v->face.token, method, path, name, body, answer)) !=
                0);
     if (status == 0)
         fail_msg("no answer to %s %s", method, path);
     return status;
 }
 
-/* User i of the quiet learner, and the learner has learned from them. */
+static int ask(const victim *v, const char *method, const char *path, const char *body,
+               char *answer)
+{
+    return ask_named(v, method, path, NULL, body, answer);
+}
+
+/* User i of the quiet learner, and the learner has learned from them. The episode has the same name wherever this key of the
+ * service is, since noise depends on it. */
 static void come(const victim *v, int i, char *answer)
 {
-    char body[2048], decision[1024];
+    char body[2048], decision[1024], name[64];
+    (void)snprintf(name, sizeof name, "Idempotency-Key: user-of-the-quiet-%06d\r\n", i);
     (void)snprintf(body, sizeof body, "{\"learner\":\"quiet\",\"state\":%d}", i % 3);
-    assert_int_equal(ask(v, "POST", "/v1/decide", body, answer), 200);
+    assert_int_equal(ask_named(v, "POST", "/v1/decide", name, body, answer), 200);
     assert_true(json_field(answer, "decision", decision, sizeof decision));
     int action = (int)json_number(answer, "action");
     (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":%.2f}", decision,
