@@ -1,4 +1,4 @@
-/* The inside of the curator of regressions, shared by gram.c and gram_bytes.c. */
+/* The inside of the curator of regressions, shared by gram.c, gram_plan.c and gram_bytes.c. */
 #ifndef TACIT_CURATE_GRAM_INSIDE_H
 #define TACIT_CURATE_GRAM_INSIDE_H
 
@@ -28,6 +28,31 @@ struct tacit__gram {
     bool fresh;  /* `sums` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
 };
+
+static inline bool tacit__gram_is_private(const tacit__gram *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+static inline bool tacit__gram_is_laplace(const tacit__gram *c)
+{
+    return c->o.guarantee.delta == 0;
+}
+
+static inline double tacit__gram_radius(const tacit__gram_stream *o, size_t h)
+{
+    return o->radius != NULL ? o->radius[h] : 1;
+}
+
+/* That a level of a block fails. */
+static inline double tacit__gram_failure(const tacit__gram *c, const stream *s)
+{
+    return c->o.failure / (double)s->o.frame.blocks;
+}
+
+/* Ratios, bounds, plan, ledger and sums of all streams. */
+TACIT_MUST_USE tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise,
+                                                  tacit_error *err);
 
 /* A user fits; one more is welcome. */
 TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit__trajectory *user,
