@@ -28,4 +28,15 @@ typedef struct tape_verdict {
 
 tape_verdict tape_compare(const tape *t);
 
+/* The loss line by line of the plan: mu^2 with Gaussian noise, epsilon with Laplace noise. */
+enum { TAPE_LINES = 4 };
+typedef struct tape_lines {
+    const tacit_plan *plan;
+    size_t n;
+    double declared[TAPE_LINES], measured[TAPE_LINES];
+} tape_lines;
+
+/* Adds up what is replayed from now on; `lines` and the plan must live as long as the replay. */
+void tape_watch(tape *t, const tacit_plan *plan, tape_lines *lines);
+
 #endif
