@@ -218,7 +218,7 @@ static void values_of_features_are_cut(void **state)
 {
     (void)state;
     for (int centred = 0; centred < 2; centred++) {
-        check((setup){TACIT__CARRIED, joint, centred == 1, 0.95, 0});
+        check((setup){TACIT__CARRIED, joint, centred == 1, 0.9, 0});
         check((setup){TACIT__CARRIED, pure, centred == 1, 0.95, 0});
     }
 }
