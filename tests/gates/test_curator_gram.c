@@ -172,8 +172,8 @@ static void a_shared_block_moves_by_what_is_declared(void **state)
     for (size_t i = 0; i < 4; i++) {
         const double least = promises[i].delta > 0 ? 0.95 : 0.55;
         check((setup){.guarantee = promises[i], .radius = {1, 1}, .least = least});
-        check((setup){
-            .guarantee = promises[i], .centred = true, .radius = {1, 0.5}, .least = least});
+        check(
+            (setup){.guarantee = promises[i], .centred = true, .radius = {1, 0.5}, .least = least});
         check((setup){
             .guarantee = promises[i], .nonnegative = true, .radius = {0.5, 1}, .least = least});
     }
@@ -183,8 +183,7 @@ static void a_block_for_each_pair_moves_by_what_is_declared(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 4; i++) {
-        check((setup){
-            .guarantee = promises[i], .blocks = true, .radius = {1, 1}, .least = 0.95});
+        check((setup){.guarantee = promises[i], .blocks = true, .radius = {1, 1}, .least = 0.95});
         check((setup){.guarantee = promises[i],
                       .blocks = true,
                       .nonnegative = true,

@@ -88,13 +88,11 @@ static void ask(const setup *s, tacit__lsvi_data *curator, const point *p, size_
 
 static void play(const setup *s, tacit__lsvi_data *curator, const point *p, const walk *first)
 {
-    static const walk other = {.states = {0, 1, 0, 1},
-                               .actions = {1, 0, 1},
-                               .rewards = {0.5, 1, 0},
-                               .features = {{{1, 0}, {0, 1}},
-                                            {{0.5, 0.5}, {0, 1}},
-                                            {{1, 0}, {0, 1}},
-                                            {{0, 1}, {1, 0}}}};
+    static const walk other = {
+        .states = {0, 1, 0, 1},
+        .actions = {1, 0, 1},
+        .rewards = {0.5, 1, 0},
+        .features = {{{1, 0}, {0, 1}}, {{0.5, 0.5}, {0, 1}}, {{1, 0}, {0, 1}}, {{0, 1}, {1, 0}}}};
     for (size_t k = 0; k < USERS; k++) {
         const walk *w = k == 0 ? first : &other;
         const bool carried = s->form == TACIT__CARRIED;

@@ -36,9 +36,8 @@ static tacit_status create(bool two_streams, double weight_rewards, tacit__tabul
     tacit_status status = tacit__tabular_create(&o, noise, out, &err);
     tacit_noise_destroy(noise);
     if (status == TACIT_BAD_PLAN)
-        assert_non_null(
-            strstr(err.message, two_streams ? "less than half of the moves'"
-                                            : "less than half of the visits'"));
+        assert_non_null(strstr(err.message, two_streams ? "less than half of the moves'"
+                                                        : "less than half of the visits'"));
     return status;
 }
 

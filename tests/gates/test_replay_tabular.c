@@ -12,7 +12,8 @@ enum { STATES = 3, ACTIONS = 2, USERS = 8, SETTINGS = 4 };
 typedef struct setup {
     const char *kind;
     tacit_setting settings[SETTINGS];
-    double line, whole; /* shares of the declared loss that must be reached: of each line, of all; 0: TIGHT */
+    double line,
+        whole; /* shares of the declared loss that must be reached: of each line, of all; 0: TIGHT */
     size_t moves;
     tacit_guarantee guarantee;
     tacit_calibration calibration;
@@ -50,7 +51,8 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                             .episodes = USERS},
                 .devices = devices};
     crowd_fill(&c, USERS, 1);
-    neighbors_wish wish = {.restarts = 4, .moves = s->moves, .least_whole = s->whole > 0 ? s->whole : TIGHT};
+    neighbors_wish wish = {
+        .restarts = 4, .moves = s->moves, .least_whole = s->whole > 0 ? s->whole : TIGHT};
     for (size_t i = 0; i < TAPE_LINES; i++)
         wish.least[i] = s->line > 0 ? s->line : TIGHT;
     neighbors_assert(&c, &wish);
@@ -170,20 +172,19 @@ static void single_step_reports_move_by_what_they_declare(void **state)
 static void two_streams_move_by_what_they_declare(void **state)
 {
     (void)state;
-    each_model((setup){.kind = "dp-ucbvi",
-                       .settings = {SET("pooled", "no"), SET("streams", "2")},
-                       .moves = LONG});
+    each_model((setup){
+        .kind = "dp-ucbvi", .settings = {SET("pooled", "no"), SET("streams", "2")}, .moves = LONG});
     each_model((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "yes"), SET("streams", "2")},
                        .line = 0.9,
                        .whole = 0.9,
                        .moves = LONG});
-    each_gaussian((setup){
-        .kind = "dp-ucbvi",
-        .settings = {SET("pooled", "yes"), SET("streams", "2"), SET("user_norm", "1")},
-        .line = 0.9,
-        .whole = 0.7,
-        .moves = LONG});
+    each_gaussian(
+        (setup){.kind = "dp-ucbvi",
+                .settings = {SET("pooled", "yes"), SET("streams", "2"), SET("user_norm", "1")},
+                .line = 0.9,
+                .whole = 0.7,
+                .moves = LONG});
 }
 
 static void other_planners_have_the_same_curator(void **state)

@@ -139,8 +139,8 @@ static void copy_step(const crowd *c, size_t h, const person *from, person *to)
 /* Turns a vector of features, at one step or at all: another one, the opposite one, or a few degrees towards a third. */
 static void turn(const crowd *c, uint64_t *seed, person *p)
 {
-    const size_t n = c->rows * c->dimension, steps = feature_steps(c), h = random_below(seed, steps),
-                 row = random_below(seed, c->rows) * c->dimension;
+    const size_t n = c->rows * c->dimension, steps = feature_steps(c),
+                 h = random_below(seed, steps), row = random_below(seed, c->rows) * c->dimension;
     const bool simplex = c->features == CROWD_SIMPLEX, all = random_below(seed, 2) == 0;
     double y[PERSON_FEATURES], norm = 0, *x = p->features + h * n + row;
     draw_features(c, seed, y);
@@ -278,8 +278,7 @@ void neighbors_assert(const crowd *c, const neighbors_wish *w)
                 (found.whole >= w->least_whole || !thorough);
     size_t used = (size_t)snprintf(shares, sizeof shares, "%.4f of all; by line", found.whole);
     for (size_t i = 0; i < found.n; i++) {
-        good = good && found.line[i] <= 1 + ROUNDING &&
-               (found.line[i] >= w->least[i] || !thorough);
+        good = good && found.line[i] <= 1 + ROUNDING && (found.line[i] >= w->least[i] || !thorough);
         used += (size_t)snprintf(shares + used, sizeof shares - used, " %.4f", found.line[i]);
     }
     describe(c, w, label, sizeof label);
