@@ -51,6 +51,13 @@ typedef enum tacit_calibration {
     TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
 } tacit_calibration;
 
+/* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward outside [0, 1], features
+ * longer than their bound or off their simplex, numbers that are none. */
+typedef enum tacit_outside {
+    TACIT_OUTSIDE_REFUSE, /* refused: the user does not count, and whether they count depends on their data */
+    TACIT_OUTSIDE_CLIP /* cut into the domain: every user counts; tacit_agent_was_cut tells the caller */
+} tacit_outside;
+
 typedef struct tacit_agent_request {
     const char *kind;
     const tacit_setting *settings; /* the kind's own parameters */
@@ -67,6 +74,7 @@ typedef struct tacit_agent_request {
     const tacit_linear *linear;
     const tacit_bandit *bandit; /* horizon 1; n_states is 0 where contexts are not numbered */
     const double *rewards; /* expected rewards [horizon, or 1 if stationary][states][actions] */
+    tacit_outside outside; /* no part of what states and reports must agree on */
     const char *file;      /* for messages; NULL: none */
     int line;              /* of the agent; 0: unknown */
 } tacit_agent_request;
@@ -113,7 +121,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
 
 /* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not numbered,
  * features[horizon + 1][actions][dimension] instead of states. In bandit worlds there is one step, what would follow it
- * is not looked at, and features are as in tacit_situation. What does not fit is refused and changes nothing. */
+ * is not looked at, and features are as in tacit_situation. What does not fit is refused and changes nothing, or is cut, as
+ * tacit_agent_request.outside says. */
 typedef struct tacit_trajectory {
     const uint32_t *states, *actions;
     const double *rewards;
@@ -124,14 +133,20 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
                                                         const tacit_trajectory *user,
                                                         tacit_error *err);
 
+/* Whether something of the user that the last act, learn or report was given lay outside the declared domain and was cut into it
+ * (TACIT_OUTSIDE_CLIP). It is a fact about that user: tell the sender, and nobody else. */
+TACIT_API bool tacit_agent_was_cut(const tacit_agent *agent);
+
 /* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatised report, with the noise
  * of its own agent object; it learns nothing by it. The server's side adds a report to what it knows. A report is bytes,
  * the same on every machine; `report` with bytes = NULL gives the most that it takes. Reports that do not fit the agent are refused and
- * change nothing; LATE: this one did, but the model that it was made by is not in use any more. */
+ * change nothing. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
                                                          const tacit_trajectory *user, void *bytes,
                                                          size_t *size, tacit_error *err);
-/* What `absorb` would say, as far as the family can tell beforehand; nothing changes. */
+/* Whether to accept a report, as far as the family can tell beforehand; nothing changes. LATE: the model that it was made by is
+ * not in use any more, so it would teach nothing; turn it away, or let it take its place all the same: `absorb` counts a late
+ * report and adds nothing of it. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_check_report(const tacit_agent *agent,
                                                                const void *bytes, size_t size,
                                                                tacit_error *err);

@@ -13,7 +13,9 @@
  *
  * The device trusts nobody: a billboard is what some server says. How private a report is decides the billboard's epsilon and
  * delta, so the device's owner states the weakest guarantee they accept, and what asks for more is refused. Whatever else stands in a
- * billboard, a report keeps the guarantee that it names: noise is calibrated here, and episodes are checked against their bounds. */
+ * billboard, a report keeps the guarantee that it names: noise is calibrated here, and episodes are cut to their bounds. A device whose
+ * person has met anything always reports: what can be wrong with a billboard is found when the client is created, before the
+ * episode begins, and no report fails because of what is in it. */
 #ifndef TACIT_CLIENT_H
 #define TACIT_CLIENT_H
 
@@ -41,7 +43,8 @@ typedef struct tacit_client_terms {
 #define TACIT_CLIENT_MEMORY ((size_t)1 << 28)
 
 /* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it is no billboard;
- * UNSUPPORTED: its learner is not local, or nothing in it tells how to act; NO_MEMORY or TOO_LARGE: it asks for too much. */
+ * UNSUPPORTED: its learner is not local, or nothing in it tells how to act or what to report by; OUT_OF_BOUND: it has numbers that
+ * cannot be, or a policy that is not the one of its model; NO_MEMORY or TOO_LARGE: it asks for too much. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_create(const char *billboard, size_t size,
                                                           const tacit_client_terms *terms,
                                                           tacit_client **out, tacit_error *err);
@@ -60,18 +63,24 @@ typedef struct tacit_client_facts {
 } tacit_client_facts;
 TACIT_API const tacit_client_facts *tacit_client_describe(const tacit_client *client);
 
-/* The billboard's action in this situation, and how likely it was. */
+/* The billboard's action in this situation, and how likely it was. What lies outside the learner's domain is cut, see
+ * tacit_client_was_cut. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_act(tacit_client *client,
                                                        const tacit_situation *situation,
                                                        uint32_t *action, double *probability,
                                                        tacit_error *err);
 
-/* The report on an episode: a JSON text, to be freed with free(), and the key that goes with it. EXHAUSTED the second time. */
+/* The report on an episode: a JSON text, to be freed with free(), and the key that goes with it. EXHAUSTED the second time. It fails
+ * for no reason that lies in the episode. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_report(tacit_client *client,
                                                           const tacit_trajectory *episode,
                                                           char **body,
                                                           char key[TACIT_CLIENT_KEY_SIZE],
                                                           tacit_error *err);
+
+/* Whether something that the last act or report was given lay outside the learner's domain (a state that it does not have, a reward
+ * outside [0, 1], features that are too long, numbers that are none) and was cut into it. Nobody but the caller learns of it. */
+TACIT_API bool tacit_client_was_cut(const tacit_client *client);
 
 #ifdef __cplusplus
 }

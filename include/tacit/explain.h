@@ -58,6 +58,7 @@ typedef struct tacit_explanation {
     const char *against;    /* who may look and learn nothing */
     const char *neighbours; /* what must not be told apart */
     const char *remark;     /* tacit_agent_remark, or "" */
+    const char *outside;    /* what becomes of users outside the declared domain; "": refused */
     /* The rest is empty where nothing is promised. */
     tacit_law law;
     const tacit_explained_release *releases;
@@ -81,6 +82,7 @@ typedef struct tacit_explanation_request {
     const tacit_plan *plan; /* calibrated; NULL: there are no private releases */
     const char *kind;       /* of the agent; NULL: nothing is said about a paper */
     const char *remark;     /* tacit_agent_remark; NULL: none */
+    tacit_outside outside;  /* as in the agent's request */
     bool yardstick;         /* learns nothing from anybody */
     size_t report_bytes;    /* local: what tacit_agent_report says a report takes; 0: not known */
     const char *beside;     /* local: what else leaves the device, in words; NULL: nothing */

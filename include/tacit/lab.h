@@ -59,6 +59,7 @@ typedef struct tacit_entry {
     tacit_guarantee guarantee;
     tacit_calibration calibration;
     const char *sums; /* NULL: the agent chooses */
+    tacit_outside outside;
     const tacit_setting *settings;
     size_t n_settings;
     int line;

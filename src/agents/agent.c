@@ -111,14 +111,20 @@ static bool fits(const tacit_agent_request *r)
            (double)r->n_actions * bandit * bandit <= most && pairs * bandit <= most;
 }
 
-/* What is declared of a bandit is possible. A vector of features that breaks it is refused when it comes. */
+/* Bounds on features whose inverses and squares are far from the ends of the doubles, as for sums (sums/lattice.c): a bound
+ * that arithmetic cannot keep would make learners refuse users by their data. */
+#define LEAST_BOUND 1e-100
+#define MOST_BOUND 1e100
+
+/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or cut, when it comes. */
 static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
 {
     const tacit_bandit *b = r->bandit;
     size_t line = (size_t)r->line;
-    if (!(b->bound > 0 && isfinite(b->bound)))
+    if (!(b->bound >= LEAST_BOUND && b->bound <= MOST_BOUND))
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
-                              "bound is %g, expected a finite number > 0", b->bound);
+                              "bound is %g, expected a number from %g to %g", b->bound, LEAST_BOUND,
+                              MOST_BOUND);
     if (!(b->parameter_norm >= 0 && isfinite(b->parameter_norm)))
         return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
                               "parameter_norm is %g, expected a finite number > 0, or 0: not known",
@@ -159,6 +165,14 @@ static tacit_status check_request(const tacit_agent_request *r, const tacit__fam
     tacit_status status = r->bandit != NULL ? check_bandit(r, err) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
+    if (r->linear != NULL && !(r->linear->bound >= LEAST_BOUND && r->linear->bound <= MOST_BOUND))
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->file, line,
+                              "bound is %g, expected a number from %g to %g", r->linear->bound,
+                              LEAST_BOUND, MOST_BOUND);
+    if (r->outside != TACIT_OUTSIDE_REFUSE && r->outside != TACIT_OUTSIDE_CLIP)
+        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->file, line,
+                              "outside is %d, expected refuse (%d) or clip (%d)", (int)r->outside,
+                              TACIT_OUTSIDE_REFUSE, TACIT_OUTSIDE_CLIP);
     if (r->episodes == 0)
         return tacit__fail_at(err, TACIT_BAD_COUNT, r->file, line,
                               "episodes is 0, expected at least 1");
@@ -199,6 +213,9 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
     status = family->create(kind, request, noise, &agent->self, err);
+    if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
+        (status = tacit__cutter_create(request, family->looks_ahead, &agent->cutter)) != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK &&
         (status = tacit__agent_fingerprint(request, agent->fingerprint)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -214,6 +231,7 @@ void tacit_agent_destroy(tacit_agent *agent)
 {
     if (agent != NULL) {
         agent->family->destroy(agent->self);
+        tacit__cutter_destroy(agent->cutter);
         tacit__free(agent->table);
     }
     tacit__free(agent);
@@ -257,19 +275,12 @@ void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_act
     *probability = p[a];
 }
 
-tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situation, double chance,
-                             uint32_t *action, double *probability, tacit_error *err)
+static tacit_status act(tacit_agent *agent, const tacit_situation *situation, double chance,
+                        uint32_t *action, double *probability, tacit_error *err)
 {
-    if (agent == NULL || situation == NULL || action == NULL || probability == NULL ||
-        !(chance >= 0 && chance < 1))
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (situation->step >= agent->horizon)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
-                           situation->step, agent->horizon);
     bool table = agent->board.policy != NULL || agent->board.mixed != NULL;
     if ((situation->features == NULL || table) && situation->state >= agent->n_states)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "state is %lu, expected less than %zu",
-                           (unsigned long)situation->state, agent->n_states);
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the state is not below %zu", agent->n_states);
     if (!agent->planned || (!table && agent->family->act == NULL))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "there is no plan to act by yet");
     if (!table)
@@ -279,9 +290,55 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     return TACIT_OK;
 }
 
+tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situation, double chance,
+                             uint32_t *action, double *probability, tacit_error *err)
+{
+    if (agent == NULL || situation == NULL || action == NULL || probability == NULL ||
+        !(chance >= 0 && chance < 1))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (situation->step >= agent->horizon)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
+                           situation->step, agent->horizon);
+    if (agent->cutter == NULL)
+        return act(agent, situation, chance, action, probability, err);
+    const tacit_situation here =
+        tacit__cutter_situation(agent->cutter, situation, &agent->was_cut);
+    tacit_status status = act(agent, &here, chance, action, probability, err);
+    tacit__agent_forget_user(agent);
+    return status;
+}
+
+tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
+                                    tacit_trajectory *out, tacit_error *err)
+{
+    if (agent == NULL || user == NULL || user->actions == NULL || user->rewards == NULL ||
+        (user->states == NULL && user->features == NULL))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a user has actions, rewards, and states or features");
+    *out = agent->cutter != NULL ? tacit__cutter_user(agent->cutter, user, &agent->was_cut) : *user;
+    return TACIT_OK;
+}
+
+void tacit__agent_forget_user(tacit_agent *agent)
+{
+    if (agent->cutter != NULL)
+        tacit__cutter_wipe(agent->cutter);
+}
+
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)
 {
-    return agent->family->learn(agent->self, user, err);
+    tacit_trajectory taken;
+    tacit_status status = tacit__agent_take_user(agent, user, &taken, err);
+    if (status != TACIT_OK)
+        return status;
+    status = agent->family->learn(agent->self, &taken, err);
+    tacit__agent_forget_user(agent);
+    return status;
+}
+
+bool tacit_agent_was_cut(const tacit_agent *agent)
+{
+    return agent != NULL && agent->was_cut;
 }
 
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent)

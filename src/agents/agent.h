@@ -5,6 +5,7 @@
 #include <tacit/agent.h>
 
 #include "agents/family.h"
+#include "agents/outside.h"
 #include "noise/stream.h"
 
 struct tacit_agent {
@@ -17,6 +18,8 @@ struct tacit_agent {
     bool planned;          /* there has been a plan */
     tacit_billboard board; /* the last one's */
     void *table;           /* what `board` points to if it was loaded; else NULL */
+    tacit__cutter *cutter; /* NULL: who is outside is refused */
+    bool was_cut;
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
 
@@ -24,6 +27,12 @@ struct tacit_agent {
  * machine. NO_MEMORY at worst. The request is one that the kind accepts. */
 TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
                                                      uint8_t out[TACIT__KEY_BYTES]);
+
+/* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the caller. */
+TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
+                                                   tacit_trajectory *out, tacit_error *err);
+/* The family is done with the user. */
+void tacit__agent_forget_user(tacit_agent *agent);
 
 /* Reads a table; `row` is that of the step and state. */
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,

@@ -172,7 +172,12 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     tacit__writer w = {.at = bytes};
     tacit__put_le64(&w, REPORT_MARK);
     tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
-    status = agent->family->report(agent->self, user, w.at, &inner, err);
+    tacit_trajectory taken;
+    status = tacit__agent_take_user(agent, user, &taken, err);
+    if (status != TACIT_OK)
+        return status;
+    status = agent->family->report(agent->self, &taken, w.at, &inner, err);
+    tacit__agent_forget_user(agent);
     if (status == TACIT_OK)
         *size = REPORT_HEADER + inner;
     return status;

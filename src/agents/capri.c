@@ -166,20 +166,9 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 
 /* --- Users ------------------------------------------------------------------------------------- */
 
-tacit_status tacit__capri_vector(const capri_agent *agent, const tacit_trajectory *user,
-                                 const double **v, tacit_error *err)
+const double *tacit__capri_vector(const capri_model *m, size_t pair)
 {
-    const capri_model m = tacit__capri_model(agent);
-    size_t pair;
-    *v = NULL;
-    tacit_status status = tacit__pairs_find(&agent->options.pairs, user, &pair, err);
-    if (status != TACIT_OK || m.last)
-        return status;
-    if (m.place[pair] == SIZE_MAX)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                           "the action is not on the billboard for this context");
-    *v = m.v + m.place[pair] * m.p;
-    return TACIT_OK;
+    return m->last || m->place[pair] == SIZE_MAX ? NULL : m->v + m->place[pair] * m->p;
 }
 
 /* The epoch is over: show its sum, go on to the next. */
@@ -205,21 +194,25 @@ tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
     return TACIT_OK;
 }
 
+/* What an earlier billboard allowed and this one does not is of no use to this epoch's sum; the user counts all the same, see
+ * curate/epochs.c. Late users whose action is still allowed are used: the estimator divides by the length of the epoch, so every
+ * user who adds 0 pulls it towards "no difference", and nobody is left out without need. */
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     capri_agent *agent = self;
-    const double *v;
+    const capri_model m = tacit__capri_model(agent);
+    size_t pair;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "this learner follows the model of another one: it makes reports");
-    tacit_status status = tacit__capri_vector(agent, user, &v, err);
+    tacit_status status = tacit__pairs_find(&agent->options.pairs, user, &pair, err);
     if (status != TACIT_OK)
         return status;
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);
-    if (v != NULL)
-        status = tacit__epochs_add(agent->curator, tacit__capri_model(agent).p, v,
+    if (!m.last)
+        status = tacit__epochs_add(agent->curator, m.p, tacit__capri_vector(&m, pair),
                                    2 * user->rewards[0] - 1, err);
     return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
 }

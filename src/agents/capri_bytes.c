@@ -5,7 +5,8 @@
  * pivots and factorizations may come out differently on another machine, and then its sums would be of other vectors.
  *
  * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last epoch the mark alone. A report by an
- * earlier model is late: its vector is of no use to the sum of this epoch.
+ * earlier model is late: its vector is of no use to the sum of this epoch. `check_report` says so, and who asks may turn it away; one
+ * that was accepted before it became late counts, and adds nothing.
  *
  * A saved state is header, public sums, the curator's state, the model that is followed (if any), checksum. */
 #include <math.h>
@@ -27,23 +28,24 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
                                  size_t *size, tacit_error *err)
 {
     capri_agent *agent = self;
-    const size_t p = tacit__capri_model(agent).p;
-    const double *v;
+    const capri_model m = tacit__capri_model(agent);
+    size_t pair;
     if (bytes == NULL) { /* the most; models of later epochs may have fewer numbers */
         *size = CAPRI_MARK + 8 * agent->dimension;
         return TACIT_OK;
     }
-    tacit_status status = tacit__capri_vector(agent, user, &v, err);
+    tacit_status status = tacit__pairs_find(&agent->options.pairs, user, &pair, err);
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
     tacit__put(&w, agent->mark, CAPRI_MARK);
-    if (v != NULL) {
-        double *noisy = tacit__alloc(p, sizeof *noisy);
+    if (!m.last) {
+        double *noisy = tacit__alloc(m.p, sizeof *noisy);
         if (noisy == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
-        status = tacit__epochs_report(agent->curator, p, v, 2 * user->rewards[0] - 1, noisy, err);
-        for (size_t i = 0; i < p && status == TACIT_OK; i++)
+        status = tacit__epochs_report(agent->curator, m.p, tacit__capri_vector(&m, pair),
+                                      2 * user->rewards[0] - 1, noisy, err);
+        for (size_t i = 0; i < m.p && status == TACIT_OK; i++)
             tacit__put_real(&w, noisy[i]);
         tacit__free(noisy);
     }
@@ -51,28 +53,34 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
     return status;
 }
 
-/* The numbers of a report into `noisy`, to be freed; NULL in the last epoch. */
-static tacit_status read_report(const capri_agent *agent, const void *bytes, size_t size,
-                                double **noisy, tacit_error *err)
+/* Whether it is a report at all, by whatever model, and *late: not by the one in use. */
+static tacit_status open_report(const capri_agent *agent, const void *bytes, size_t size,
+                                bool *late, tacit_error *err)
 {
     const size_t p = tacit__capri_model(agent).p;
-    tacit__reader r = {.at = bytes, .left = size};
-    *noisy = NULL;
     if (agent->users == agent->n_users)
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
                            (unsigned long long)agent->n_users);
-    const void *mark = tacit__take(&r, CAPRI_MARK);
-    if (mark == NULL)
+    if (size < CAPRI_MARK)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is cut short");
-    if (memcmp(mark, agent->mark, CAPRI_MARK) != 0)
-        return tacit__fail(err, TACIT_LATE,
-                           "the report was made by another model: that of an earlier epoch, say");
-    if (size != CAPRI_MARK + 8 * p)
+    *late = memcmp(bytes, agent->mark, CAPRI_MARK) != 0;
+    if (*late ? size % 8 != 0 || size > CAPRI_MARK + 8 * agent->dimension
+              : size != CAPRI_MARK + 8 * p)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            CAPRI_MARK + 8 * p, size);
-    double *numbers = p > 0 ? tacit__alloc(p, sizeof *numbers) : NULL;
+    return TACIT_OK;
+}
+
+/* The numbers of a report by the model in use into `noisy`, to be freed; NULL in the last epoch. */
+static tacit_status read_report(const capri_agent *agent, const void *bytes, double **noisy,
+                                tacit_error *err)
+{
+    const size_t p = tacit__capri_model(agent).p;
+    tacit__reader r = {.at = (const uint8_t *)bytes + CAPRI_MARK, .left = 8 * p};
+    *noisy = NULL;
     if (p == 0)
         return TACIT_OK;
+    double *numbers = tacit__alloc(p, sizeof *numbers);
     if (numbers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < p; i++)
@@ -88,22 +96,34 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, siz
 tacit_status tacit__capri_check_report(const void *self, const void *bytes, size_t size,
                                        tacit_error *err)
 {
-    double *noisy;
-    tacit_status status = read_report(self, bytes, size, &noisy, err);
+    double *noisy = NULL;
+    bool late;
+    tacit_status status = open_report(self, bytes, size, &late, err);
+    if (status == TACIT_OK && late)
+        return tacit__fail(err, TACIT_LATE,
+                           "the report was made by another model: that of an earlier epoch, say");
+    if (status == TACIT_OK)
+        status = read_report(self, bytes, &noisy, err);
     tacit__free(noisy);
     return status;
 }
 
+/* A late report takes its place and adds nothing: who was in time when they were accepted counts, however long it took to get
+ * here. */
 tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     capri_agent *agent = self;
-    double *noisy;
+    const capri_model m = tacit__capri_model(agent);
+    double *noisy = NULL;
+    bool late;
     if (agent->followed != NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "this learner follows the model of another one: it takes no reports");
-    tacit_status status = read_report(agent, bytes, size, &noisy, err);
-    if (status == TACIT_OK && noisy != NULL)
-        status = tacit__epochs_absorb(agent->curator, tacit__capri_model(agent).p, noisy, err);
+    tacit_status status = open_report(agent, bytes, size, &late, err);
+    if (status == TACIT_OK && !late)
+        status = read_report(agent, bytes, &noisy, err);
+    if (status == TACIT_OK && !m.last)
+        status = tacit__epochs_absorb(agent->curator, noisy != NULL ? m.p : 0, noisy, err);
     tacit__free(noisy);
     return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
 }

@@ -402,6 +402,11 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     e->against = observer(request->claim.model);
     e->remark = say(w, SIZE_MAX, "%s", remark);
     e->composition = e->report = "";
+    e->outside = request->outside == TACIT_OUTSIDE_CLIP
+                     ? "who lies outside the declared domain is cut into it and counts like "
+                       "everybody else, so whether a user counts does not depend on their data; what "
+                       "is learned from lies in the domain, so no sensitivity changes"
+                     : "";
     e->paper = promises && request->kind != NULL
                    ? tacit__printed_at(request->kind, request->claim.model)
                    : "";

@@ -377,13 +377,19 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
     if (words == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__reader r = {.at = bytes, .left = size};
-    agent->version = tacit__take_le64(&r);
+    const uint64_t version = tacit__take_le64(&r);
     for (size_t i = 0; i < inner / sizeof *words; i++)
         words[i] = tacit__take_le64(&r);
-    tacit__lin_ucb_load(agent->planner, words);
-    agent->follows = true;
+    const bool good = tacit__lin_ucb_is_finite(agent->planner, words);
+    if (good) {
+        agent->version = version;
+        tacit__lin_ucb_load(agent->planner, words);
+        agent->follows = true;
+    }
     tacit__free(words);
-    return TACIT_OK;
+    return good ? TACIT_OK
+                : tacit__fail(err, TACIT_OUT_OF_BOUND,
+                              "the model has numbers that are not finite");
 }
 
 /* The curator's bytes, the planner's and its checksum, the billboard's version. */

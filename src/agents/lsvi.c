@@ -170,6 +170,7 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_lsvi = {
     .kinds = &tacit__lsvi_kind,
     .n_kinds = 1,
+    .looks_ahead = true,
     .no_local = "value functions are no sums of users' reports, and the papers leave local privacy "
                 "for this family open",
     .create = create,

@@ -259,6 +259,7 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_mixture = {
     .kinds = tacit__mixture_kinds,
     .n_kinds = MIXTURE_KINDS,
+    .looks_ahead = true,
     .create = create,
     .destroy = destroy,
     .plan = plan,

@@ -171,6 +171,7 @@ static const char *remark(const void *self)
 const tacit__family tacit__family_tabular = {
     .kinds = tacit__tabular_kinds,
     .n_kinds = TABULAR_KINDS,
+    .looks_ahead = true,
     .create = create,
     .destroy = destroy,
     .plan = plan,

@@ -30,6 +30,7 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
                                    .guarantee = q->guarantee,
                                    .calibration = q->calibration,
                                    .sums = q->sums,
+                                   .outside = q->outside,
                                    .settings = q->settings,
                                    .n_settings = q->n_settings,
                                    .line = q->line};

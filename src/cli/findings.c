@@ -21,6 +21,7 @@ tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                                .kind = entry->kind,
                                                .remark =
                                                    agent != NULL ? tacit_agent_remark(agent) : "",
+                                               .outside = entry->outside,
                                                .yardstick = entry->yardstick,
                                                .report_bytes = report,
                                                .beside = beside};
@@ -127,6 +128,8 @@ void cli_findings_print(const cli_findings *f)
         if (e->report[0] != '\0')
             cli_print_wrapped("  report      ", e->report);
     }
+    if (e->outside[0] != '\0')
+        cli_print_wrapped("  outside     ", e->outside);
     if (f->forecast.outlook != TACIT_OUTLOOK_UNKNOWN)
         cli_print_wrapped("  forecast    ", f->forecast.words);
     if (e->remark[0] != '\0')
@@ -214,12 +217,14 @@ static json_t *report_json(const tacit_explanation *e)
 json_t *cli_findings_json(const cli_findings *f)
 {
     const tacit_explanation *e = f->explanation;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:o}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, "
+                     "s:o}",
                      "label", f->entry->label, "kind", f->entry->kind, "guarantee",
                      cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
                      e->n_releases > 0 ? real_json(&e->real) : json_null(), "verdict",
                      tacit_verdict_name(e->verdict), "words", e->words, "composition",
                      e->composition, "curve", curve_json(e), "printed", e->paper, "report",
                      report_json(e), "against", e->against, "neighbours", e->neighbours, "remark",
-                     e->remark, "forecast", forecast_json(&f->forecast));
+                     e->remark, "outside", e->outside[0] != '\0' ? "clip" : "refuse", "forecast",
+                     forecast_json(&f->forecast));
 }

@@ -1,7 +1,23 @@
 /* See include/tacit/client.h. A device has an agent of its own with the learner's request, so that its noise is calibrated by the
- * code that the promise was proved for; it learns nothing, it only reports. */
+ * code that the promise was proved for; it learns nothing, it only reports.
+ *
+ * A device that has seen its data always reports: a report that does not come is an output, too, and who writes billboards must not be
+ * able to choose the people from whom none comes. Whatever can be wrong with a billboard is found by tacit_client_create, before
+ * anything happened to the person. After that,
+ *
+ *   - act and report cut what lies outside the billboard's domain (agents/outside.c), so no curator refuses the person, however
+ *     small the server has chosen its bounds;
+ *   - the action is the one of the model that the report is made by: a table that says otherwise is refused at creation. A
+ *     caller who plays another action reports all the same: an action that a model does not have contributes the zero vector
+ *     (agents/capri.c), and all other reports do not depend on the model's opinion of an action;
+ *   - numbers of the model are finite (checked at creation), and contributions made of them are scaled to their bound however large
+ *     they are: sums/lattice.c measures what overflows in smaller units, curate/gram.c cuts features, targets and weights;
+ *   - the mean reward for a monitor is one of rewards that were cut, so it is within [0, 1].
+ *
+ * What remains is memory that runs out, a second report, and arguments that are missing: none depends on the data. */
 #include <tacit/client.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "agents/agent.h"
@@ -28,8 +44,8 @@ struct tacit_client {
     tacit_agent *agent;
     tacit__monitor *monitor; /* or NULL */
     tacit_billboard board;
-    void *table;
-    bool reported;
+    void *table; /* to act by; NULL: the model tells */
+    bool reported, was_cut;
 };
 
 /* --- Reading a billboard ------------------------------------------------------------------------ */
@@ -290,20 +306,75 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
 
 /* --- The client --------------------------------------------------------------------------------- */
 
+#define TOL 1e-9 /* absolute, of probabilities that were printed and read again */
+
+/* A plan made of a model from elsewhere gives every situation an action. */
+static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
+{
+    const size_t rows = c->request.horizon * c->request.n_states, n = c->request.n_actions;
+    for (size_t row = 0; row < rows && plan->mixed != NULL; row++) {
+        double total = 0;
+        for (size_t a = 0; a < n; a++) {
+            double p = plan->mixed[row * n + a];
+            total += p >= 0 ? p : (double)NAN;
+        }
+        if (!(fabs(total - 1) <= 1e-6)) /* rounding of a softmax, whatever its size */
+            return false;
+    }
+    return true;
+}
+
+/* Whether the billboard's table says what its model says. */
+static bool agrees(const tacit_client *c, const tacit_billboard *plan)
+{
+    const size_t rows = c->request.horizon * c->request.n_states;
+    if ((plan->policy != NULL) != (c->board.policy != NULL))
+        return false;
+    if (plan->policy != NULL)
+        return memcmp(plan->policy, c->board.policy, rows * sizeof *plan->policy) == 0;
+    bool same = plan->mixed != NULL;
+    for (size_t i = 0; i < rows * c->request.n_actions && same; i++)
+        same = fabs(plan->mixed[i] - c->board.mixed[i]) <= TOL;
+    return same;
+}
+
+/* Act and report by one thing: the model, if the kind has one. */
+static tacit_status follow(tacit_client *c, tacit_error *err)
+{
+    tacit_billboard plan;
+    if (c->model == NULL && c->agent->family->follow == NULL)
+        return TACIT_OK;
+    if (c->model == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "the billboard has no model to make reports by");
+    tacit_status status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
+    if (status == TACIT_OK)
+        status = tacit_agent_billboard(c->agent, &plan, err);
+    if (status != TACIT_OK)
+        return status;
+    if (!is_plan(c, &plan))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the billboard's model gives no plan");
+    if (c->table != NULL && !agrees(c, &plan))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "the billboard's policy is not the one of its model");
+    tacit__free(c->table);
+    c->table = NULL;
+    return TACIT_OK;
+}
+
 static tacit_status create_agent(tacit_client *c, tacit_error *err)
 {
     tacit_noise *noise;
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
+    c->request.outside = TACIT_OUTSIDE_CLIP;
     status = tacit_agent_create(&c->request, noise, &c->agent, err);
     if (status == TACIT_OK && c->facts.monitor.model == TACIT_MODEL_LOCAL)
         status =
             tacit__monitor_create(c->facts.monitor, c->request.episodes, noise, &c->monitor, err);
     tacit_noise_destroy(noise);
-    if (status == TACIT_OK && c->model != NULL)
-        status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
-    return status;
+    return status == TACIT_OK ? follow(c, err) : status;
 }
 
 /* At least as many nodes as the text has: each but the first comes after one of these. A model is one node, however long. */
@@ -379,22 +450,30 @@ tacit_status tacit_client_act(tacit_client *c, const tacit_situation *situation,
 {
     if (c == NULL || situation == NULL || action == NULL || probability == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (c->table == NULL)
-        return tacit_agent_act(c->agent, situation, tacit__random_unit(), action, probability, err);
-    if (situation->step >= c->facts.horizon || situation->state >= c->facts.n_states)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step and state must be below %zu and %zu",
-                           c->facts.horizon, c->facts.n_states);
-    tacit__billboard_act(&c->board, situation->step * c->facts.n_states + situation->state,
-                         c->facts.n_actions, c->board.policy != NULL ? 0 : tacit__random_unit(),
-                         action, probability);
+    if (c->table == NULL) {
+        tacit_status status =
+            tacit_agent_act(c->agent, situation, tacit__random_unit(), action, probability, err);
+        c->was_cut = tacit_agent_was_cut(c->agent);
+        return status;
+    }
+    if (situation->step >= c->facts.horizon)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
+                           situation->step, c->facts.horizon);
+    uint32_t state = situation->state;
+    c->was_cut = tacit__domain_cut_index(&state, c->facts.n_states);
+    tacit__billboard_act(&c->board, situation->step * c->facts.n_states + state, c->facts.n_actions,
+                         c->board.policy != NULL ? 0 : tacit__random_unit(), action, probability);
     return TACIT_OK;
 }
 
 static double mean_of(const tacit_trajectory *episode, size_t horizon)
 {
     double sum = 0;
-    for (size_t h = 0; h < horizon; h++)
-        sum += episode->rewards[h];
+    for (size_t h = 0; h < horizon; h++) {
+        double reward = episode->rewards[h];
+        (void)tacit__domain_cut_reward(&reward);
+        sum += reward;
+    }
     return sum / (double)horizon;
 }
 
@@ -440,12 +519,19 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
 tacit_status tacit_client_report(tacit_client *c, const tacit_trajectory *episode, char **body,
                                  char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
-    if (c == NULL || episode == NULL || body == NULL || key == NULL)
+    if (c == NULL || episode == NULL || body == NULL || key == NULL ||
+        (c->facts.per_situation > 0 ? (const void *)episode->features : episode->states) == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (c->reported)
         return tacit__fail(err, TACIT_EXHAUSTED,
                            "this client has made its report; send that one again");
     tacit_status status = make_report(c, episode, body, key, err);
     c->reported = status == TACIT_OK;
+    c->was_cut = tacit_agent_was_cut(c->agent);
     return status;
+}
+
+bool tacit_client_was_cut(const tacit_client *client)
+{
+    return client != NULL && client->was_cut;
 }

@@ -5,6 +5,11 @@
  * epoch a user is in follows from their place in line, so a user is in one shown sum only, and everything later is made
  * from sums that were shown: epochs compose in parallel, and the plan pays once whatever their number [kernel.md 4.3].
  *
+ * Somebody who comes without a vector, because the action was dropped before the reward was told, adds the zero vector and
+ * counts. 0 lies in the ball that y v lies in, so two users are still at most 2 apart; and every user who is accepted counts, so
+ * an epoch begins at the same user whatever anybody's data are. Both are needed: without the second, one user's action would
+ * decide which epoch everybody after them is in, and epochs would not compose in parallel.
+ *
  * Joint: the sum passes the door when its epoch is over. Local: every user's vector passes it, with noise in all
  * coordinates, and sums are of what passed. */
 #include "curate/epochs.h"
@@ -123,15 +128,15 @@ double tacit__epochs_scale(const tacit__epochs *c)
     return c->scale;
 }
 
-/* The user's y v in c->x and, if anything is private, on the lattice in c->q. */
+/* The user's y v (0 without a vector) in c->x and, if anything is private, on the lattice in c->q. */
 static tacit_status place(tacit__epochs *c, size_t size, const double *vector, double y,
                           tacit_error *err)
 {
     if (size > c->o.dimension || !(y >= -1 && y <= 1))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
-    for (size_t i = 0; i < size; i++)
+    memset(c->x, 0, c->o.dimension * sizeof *c->x);
+    for (size_t i = 0; i < size && vector != NULL; i++)
         c->x[i] = y * vector[i];
-    memset(c->x + size, 0, (c->o.dimension - size) * sizeof *c->x);
     if (!is_private(c))
         return TACIT_OK;
     return tacit__lattice_place(&c->lattice, c->x, c->o.dimension, c->q, err);

@@ -1,4 +1,4 @@
-/* One entry of `agents`: label, kind, privacy, and the kind's own parameters. */
+/* One entry of `agents`: label, kind, privacy, outside, and the kind's own parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 enum { MAX_KEYS = 64 }; /* own keys and a kind's parameters */
 
 /* `worlds` restricts and is no list of values: read.c. */
-static const char *const own_keys[] = {"label", "kind", "privacy", "worlds", NULL};
-enum { N_OWN = 4 };
+static const char *const own_keys[] = {"label", "kind", "privacy", "worlds", "outside", NULL};
+enum { N_OWN = 5 };
 
 /* What is read: an entry under one combination of its lists. */
 typedef struct source {
@@ -182,6 +182,34 @@ static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node
     return *kind != NULL || e->lenient ? TACIT_OK : fail_kind(e->yaml, name, err);
 }
 
+/* What a yardstick does not have: it learns nothing from anybody. */
+static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *node,
+                                    const tacit_entry *entry, tacit_error *err)
+{
+    static const char *const keys[] = {"privacy", "outside"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && entry->yardstick; i++) {
+        const tacit__node *found = tacit__node_get(node, keys[i]);
+        if (found != NULL)
+            return tacit__yaml_fail(yaml, found->line, err, TACIT_SYNTAX,
+                                    "%s learns nothing from anybody and takes no '%s'; remove it",
+                                    entry->kind, keys[i]);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status read_outside(const tacit__yaml *yaml, const tacit__node *node,
+                                 tacit_entry *entry, tacit_error *err)
+{
+    static const char *const words[] = {"refuse", "clip", NULL};
+    const tacit__node *found = tacit__node_get(node, "outside");
+    size_t word = 0;
+    tacit_status status =
+        found != NULL ? tacit__take_word(yaml, found, "outside", words, &word, err) : TACIT_OK;
+    if (status == TACIT_OK)
+        entry->outside = word == 1 ? TACIT_OUTSIDE_CLIP : TACIT_OUTSIDE_REFUSE;
+    return status;
+}
+
 tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__node *node,
                                tacit__grid *grid, tacit_error *err)
 {
@@ -210,12 +238,12 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
     entry->label = entry->kind;
     if (label != NULL)
         status = tacit__take_text(yaml, label, "label", TACIT__MAX_LABEL, &entry->label, err);
-    if (status == TACIT_OK && s.privacy != NULL && entry->yardstick)
-        status = tacit__yaml_fail(
-            yaml, s.privacy->line, err, TACIT_SYNTAX,
-            "%s learns nothing from anybody and takes no 'privacy'; remove it", entry->kind);
-    else if (status == TACIT_OK && s.privacy != NULL)
+    if (status == TACIT_OK)
+        status = check_yardstick(yaml, node, entry, err);
+    if (status == TACIT_OK && s.privacy != NULL)
         status = read_privacy(&s, experiment->facts.episodes, entry, err);
+    if (status == TACIT_OK)
+        status = read_outside(yaml, node, entry, err);
     if (status == TACIT_OK)
         status = tacit__settings_take(experiment, node, grid, own_keys, &entry->settings,
                                       &entry->n_settings, err);

@@ -139,6 +139,7 @@ tacit_status tacit_experiment_request(const tacit_experiment *experiment, const 
                                  .linear = space->linear,
                                  .bandit = space->bandit,
                                  .rewards = space->rewards,
+                                 .outside = entry->outside,
                                  .file = experiment->facts.file,
                                  .line = entry->line};
     return TACIT_OK;

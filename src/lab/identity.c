@@ -106,6 +106,8 @@ static void add_agent(chain *c, const tacit_entry *entry)
     add_number(c, (uint64_t)entry->calibration);
     add_text(c, entry->sums);
     add_settings(c, entry->settings, entry->n_settings);
+    if (entry->outside != TACIT_OUTSIDE_REFUSE) /* the default is left out: runs of before are found */
+        add_number(c, (uint64_t)entry->outside);
 }
 
 tacit_status tacit__experiment_identity(const tacit_experiment *experiment,

@@ -228,6 +228,8 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
         if (p->o.blocks > 1)
             form(p, b, features, &p->inner[a], &p->square[a]);
         scores[a] = p->inner[a] + p->o.bonus_scale * b->beta * sqrt(p->square[a]);
+        if (isnan(scores[a])) /* a model from elsewhere may be so large that it cancels out */
+            scores[a] = -HUGE_VAL;
         if (scores[a] > best) {
             best = scores[a];
             ties = 0;
@@ -284,6 +286,18 @@ void tacit__lin_ucb_save(const tacit__lin_ucb *p, void *bytes)
     at += sizeof s;
     for (size_t i = 0; i < p->o.blocks; i++, at += block_size(p))
         copy_block(p, &p->blocks[i], at, false);
+}
+
+bool tacit__lin_ucb_is_finite(const tacit__lin_ucb *p, const void *bytes)
+{
+    const unsigned char *at = (const unsigned char *)bytes + sizeof(saved);
+    bool finite = true;
+    for (size_t i = 0; i < p->o.blocks * block_size(p); i += sizeof(double)) {
+        double x;
+        memcpy(&x, at + i, sizeof x);
+        finite = finite && isfinite(x);
+    }
+    return finite;
 }
 
 void tacit__lin_ucb_load(tacit__lin_ucb *p, const void *bytes)

@@ -40,6 +40,8 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *feature
 size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *planner);
 void tacit__lin_ucb_save(const tacit__lin_ucb *planner, void *bytes);
 void tacit__lin_ucb_load(tacit__lin_ucb *planner, const void *bytes);
+/* Whether every number of such bytes is finite, for those that come from elsewhere. */
+bool tacit__lin_ucb_is_finite(const tacit__lin_ucb *planner, const void *bytes);
 
 /* For tests: theta[d] of a block, and the width's multiplier. */
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t block, double *theta,

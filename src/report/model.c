@@ -107,6 +107,7 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
                                                .plan = tacit_results_plan(results, world, agent),
                                                .kind = entry->kind,
                                                .remark = remark,
+                                               .outside = entry->outside,
                                                .yardstick = entry->yardstick};
     if (request.plan == NULL && entry->guarantee.model != TACIT_MODEL_NONE)
         return TACIT_OK;

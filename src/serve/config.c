@@ -183,6 +183,7 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
     l->request.n_settings = entry.n_settings;
     l->request.guarantee = entry.guarantee;
     l->request.sums = entry.sums;
+    l->request.outside = entry.outside;
     l->request.file = tacit__yaml_name(c->yaml);
     l->request.line = entry.line;
     return TACIT_OK;

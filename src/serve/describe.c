@@ -186,10 +186,10 @@ void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
                          : f->accepted >= f->limit ? "the budget is spent: all users have come"
                                                    : NULL;
     tacit__text_print(out,
-                      "\"limit\":%llu,\"accepted\":%llu,\"users\":%llu,\"refused\":%llu,"
+                      "\"limit\":%llu,\"accepted\":%llu,\"users\":%llu,\"refused\":0,"
                       "\"left\":%llu,\"version\":%llu,\"learning\":%s,\"reason\":",
                       (unsigned long long)f->limit, (unsigned long long)f->accepted,
-                      (unsigned long long)f->users, (unsigned long long)f->refused,
+                      (unsigned long long)f->users,
                       (unsigned long long)(f->limit - f->accepted), (unsigned long long)f->version,
                       reason == NULL ? "true" : "false");
     if (reason != NULL)

@@ -1,6 +1,7 @@
 /* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in serve/observe.c. */
 #include <string.h>
 
+#include "agents/outside.h"
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
@@ -108,6 +109,9 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
         return !tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
                               numbered ? "this learner has numbered states"
                                        : "this learner has contexts, not states");
+    const bool clip = c->request.outside == TACIT_OUTSIDE_CLIP;
+    if (numbered && clip)
+        return tacit__body_index(b, state_key, c->request.n_states, has, state, &r->outside);
     if (numbered) {
         uint64_t number = 0;
         if (!tacit__body_count(b, state_key, c->request.n_states, has, &number))
@@ -122,7 +126,10 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
     bool good = tacit__body_reals(b, context_key, c->per_user, has, x);
     if (has != NULL)
         given = *has;
-    if (good && given && !tacit__known_allows(&c->known, &c->request, x))
+    if (good && given && clip) {
+        const tacit__domain domain = tacit__domain_of(&c->request);
+        r->outside = tacit__domain_cut_features(&domain, x) || r->outside;
+    } else if (good && given && !tacit__known_allows(&c->known, &c->request, x)) {
         good = !(c->known.simplex
                      ? tacit__refuse(r, 422, "out_of_range", context_key,
                                      "%s must have features that are not negative and sum to 1 "
@@ -131,6 +138,7 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
                      : tacit__refuse(r, 422, "out_of_range", context_key,
                                      "%s must have features of norm at most %g for each action",
                                      context_key, c->known.bound));
+    }
     if (!good || !given) {
         tacit__free_secret(x, c->per_user * sizeof *x);
         return good;
@@ -197,7 +205,7 @@ static void answer_decision(tacit__request *r)
     tacit__text_print(&r->answer, ",\"version\":%llu,\"step\":%lu,\"decision\":\"",
                       (unsigned long long)t->version, (unsigned long)t->step);
     tacit__ticket_write(r->service->key_ticket, t, (const double *)(void *)r->data, &r->answer);
-    tacit__text_put(&r->answer, "\"}");
+    tacit__text_put(&r->answer, r->outside ? "\",\"outside\":true}" : "\"}");
 }
 
 /* The end of both ways to decide: what is kept under a key is answered when it is on disk. */

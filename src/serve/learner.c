@@ -53,12 +53,6 @@ static tacit_status take_user(tacit__learner *l, uint8_t *data, size_t size, tac
     return status;
 }
 
-/* True if the learner itself is in trouble, rather than unwilling to take this user. */
-static bool is_grave(tacit_status status)
-{
-    return status == TACIT_NO_MEMORY || status == TACIT_SYSTEM || status == TACIT_CORRUPT;
-}
-
 static double now_ms(void)
 {
     struct timespec t;
@@ -66,7 +60,10 @@ static double now_ms(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* Takes some inputs; *n is how many. */
+/* Takes some inputs; *n is how many. A user who was acknowledged counts: the learner takes everybody in the order in which they were
+ * accepted, and passes nobody over, for then one user's data would decide the place of all who come after them. There is
+ * nothing in a user's data that an agent which clips could refuse (docs/why/counting.md); what fails is memory, the store,
+ * damage to it, or a budget that was spent elsewhere. Then the learner stops before this user, whoever it is. */
 static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
     double start = now_ms();
@@ -80,16 +77,13 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
         status = tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, &data, &size, err);
         if (status != TACIT_OK || size == 0)
             break;
-        tacit_status taken = take_user(l, data, size, err);
+        status = take_user(l, data, size, err);
         tacit__free_secret(data, size);
-        if (is_grave(taken))
-            return taken;
+        if (status != TACIT_OK)
+            break;
         l->row.taken = number;
+        l->row.users++;
         l->dirty = true;
-        l->row.users += taken == TACIT_OK;
-        l->row.refused += taken != TACIT_OK;
-        if (taken != TACIT_OK)
-            continue;
         tacit_billboard board;
         if (l->row.users % l->config->plan_every == 0)
             status = tacit_agent_plan(l->agent, &board, err);

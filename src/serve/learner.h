@@ -52,7 +52,7 @@ TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner,
 
 /* Figures that anybody may see; as they are on disk. */
 typedef struct tacit__learner_figures {
-    uint64_t limit, accepted, users, refused, version;
+    uint64_t limit, accepted, users, version;
     bool closed, failed; /* it does not learn any more: a copy; something went wrong */
     double reward;       /* released mean so far; NaN: none */
     double reward_error; /* its standard deviation */

@@ -71,14 +71,18 @@ static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t s
 
 /* --- Agent and monitor -------------------------------------------------------------------------- */
 
+/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line: should a curator round
+ * otherwise than the door, the user is cut and not refused. */
 static tacit_status create_agent(const tacit__learner_config *c, tacit_agent **out,
                                  tacit_error *err)
 {
     tacit_noise *noise;
+    tacit_agent_request request = c->request;
+    request.outside = TACIT_OUTSIDE_CLIP;
     tacit_status status = tacit_noise_create_from_os(&noise);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    status = tacit_agent_create(&c->request, noise, out, err);
+    status = tacit_agent_create(&request, noise, out, err);
     tacit_noise_destroy(noise);
     return status;
 }
@@ -127,7 +131,6 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
     tacit__board *old = l->board;
     l->board = board;
     l->figures.users = l->row.users;
-    l->figures.refused = l->row.refused;
     l->figures.version = tacit__board_look(board)->version;
     if (l->monitor != NULL)
         tacit__monitor_read(l->monitor, &l->figures.reward, &l->figures.reward_error);

@@ -1,7 +1,9 @@
 /* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed, and shows none of it.
  * The decision's id is the idempotency key: what is told twice is told once. */
+#include <math.h>
 #include <string.h>
 
+#include "agents/outside.h"
 #include "base/memory.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
@@ -93,8 +95,8 @@ static void done(tacit__job *job, tacit_status status)
         (void)tacit__refuse(r, 503, "crowded", NULL, "too many episodes are open");
     } else {
         r->status = 200;
-        tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu}", words[r->answer_code],
-                          (unsigned long)r->ticket.step);
+        tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu%s}", words[r->answer_code],
+                          (unsigned long)r->ticket.step, r->outside ? ",\"outside\":true" : "");
     }
     if (status == TACIT_OK) {
         if (r->opens)
@@ -133,6 +135,17 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, double **featu
     return true;
 }
 
+/* A reward that is told; *has as in tacit__body_real. False: refused. */
+static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__learner_config *c)
+{
+    const bool clip = c->request.outside == TACIT_OUTSIDE_CLIP;
+    if (!tacit__body_real(b, "reward", clip ? -HUGE_VAL : 0, clip ? HUGE_VAL : 1, &r->has_reward,
+                          &r->reward))
+        return false;
+    r->outside = (r->has_reward && tacit__domain_cut_reward(&r->reward)) || r->outside;
+    return true;
+}
+
 static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learner_config *c,
                     const double *features)
 {
@@ -141,7 +154,7 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
     if (r->ticket.n_features != c->per_user || r->ticket.step >= c->request.horizon)
         return !tacit__refuse(r, 422, "out_of_range", "decision",
                               "decision must be what decide has given");
-    if (!tacit__body_real(b, "reward", 0, 1, &r->has_reward, &r->reward) ||
+    if (!read_reward(r, b, c) ||
         !tacit__joint_read_place(b, c, true, &r->has_next, &r->next_state, &next))
         return false;
     size_t size = (tacit__episode_size(c) + 7) / 8 * 8, row = c->per_user * sizeof *next;

@@ -265,7 +265,7 @@ static void put_learner_metrics(tacit__text *out, const tacit_service *service)
     } rows[] = {{"tacit_users_limit", "gauge", "Users that the learner was declared for"},
                 {"tacit_users_accepted_total", "counter", "Users acknowledged"},
                 {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
-                {"tacit_users_refused_total", "counter", "Users that the learner could not take"},
+                {"tacit_users_refused_total", "counter", "Always 0: who was acknowledged counts"},
                 {"tacit_users_left", "gauge", "Users until the budget is spent"},
                 {"tacit_policy_version", "gauge", "Version of the billboard"},
                 {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"}};
@@ -277,7 +277,7 @@ static void put_learner_metrics(tacit__text *out, const tacit_service *service)
             const uint64_t values[] = {f.limit,
                                        f.accepted,
                                        f.users,
-                                       f.refused,
+                                       0,
                                        f.limit - f.accepted,
                                        f.version,
                                        !f.closed && !f.failed && f.accepted < f.limit};

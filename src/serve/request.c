@@ -97,6 +97,25 @@ bool tacit__body_count(const tacit__body *b, const char *key, uint64_t below, bo
                           (unsigned long long)below - 1);
 }
 
+bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool *has,
+                       uint32_t *out, bool *cut)
+{
+    bool go_on;
+    uint64_t number = 0;
+    const tacit__json_node *node = find(b, key, has, &go_on);
+    if (node == NULL)
+        return go_on;
+    if (node->kind != TACIT__JSON_NUMBER)
+        return !tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number", key);
+    if (!tacit__json_count(node, below - 1, &number)) {
+        *cut = true;
+        if (node->number > 0)
+            number = node->number < (double)below ? (uint64_t)node->number : below - 1;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
 bool tacit__body_real(const tacit__body *b, const char *key, double low, double high, bool *has,
                       double *out)
 {

@@ -53,6 +53,7 @@ struct tacit__request {
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
     bool has_reward, has_next;
+    bool outside; /* something of the user was cut into the learner's domain: for the answer alone */
     double reward;
     uint32_t next_state;
     void (*resume)(tacit__request *request); /* set by whoever runs the handler */
@@ -84,6 +85,9 @@ const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */
 bool tacit__body_count(const tacit__body *body, const char *key, uint64_t below, bool *has,
                        uint64_t *out);
+/* A number below `below`, whatever number it is: one that is none of these becomes the nearest, rounded down, and *cut is set. */
+bool tacit__body_index(const tacit__body *body, const char *key, size_t below, bool *has,
+                       uint32_t *out, bool *cut);
 bool tacit__body_real(const tacit__body *body, const char *key, double low, double high, bool *has,
                       double *out);
 bool tacit__body_text(const tacit__body *body, const char *key, bool *has, char *out,

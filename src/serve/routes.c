@@ -9,6 +9,9 @@
     "request "                                                                                     \
     "with the same key gets the same answer, also after a crash, until the episode expires or "    \
     "`limits.keys` others came later; it then waits for the disk once\n"
+#define OUTSIDE                                                                                    \
+    "; `outside`: true, if what was sent lay outside the learner's space and was cut into it "     \
+    "(`outside: clip`)"
 #define REUSED "422 `key_reused`: the key was used for another request"
 
 const tacit__route tacit__routes[] = {
@@ -28,7 +31,7 @@ const tacit__route tacit__routes[] = {
      "says\n"
      "`step`: from 0; may be left out: the first step that was not yet observed",
      "200: `action`, `probability` (of this action), `version` (of the policy), `step`, `decision` "
-     "(its id)\n"
+     "(its id)" OUTSIDE "\n"
      "410 `expired`: the episode is too old\n" REUSED},
     {"POST", "/v1/episodes/{id}/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "What came of a decision. Rewards may come later than the next decision, and in any order. A "
@@ -38,7 +41,7 @@ const tacit__route tacit__routes[] = {
      "`reward`: from 0 to 1; may come in a later call\n"
      "`next_state` or `next_context`: where it led; needed for the last of several steps",
      "200: `status` is `open` (more is expected), `finished` (will be learned), or `full` (the "
-     "budget is spent: not learned)\n"
+     "budget is spent: not learned)" OUTSIDE "\n"
      "409 `contradiction`: it was told otherwise before; `taken_part`: the user did so in another "
      "episode\n"
      "410 `expired`"},
@@ -74,7 +77,8 @@ const tacit__route tacit__routes[] = {
      "All learners and how far they are.", "",
      "200: `learners`: `name`, `kind`, `model`, `limit`, `accepted`, `users`, `refused`, `left`, "
      "`version`, `learning`, `reason`, "
-     "`reward`, `reward_error`"},
+     "`reward`, `reward_error`. `refused` is always 0: who was acknowledged counts, and a number of "
+     "those who do not would tell about one of them"},
     {"GET", "/v1/ledger", TACIT__SCOPE_READ, tacit__handle_ledger,
      "What was released, what it cost, what is left; as it is on disk.", "`?learner=`",
      "200: `learner`, `model`, `guarantee`, `agent`, `space`, `episodes`, `monitor`, `together`, "

@@ -63,7 +63,7 @@ typedef struct tacit__vault_learner {
     uint64_t limit;    /* users that it was declared for */
     uint64_t accepted; /* users acknowledged */
     uint64_t users;    /* of these, in the state */
-    uint64_t refused;  /* of these, that the learner did not take */
+    uint64_t refused;  /* of these, that a learner of an earlier version passed over; grows no more */
     uint64_t version;  /* of the billboard that belongs to the state */
     int64_t taken;     /* the last input in the state */
 } tacit__vault_learner;

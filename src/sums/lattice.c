@@ -244,6 +244,28 @@ static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
     while (!within(l, q, n));
 }
 
+/* Norms of x in units of `unit`, a power of two that is at least its largest coordinate, so that no square overflows.
+ * False: not all coordinates are finite. */
+static bool measure_scaled(const double *x, size_t n, double *unit, measured *m)
+{
+    double largest = 0, l1 = 0, square = 0;
+    int exponent;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i]))
+            return false;
+        largest = fmax(largest, fabs(x[i]));
+    }
+    (void)frexp(largest, &exponent);
+    for (size_t i = 0; i < n; i++) {
+        double y = ldexp(x[i], -exponent);
+        l1 += fabs(y);
+        square += y * y;
+    }
+    *unit = ldexp(1, -exponent);
+    *m = (measured){.l1 = l1, .l2 = sqrt(square)};
+    return true;
+}
+
 static tacit_status refuse_infinite(const double *x, size_t n, tacit_error *err)
 {
     for (size_t i = 0; i < n; i++)
@@ -256,20 +278,21 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
                                   tacit_error *err)
 {
     const tacit_bound *b = &l->bound;
+    double unit = 1;
     measured m = place_fast(x, n, l->per_unit, l->all, out);
-    if (!isfinite(m.l1) || !isfinite(m.l2))
+    if ((!isfinite(m.l1) || !isfinite(m.l2)) && !(b->clip && measure_scaled(x, n, &unit, &m)))
         return refuse_infinite(x, n, err);
-    if (m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
+    if (unit != 1 || m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
         if (!b->clip)
             return tacit__fail(
                 err, TACIT_OUT_OF_BOUND,
                 "a contribution exceeds its declared bound (L1 norm %g, L2 norm %g); raise "
                 "the bound, scale the data, or ask for clipping",
                 b->l1, b->l2);
-        double factor = fmin(1, b->l2 / m.l2);
+        double factor = fmin(unit == 1 ? 1 : HUGE_VAL, b->l2 / m.l2);
         if (l->all)
             factor = fmin(factor, b->l1 / m.l1);
-        m = place_fast(x, n, factor * l->per_unit, l->all, out);
+        m = place_fast(x, n, unit * (factor * l->per_unit), l->all, out);
     }
     if (m.nonzeros > b->nonzeros)
         return tacit__fail(

@@ -2,7 +2,7 @@
  *
  * The input is the text of a billboard; @M stands for the mark and fingerprint of a model that fits its request, so that what
  * comes after it in model_bytes reaches the family. Whatever stands there: the client is made or refused with a reason, what it promises
- * is within the terms, it acts within its spaces, and it makes at most one report, which an agent of the same request takes. */
+ * is within the terms, it acts within its spaces, and it makes one report, which an agent of the same request takes. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,23 +28,19 @@ static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory =
         }                                                                                          \
     } while (0)
 
-/* Plays an episode in the last state (or all features alike) with the last action's reward; false: it could not act. */
-static bool play(tacit_client *client, const tacit_client_facts *f, uint32_t *states,
+/* Plays an episode in the last state (or all features alike) with the last action's reward. A device acts whatever its person
+ * meets. */
+static void play(tacit_client *client, const tacit_client_facts *f, uint32_t *states,
                  uint32_t *actions, double *rewards, const double *features)
 {
     for (size_t h = 0; h < f->horizon; h++) {
         double probability;
-        tacit_error err = {0};
         const tacit_situation here = {
             .step = h, .state = states[h], .features = f->per_situation > 0 ? features : NULL};
-        if (tacit_client_act(client, &here, &actions[h], &probability, &err) != TACIT_OK) {
-            require(err.message[0] != '\0');
-            return false;
-        }
+        require(tacit_client_act(client, &here, &actions[h], &probability, NULL) == TACIT_OK);
         require(actions[h] < f->n_actions && probability >= 0 && probability <= 1.001);
         rewards[h] = 0.5;
     }
-    return true;
 }
 
 static void use(tacit_client *client)
@@ -62,18 +58,13 @@ static void use(tacit_client *client)
         states[h] = f->n_states > 0 ? (uint32_t)(f->n_states - 1) : 0;
     for (size_t i = 0; i < MAX_FEATURES; i++)
         features[i] = 1e-3;
-    if (!play(client, f, states, actions, rewards, features))
-        return;
+    play(client, f, states, actions, rewards, features);
     const tacit_trajectory episode = {.states = f->per_situation > 0 ? NULL : states,
                                       .actions = actions,
                                       .rewards = rewards,
                                       .features = f->per_situation > 0 ? features : NULL};
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
-    tacit_error err = {0};
-    if (tacit_client_report(client, &episode, &body, key, &err) != TACIT_OK) {
-        require(body == NULL && err.message[0] != '\0');
-        return;
-    }
+    require(tacit_client_report(client, &episode, &body, key, NULL) == TACIT_OK);
     static tacit__json_node nodes[16];
     const char *why;
     require(tacit__json_parse(body, strlen(body), nodes, 16, &why) == 5);

@@ -1,6 +1,7 @@
 /* Every agent of the library is served in every model that it has: the list is the library's own, so a kind that cannot be served
  * fails here. Each gets a space that it accepts, of those below in turn, and all of them one server; users come one after the
- * other to each, the server is killed in the middle, and goes on where it was. */
+ * other to each, the server is killed in the middle, and goes on where it was. Every third user is outside the space in all that
+ * they tell, and one decides first of all and tells last of all: everybody who was accepted counts, and is never refused. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -89,12 +90,15 @@ static void write_tables(const char *directory, double first_reward)
 
 /* --- Learners ------------------------------------------------------------------------------------- */
 
+typedef struct visit visit;
+
 typedef struct learner {
     char name[64], entry[600]; /* of the service file */
     const space *space;
     bool local;
     char board[SERVER_ANSWER];
     uint64_t version;
+    visit *late; /* of somebody who has decided, and will tell after everybody else; joint */
     char trouble[1200]; /* what went wrong; "": nothing */
 } learner;
 
@@ -130,7 +134,7 @@ static void write_entry(learner *l, const tacit_agent_kind *kind, unsigned model
     l->local = model >= TACIT_AGENT_LOCAL_PURE;
     (void)snprintf(l->name, sizeof l->name, "%s-%u", kind->name, model);
     (void)snprintf(l->entry, sizeof l->entry,
-                   "  - {name: %s, users: 40, space: %s,\n     agent: {kind: %s%s%s}}\n", l->name,
+                   "  - {name: %s, users: 40, space: %s,\n     agent: {kind: %s, outside: clip%s%s}}\n", l->name,
                    s->text, kind->name, settings_of(kind, model), privacy_of(model));
 }
 
@@ -190,14 +194,16 @@ static size_t choose_learners(const server *s)
 /* --- Users ---------------------------------------------------------------------------------------- */
 
 /* One user at a time; the answer, and what chance has in store. */
-typedef struct visit {
+struct visit {
     const server *server;
     learner *learner;
     uint64_t seed;
+    bool wild; /* outside the space wherever that can be told */
+    char episode[512], decision[2048];
     uint32_t states[STEPS + 1], actions[STEPS];
     double rewards[STEPS], features[(STEPS + 1) * 6];
     char answer[SERVER_ANSWER], body[SERVER_ANSWER];
-} visit;
+};
 
 /* cmocka ends tests in the main thread only: trouble is kept until then. */
 static bool trouble(const visit *v, const char *what)
@@ -225,10 +231,13 @@ static void meet(visit *v)
     const space *s = v->learner->space;
     for (size_t h = 0; h <= s->horizon; h++) {
         v->states[h] = s->states > 0 ? (uint32_t)random_below(&v->seed, s->states) : 0;
+        if (v->wild)
+            v->states[h] += 1000;
         for (size_t i = 0; i < s->per_user; i++)
-            v->features[h * s->per_user + i] = random_unit(&v->seed) - 0.5;
+            v->features[h * s->per_user + i] =
+                (random_unit(&v->seed) - 0.5) * (v->wild ? 1e200 : 1);
         if (h < s->horizon)
-            v->rewards[h] = (double)random_below(&v->seed, 2);
+            v->rewards[h] = (double)random_below(&v->seed, 2) + (v->wild ? 1.5 : 0);
     }
 }
 
@@ -259,32 +268,72 @@ static bool check_decision(const visit *v, uint32_t *action)
     return true;
 }
 
+/* The sender is told that they were cut, if they were. */
+static bool check_told(const visit *v)
+{
+    char text[16] = "false";
+    (void)json_field(v->answer, "outside", text, sizeof text);
+    return (strcmp(text, "true") == 0) == v->wild || trouble(v, "the sender is told otherwise");
+}
+
+static bool open_episode(visit *v)
+{
+    (void)snprintf(v->body, sizeof v->body, "{\"learner\":\"%s\"}", v->learner->name);
+    return v->learner->space->horizon == 1 ||
+           (post(v, "/v1/episodes", NULL, 201) &&
+            json_field(v->answer, "episode", v->episode, sizeof v->episode)) ||
+           trouble(v, "no episode");
+}
+
+static bool decide(visit *v, size_t h)
+{
+    char path[600], place[600];
+    bool once = v->learner->space->horizon == 1;
+    put_place(v, h, "", place, sizeof place);
+    (void)snprintf(v->body, sizeof v->body, "{%s%s%s%s}", once ? "\"learner\":\"" : "",
+                   once ? v->learner->name : "", once ? "\"," : "", place);
+    (void)snprintf(path, sizeof path, once ? "/v1/decide" : "/v1/episodes/%s/decide", v->episode);
+    return (post(v, path, NULL, 200) && check_decision(v, &v->actions[h]) && check_told(v) &&
+            json_field(v->answer, "decision", v->decision, sizeof v->decision)) ||
+           trouble(v, "no decision");
+}
+
+static bool observe(visit *v, size_t h)
+{
+    char path[600], place[600];
+    bool once = v->learner->space->horizon == 1;
+    put_place(v, h + 1, "next_", place, sizeof place);
+    (void)snprintf(v->body, sizeof v->body, "{\"decision\":\"%s\",\"reward\":%g%s%s}", v->decision,
+                   v->rewards[h], once ? "" : ",", once ? "" : place);
+    (void)snprintf(path, sizeof path, once ? "/v1/observe" : "/v1/episodes/%s/observe", v->episode);
+    return post(v, path, NULL, 200) && check_told(v);
+}
+
 static bool visit_joint(visit *v)
 {
-    const space *s = v->learner->space;
-    char episode[512] = "", path[600], place[600], decision[2048];
-    bool once = s->horizon == 1;
-    (void)snprintf(v->body, sizeof v->body, "{\"learner\":\"%s\"}", v->learner->name);
-    if (!once && (!post(v, "/v1/episodes", NULL, 201) ||
-                  !json_field(v->answer, "episode", episode, sizeof episode)))
-        return trouble(v, "no episode");
-    for (size_t h = 0; h < s->horizon; h++) {
-        put_place(v, h, "", place, sizeof place);
-        (void)snprintf(v->body, sizeof v->body, "{%s%s%s%s}", once ? "\"learner\":\"" : "",
-                       once ? v->learner->name : "", once ? "\"," : "", place);
-        (void)snprintf(path, sizeof path, once ? "/v1/decide" : "/v1/episodes/%s/decide", episode);
-        if (!post(v, path, NULL, 200) || !check_decision(v, &v->actions[h]) ||
-            !json_field(v->answer, "decision", decision, sizeof decision))
-            return trouble(v, "no decision");
-        put_place(v, h + 1, "next_", place, sizeof place);
-        (void)snprintf(v->body, sizeof v->body, "{\"decision\":\"%s\",\"reward\":%g%s%s}", decision,
-                       v->rewards[h], once ? "" : ",", once ? "" : place);
-        (void)snprintf(path, sizeof path, once ? "/v1/observe" : "/v1/episodes/%s/observe",
-                       episode);
-        if (!post(v, path, NULL, 200))
-            return false;
-    }
-    return true;
+    bool good = open_episode(v);
+    for (size_t h = 0; h < v->learner->space->horizon && good; h++)
+        good = decide(v, h) && observe(v, h);
+    return good;
+}
+
+/* Somebody opens an episode and decides, and is not heard of until all others have finished. */
+static bool begin_late(const server *s, learner *l)
+{
+    visit *v = l->late = malloc(sizeof *v);
+    *v = (visit){.server = s, .learner = l, .seed = 99};
+    meet(v);
+    return open_episode(v) && decide(v, 0);
+}
+
+static bool end_late(learner *l)
+{
+    visit *v = l->late;
+    bool good = observe(v, 0);
+    l->version = 0; /* what was decided then may be older than what others have seen */
+    for (size_t h = 1; h < l->space->horizon && good; h++)
+        good = decide(v, h) && observe(v, h);
+    return good;
 }
 
 /* The user's device reads the billboard, acts, and leaves its report in v->body, with the header that goes with it. */
@@ -364,11 +413,16 @@ static void *play(void *context)
     for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n_learners;) {
         *v = (visit){.server = c->server, .learner = &learners[i]};
         bool good = learners[i].trouble[0] == '\0';
+        if (c->from == 0 && !learners[i].local && good)
+            good = begin_late(c->server, &learners[i]);
         for (uint64_t k = c->from; k < c->to && good; k++) {
             v->seed = 1000 * i + k;
+            v->wild = k % 3 == 2;
             meet(v);
             good = (learners[i].local ? visit_local(v) : visit_joint(v)) && wait_users(v, k + 1);
         }
+        if (c->to == USERS && learners[i].late != NULL && good)
+            (void)(end_late(&learners[i]) && wait_users(v, USERS + 1));
     }
     free(v);
     return NULL;
@@ -426,6 +480,11 @@ static void every_kind_is_served_in_every_model_that_it_has(void **state)
         assert_string_equal(board, learners[i].board);
     }
     let_them_come(&s, n, BEFORE, USERS);
+    for (size_t i = 0; i < n; i++)
+        free(learners[i].late);
+    assert_int_equal(server_get(&s, "/metrics", board), 200);
+    for (const char *at = board; (at = strstr(at, "\ntacit_users_refused_total{")) != NULL; at++)
+        assert_non_null(strstr(at, "\"} 0\n")); /* no number tells that somebody was passed over */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_close(&s);
 }

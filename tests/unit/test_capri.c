@@ -389,6 +389,61 @@ static void what_does_not_fit_is_refused(void **state)
     tacit_world_destroy(world);
 }
 
+/* Somebody whose reward comes after their action was dropped takes their place in line, with the zero vector: of two learners that
+ * differ in the rewards of such users only, every number is the same, and epochs begin at the same users. */
+static void a_late_user_counts_and_adds_nothing(void **state)
+{
+    (void)state;
+    enum { USERS = 600 };
+    tacit_world *world = small_world();
+    const tacit_guarantee promises[] = {none, {TACIT_MODEL_JOINT, 20, 1e-3}};
+    for (size_t g = 0; g < 2; g++) {
+        tacit_agent *a = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
+        tacit_agent *b = hire(world, "capri", promises[g], NULL, 0, USERS, 1);
+        uint64_t random = 5, late = 0;
+        for (uint64_t k = 0; k < USERS; k++) {
+            tacit_billboard x, y;
+            assert_ok(tacit_agent_plan(a, &x, NULL));
+            assert_ok(tacit_agent_plan(b, &y, NULL));
+            assert_true(x.version == y.version);
+            assert_memory_equal(x.mixed, y.mixed, PAIRS * sizeof *x.mixed);
+            uint32_t state_number = (uint32_t)random_below(&random, CONTEXTS), action = 0;
+            double reward = random_unit(&random), other = reward, p;
+            bool dropped = false;
+            for (uint32_t i = 0; i < ACTIONS && k % 2 == 1; i++)
+                if (x.mixed[state_number * ACTIONS + i] == 0) {
+                    action = i;
+                    dropped = true;
+                }
+            if (dropped)
+                other = 1 - reward;
+            else
+                assert_ok(tacit_agent_act(a, &(tacit_situation){.state = state_number},
+                                          random_unit(&random), &action, &p, NULL));
+            late += dropped;
+            if (!dropped)
+                other = reward = action == 0 ? 0.95 : 0.05 * reward;
+            assert_ok(tacit_agent_learn(a,
+                                        &(tacit_trajectory){.states = &state_number,
+                                                            .actions = &action,
+                                                            .rewards = &reward},
+                                        NULL));
+            assert_ok(tacit_agent_learn(b,
+                                        &(tacit_trajectory){.states = &state_number,
+                                                            .actions = &action,
+                                                            .rewards = &other},
+                                        NULL));
+        }
+        assert_true(late > 20);
+        tacit_trajectory user = {
+            .states = (uint32_t[]){0}, .actions = (uint32_t[]){0}, .rewards = (double[]){0.5}};
+        assert_status(tacit_agent_learn(a, &user, NULL), TACIT_EXHAUSTED);
+        tacit_agent_destroy(a);
+        tacit_agent_destroy(b);
+    }
+    tacit_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_saved_learner_goes_on),
         cmocka_unit_test(local_noise_adds_up_to_the_number_of_users),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_late_user_counts_and_adds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

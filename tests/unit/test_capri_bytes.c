@@ -160,7 +160,7 @@ static void a_device_with_a_chance_of_its_own_reports_by_the_servers(void **stat
             tacit_agent *device = hire(world, presets[i], local, 100 + k);
             user u = play(server, k), strange = play(device, k);
             size_t size = report(device, &strange, bytes);
-            assert_status(tacit_agent_absorb(server, bytes, size, NULL), TACIT_LATE);
+            assert_status(tacit_agent_check_report(server, bytes, size, NULL), TACIT_LATE);
             tacit_trajectory t = told(&u);
             assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
             assert_status(tacit_agent_learn(device, &t, NULL), TACIT_BAD_ARGUMENT);
@@ -210,7 +210,7 @@ static void reports_that_no_device_makes_change_nothing(void **state)
     for (size_t at = HEAD; at < HEAD + MARK; at++) {
         memcpy(bad, good, size);
         bad[at] ^= 1;
-        assert_status(tacit_agent_absorb(server, bad, size, NULL), TACIT_LATE);
+        assert_status(tacit_agent_check_report(server, bad, size, NULL), TACIT_LATE);
     }
     assert_true(same_state(server, fresh));
     user elsewhere = {.state = CONTEXTS};
@@ -223,10 +223,46 @@ static void reports_that_no_device_makes_change_nothing(void **state)
         u = play(server, k);
         assert_ok(tacit_agent_absorb(server, bad, report(device, &u, bad), NULL));
     }
-    assert_status(tacit_agent_absorb(server, good, size, NULL), TACIT_LATE);
+    assert_status(tacit_agent_check_report(server, good, size, NULL), TACIT_LATE);
     tacit_agent_destroy(server);
     tacit_agent_destroy(device);
     tacit_agent_destroy(fresh);
+    tacit_world_destroy(world);
+}
+
+/* A report that was in time when it was accepted takes its place: the epochs begin where they would have begun, and its numbers are
+ * in none of them. */
+static void a_late_report_counts_and_adds_nothing(void **state)
+{
+    (void)state;
+    static uint8_t model[ROOM], late[2][ROOM], bytes[ROOM];
+    tacit_world *world = make_world();
+    tacit_agent *servers[2], *device = hire(world, "recommended", local, 9);
+    tacit_agent *early = hire(world, "recommended", local, 10);
+    size_t size[2];
+    for (size_t w = 0; w < 2; w++) {
+        servers[w] = hire(world, "recommended", local, 8);
+        user u = play(servers[w], w);
+        assert_ok(tacit_agent_follow(early, model, publish(servers[w], model), NULL));
+        size[w] = report(early, &u, late[w]);
+    }
+    assert_memory_not_equal(late[0], late[1], size[0]);
+    for (uint64_t k = 0; k < USERS; k++) {
+        bool is_late = tacit_agent_check_report(servers[0], late[0], size[0], NULL) == TACIT_LATE;
+        user u = play(servers[0], k);
+        (void)play(servers[1], k);
+        assert_ok(tacit_agent_follow(device, model, publish(servers[0], model), NULL));
+        size_t n = report(device, &u, bytes);
+        for (size_t w = 0; w < 2; w++)
+            assert_ok(k % 3 == 2 && is_late
+                          ? tacit_agent_absorb(servers[w], late[w], size[w], NULL)
+                          : tacit_agent_absorb(servers[w], bytes, n, NULL));
+        assert_true(same_state(servers[0], servers[1]));
+    }
+    tacit_agent_destroy(servers[0]);
+    tacit_agent_destroy(servers[1]);
+    tacit_agent_destroy(device);
+    tacit_agent_destroy(early);
     tacit_world_destroy(world);
 }
 
@@ -339,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_learner_through_bytes_is_the_direct_one),
         cmocka_unit_test(a_device_with_a_chance_of_its_own_reports_by_the_servers),
         cmocka_unit_test(reports_that_no_device_makes_change_nothing),
+        cmocka_unit_test(a_late_report_counts_and_adds_nothing),
         cmocka_unit_test(models_that_make_no_sense_are_refused),
         cmocka_unit_test(a_saved_device_goes_on_with_its_model_and_new_noise),
         cmocka_unit_test(halves_belong_to_the_local_model),

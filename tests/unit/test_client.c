@@ -49,9 +49,10 @@ static void a_client_acts_by_the_billboard(void **state)
     assert_status(
         tacit_client_act(client, &(tacit_situation){.step = 2, .state = 0}, &action, &p, NULL),
         TACIT_OUT_OF_BOUND);
-    assert_status(
-        tacit_client_act(client, &(tacit_situation){.step = 0, .state = 2}, &action, &p, NULL),
-        TACIT_OUT_OF_BOUND);
+    assert_false(tacit_client_was_cut(client));
+    assert_ok( /* a state that the learner does not have is the last one */
+        tacit_client_act(client, &(tacit_situation){.step = 0, .state = 7}, &action, &p, NULL));
+    assert_true(action == 2 && p == 1 && tacit_client_was_cut(client));
     tacit_client_destroy(client);
     client = open_client(mixed);
     int seen[3] = {0};
@@ -176,16 +177,19 @@ static void a_client_follows_a_model_where_there_is_no_table(void **state)
     tacit_agent_destroy(server);
 }
 
-static void an_episode_out_of_range_gives_no_report(void **state)
+static void an_episode_out_of_range_is_cut_and_reported(void **state)
 {
     (void)state;
-    const uint32_t states[] = {0, 1, 2}, actions[] = {0, 1};
-    const double rewards[] = {0.5, 1};
+    const uint32_t states[] = {0, 1, 2}, actions[] = {0, 9};
+    const double rewards[] = {(double)NAN, 1e300};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
     tacit_client *client = open_client(board);
     char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
-    assert_status(tacit_client_report(client, &episode, &body, key, NULL), TACIT_OUT_OF_BOUND);
-    assert_null(body);
+    const tacit_trajectory empty = {.actions = actions, .rewards = rewards};
+    assert_status(tacit_client_report(client, &empty, &body, key, NULL), TACIT_BAD_ARGUMENT);
+    assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
+    assert_true(tacit_client_was_cut(client));
+    free(body);
     tacit_client_destroy(client);
 }
 
@@ -416,7 +420,7 @@ int main(void)
         cmocka_unit_test(a_client_acts_by_the_billboard),
         cmocka_unit_test(a_report_is_what_the_learner_takes_and_comes_once),
         cmocka_unit_test(a_client_follows_a_model_where_there_is_no_table),
-        cmocka_unit_test(an_episode_out_of_range_gives_no_report),
+        cmocka_unit_test(an_episode_out_of_range_is_cut_and_reported),
         cmocka_unit_test(a_guarantee_weaker_than_the_terms_is_refused),
         cmocka_unit_test(a_monitor_is_part_of_the_report_and_of_its_price),
         cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),

@@ -1,0 +1,231 @@
+/* See outside.h.
+ *
+ * That what comes out is accepted by every curator. States and actions are below their numbers, rewards are in [0, 1]: checked
+ * with the same comparisons everywhere. Vectors: curators allow a relative excess of 1e-9 of a square or a sum for rounding, each
+ * with an order of summation of its own; here a vector is cut from a quarter of that on, and a cut one is on the bound up to
+ * some 1e-15, so that nothing that leaves this file is near enough to their limit for rounding to decide. */
+#include "agents/outside.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "noise/stream.h"
+
+#define SLACK 2.5e-10
+
+tacit__domain tacit__domain_of(const tacit_agent_request *q)
+{
+    tacit__domain d = {.n_states = q->n_states, .n_actions = q->n_actions, .horizon = q->horizon};
+    if (q->bandit != NULL) {
+        d.dimension = q->bandit->dimension;
+        d.bound = q->bandit->bound;
+        d.situations = 1;
+        d.per_situation = d.dimension * (q->bandit->disjoint ? 1 : q->n_actions);
+    } else if (q->linear != NULL && q->linear->row == NULL) {
+        d.dimension = q->linear->dimension;
+        d.bound = q->linear->bound;
+        d.simplex = q->linear->simplex;
+        d.situations = q->horizon + 1;
+        d.per_situation = d.dimension * q->n_actions;
+    }
+    return d;
+}
+
+/* --- Numbers and vectors --------------------------------------------------------------------------- */
+
+bool tacit__domain_cut_index(uint32_t *index, size_t n)
+{
+    if (*index < n)
+        return false;
+    *index = (uint32_t)(n - 1);
+    return true;
+}
+
+bool tacit__domain_cut_reward(double *reward)
+{
+    if (*reward >= 0 && *reward <= 1)
+        return false;
+    *reward = *reward < 0 ? 0 : *reward > 1 ? 1 : 0.5;
+    return true;
+}
+
+static double largest_of(const double *x, size_t n)
+{
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+/* The length of x / unit: nothing overflows if no number is larger than `unit`. */
+static double length_in(const double *x, size_t n, double unit)
+{
+    double square = 0;
+    for (size_t i = 0; i < n; i++)
+        square += x[i] / unit * (x[i] / unit);
+    return sqrt(square);
+}
+
+/* Onto the ball. */
+static bool shorten(double *x, size_t n, double bound)
+{
+    double largest = largest_of(x, n), length = largest > 0 ? length_in(x, n, largest) : 0;
+    if (!(largest * length > bound * (1 + SLACK)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        x[i] = x[i] / largest * (bound / length);
+    return true;
+}
+
+static bool is_distribution(const double *x, size_t n)
+{
+    double sum = 0;
+    bool positive = true;
+    for (size_t i = 0; i < n; i++) {
+        positive = positive && x[i] >= 0;
+        sum += x[i];
+    }
+    return positive && fabs(sum - 1) <= SLACK;
+}
+
+/* Negative numbers become 0, and the rest is divided by its sum; where nothing is left, all are alike. */
+static bool make_distribution(double *x, size_t n)
+{
+    double largest = 0, sum = 0;
+    if (is_distribution(x, n))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, x[i]);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = largest > 0 ? fmax(x[i], 0) / largest : 1;
+        sum += x[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sum;
+    return true;
+}
+
+/* A distribution that is longer than the bound goes straight towards the uniform one, which is the shortest: what it has beyond
+ * that is orthogonal to it, so |x|^2 = 1/n + |x - u|^2. */
+static bool flatten(double *x, size_t n, double bound)
+{
+    const double uniform = 1 / (double)n;
+    double square = 0;
+    if (!(length_in(x, n, 1) > bound * (1 + SLACK)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        square += (x[i] - uniform) * (x[i] - uniform);
+    double keep = sqrt(fmax(0, bound * bound - uniform) / square);
+    for (size_t i = 0; i < n; i++)
+        x[i] = uniform + keep * (x[i] - uniform);
+    return true;
+}
+
+static bool cut_vector(const tacit__domain *d, double *x)
+{
+    bool cut = false;
+    for (size_t i = 0; i < d->dimension; i++)
+        cut = cut || !isfinite(x[i]);
+    for (size_t i = 0; i < d->dimension && cut; i++)
+        x[i] = 0;
+    if (!d->simplex)
+        return shorten(x, d->dimension, d->bound) || cut;
+    cut = make_distribution(x, d->dimension) || cut;
+    return flatten(x, d->dimension, d->bound) || cut;
+}
+
+bool tacit__domain_cut_features(const tacit__domain *d, double *features)
+{
+    bool cut = false;
+    for (size_t at = 0; at < d->per_situation; at += d->dimension)
+        cut = cut_vector(d, features + at) || cut;
+    return cut;
+}
+
+/* --- Users ----------------------------------------------------------------------------------------- */
+
+struct tacit__cutter {
+    tacit__domain domain;
+    size_t states; /* of a trajectory that learners look at */
+    size_t size;   /* bytes of the copy */
+    double *rewards, *features;
+    uint32_t *copied, *actions; /* states and actions */
+};
+
+tacit_status tacit__cutter_create(const tacit_agent_request *request, bool ahead,
+                                  tacit__cutter **out)
+{
+    tacit__cutter *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return TACIT_NO_MEMORY;
+    c->domain = tacit__domain_of(request);
+    const size_t H = c->domain.horizon, numbers = c->domain.situations * c->domain.per_situation;
+    c->states = H + (request->bandit == NULL || ahead);
+    c->size = (H + numbers) * sizeof *c->rewards + (2 * H + 1) * sizeof *c->actions;
+    c->rewards = tacit__alloc(c->size, 1);
+    if (c->rewards == NULL) {
+        tacit__free(c);
+        return TACIT_NO_MEMORY;
+    }
+    c->features = c->rewards + H;
+    c->copied = (uint32_t *)(void *)(c->features + numbers);
+    c->actions = c->copied + H + 1;
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__cutter_destroy(tacit__cutter *c)
+{
+    if (c != NULL)
+        tacit__free_secret(c->rewards, c->size);
+    tacit__free(c);
+}
+
+void tacit__cutter_wipe(tacit__cutter *c)
+{
+    tacit__wipe(c->rewards, c->size);
+}
+
+tacit_trajectory tacit__cutter_user(tacit__cutter *c, const tacit_trajectory *user, bool *cut)
+{
+    const tacit__domain *d = &c->domain;
+    tacit_trajectory out = *user;
+    *cut = false;
+    memcpy(c->actions, user->actions, d->horizon * sizeof *c->actions);
+    memcpy(c->rewards, user->rewards, d->horizon * sizeof *c->rewards);
+    out.actions = c->actions;
+    out.rewards = c->rewards;
+    for (size_t h = 0; h < d->horizon; h++) {
+        *cut = tacit__domain_cut_index(&c->actions[h], d->n_actions) || *cut;
+        *cut = tacit__domain_cut_reward(&c->rewards[h]) || *cut;
+    }
+    if (user->states != NULL && d->n_states > 0) {
+        memcpy(c->copied, user->states, c->states * sizeof *c->copied);
+        out.states = c->copied;
+        for (size_t i = 0; i < c->states; i++)
+            *cut = tacit__domain_cut_index(&c->copied[i], d->n_states) || *cut;
+    }
+    if (user->features != NULL && d->dimension > 0) {
+        const size_t row = d->per_situation;
+        memcpy(c->features, user->features, d->situations * row * sizeof *c->features);
+        out.features = c->features;
+        for (size_t i = 0; i < d->situations; i++)
+            *cut = tacit__domain_cut_features(d, c->features + i * row) || *cut;
+    }
+    return out;
+}
+
+tacit_situation tacit__cutter_situation(tacit__cutter *c, const tacit_situation *situation,
+                                        bool *cut)
+{
+    const tacit__domain *d = &c->domain;
+    tacit_situation out = *situation;
+    *cut = d->n_states > 0 && tacit__domain_cut_index(&out.state, d->n_states);
+    if (situation->features != NULL && d->dimension > 0) {
+        memcpy(c->features, situation->features, d->per_situation * sizeof *c->features);
+        out.features = c->features;
+        *cut = tacit__domain_cut_features(d, c->features) || *cut;
+    }
+    return out;
+}

@@ -1,0 +1,343 @@
+/* Billboards by a server that means harm: a device that has seen its data always reports.
+ *
+ * The server is honest enough to be believed: it makes learners of every local kind with settings of its choice, publishes what they
+ * say, and changes some of it. Numbers of a model become huge, or no numbers; bounds become tiny; a policy is not the model's; anything
+ * may be garbled. The device refuses such a billboard before the episode begins, or goes through with it: whatever its person meets,
+ * however far outside the domain, it acts, and its report is made. Fixed seeds: the same billboards every time. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/client.h>
+
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/board.h"
+#include "serve/describe.h"
+#include "support/check.h"
+#include "support/random.h"
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
+enum { S = 3, A = 2, H = 2, D = 3, PARTS = 2, ROUNDS = 24, USERS = 4 };
+
+typedef struct learner {
+    const char *kind;
+    bool pure, steps, rewards, mixture, numbered, disjoint;
+    size_t features;
+} learner;
+
+static const learner learners[] = {
+    {.kind = "dp-ucbvi", .steps = true},
+    {.kind = "dp-ucbvi", .steps = true, .pure = true},
+    {.kind = "private-ucb-vi", .steps = true, .pure = true},
+    {.kind = "ldp-obi", .steps = true, .pure = true},
+    {.kind = "lin-ucb", .features = D},
+    {.kind = "lin-ucb", .features = D, .disjoint = true},
+    {.kind = "lin-ucb", .features = D, .numbered = true},
+    {.kind = "capri", .features = D, .numbered = true},
+    {.kind = "ucrl-vtr", .steps = true, .rewards = true, .mixture = true},
+    {.kind = "ucrl-vtr-plus", .steps = true, .rewards = true, .mixture = true},
+    {.kind = "linopt-vi", .steps = true, .mixture = true},
+    {.kind = "linopt-po", .steps = true, .mixture = true},
+};
+
+static const double wild[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, DBL_MAX, -DBL_MAX, 1e200, -1e200,
+                              1e154,       1e100,    -1e30,     0x1p-1074, 1e-200, 0,     -1,
+                              7,           0.5};
+
+static double pick(uint64_t *seed)
+{
+    return wild[random_below(seed, N_OF(wild))];
+}
+
+/* --- The server ------------------------------------------------------------------------------------ */
+
+static double *table_of(size_t n)
+{
+    double *table = tacit__alloc(n, sizeof *table);
+    assert_non_null(table);
+    return table;
+}
+
+/* Settings of the server's choice; bounds and numbers of users from one end of what is possible to the other. */
+static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
+{
+    static const double bounds[] = {1, 1e-3, 1e-99, 1e99, 1e-101, 0x1p-1074, 1e300, 40};
+    static const uint64_t users[] = {1, 2, 30, 1000, 1000000000000};
+    static const double epsilons[] = {1, 0.1, 1e-6, 9};
+    tacit_agent_request *q = &c->request;
+    tacit__known *k = &c->known;
+    *c = (tacit__learner_config){.name = "hostile", .plan_every = 1};
+    *q = (tacit_agent_request){
+        .kind = l->kind,
+        .guarantee = {TACIT_MODEL_LOCAL, epsilons[random_below(seed, N_OF(epsilons))],
+                      l->pure ? 0 : 1e-4},
+        .n_states = l->steps || l->numbered ? S : 0,
+        .n_actions = A,
+        .horizon = l->steps ? H : 1,
+        .stationary = random_below(seed, 2) == 0,
+        .episodes = users[random_below(seed, N_OF(users))]};
+    if (random_below(seed, 2) == 0)
+        c->monitor = (tacit_guarantee){TACIT_MODEL_LOCAL, 0.5, 0};
+    k->features = l->features;
+    k->disjoint = l->disjoint;
+    k->bound = l->features > 0 ? bounds[random_below(seed, N_OF(bounds))] : 0;
+    k->parts = l->mixture ? PARTS : 0;
+    if (l->numbered) {
+        size_t n = S * A * D;
+        double *x = k->table[TACIT__TABLE_FEATURES] = table_of(n);
+        for (size_t i = 0; i < n; i++)
+            x[i] = 0.5 * k->bound * random_unit(seed);
+    }
+    if (l->rewards) {
+        double *x = k->table[TACIT__TABLE_REWARDS] = table_of(H * S * A);
+        for (size_t i = 0; i < H * S * A; i++)
+            x[i] = random_unit(seed);
+    }
+    if (l->mixture) {
+        double *x = k->table[TACIT__TABLE_MIXTURE] = table_of(S * A * PARTS * S);
+        for (size_t i = 0; i < S * A * PARTS; i++)
+            x[i * S + random_below(seed, S)] = 1;
+    }
+    tacit__known_tell(k, q);
+    c->per_user = tacit__known_per_user(k, q);
+}
+
+static void learn_something(tacit_agent *agent, const tacit__learner_config *c, uint64_t *seed)
+{
+    double features[2 * A * D] = {0}, rewards[H];
+    uint32_t states[H + 1], actions[H];
+    for (int k = 0; k < USERS; k++) {
+        tacit_billboard board;
+        for (size_t h = 0; h < H; h++) {
+            rewards[h] = random_unit(seed);
+            actions[h] = (uint32_t)random_below(seed, A);
+        }
+        for (size_t h = 0; h <= H; h++)
+            states[h] = (uint32_t)random_below(seed, S);
+        const tacit_trajectory t = {.states = c->request.n_states > 0 ? states : NULL,
+                                    .actions = actions,
+                                    .rewards = rewards,
+                                    .features = c->per_user > 0 ? features : NULL};
+        assert_ok(tacit_agent_plan(agent, &board, NULL));
+        tacit_status status = tacit_agent_learn(agent, &t, NULL);
+        assert_true(status == TACIT_OK || status == TACIT_EXHAUSTED);
+    }
+}
+
+/* Words of a model become wild: few or all. */
+static void spoil_model(char *text, uint64_t *seed)
+{
+    static uint8_t bytes[1 << 16];
+    char *start = strstr(text, "\"model_bytes\":\"");
+    size_t size = 0;
+    if (start == NULL)
+        return;
+    start += strlen("\"model_bytes\":\"");
+    size_t length = strcspn(start, "\"");
+    assert_true(tacit__base64_read(start, length, bytes, sizeof bytes, &size));
+    const uint64_t share = random_below(seed, 2) == 0 ? 2 : size / 8;
+    for (size_t at = 24; at + 8 <= size; at += 8)
+        if (random_below(seed, share) == 0) {
+            double x = pick(seed);
+            memcpy(bytes + at, &x, sizeof x); /* low byte first, as here */
+        }
+    char kept = start[length];
+    tacit__base64_write(bytes, size, start);
+    start[length] = kept;
+}
+
+static void spoil_digit(char *text, const char *key, uint64_t *seed)
+{
+    char *at = strstr(text, key);
+    size_t skip = random_below(seed, 12);
+    for (; at != NULL && *at != '\0'; at++)
+        if (*at >= '0' && *at <= '9' && skip-- == 0) {
+            *at = (char)('0' + random_below(seed, 10));
+            return;
+        }
+}
+
+/* A billboard, and then one that is worse; to be freed. NULL: the server itself cannot make such a learner. */
+static char *publish(const learner *l, uint64_t *seed)
+{
+    tacit__learner_config c;
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit__board *board = NULL;
+    tacit__text out = {0};
+    declare(l, seed, &c);
+    assert_ok(tacit_noise_create_simulated(*seed, &noise));
+    tacit_status status = tacit_agent_create(&c.request, noise, &agent, NULL);
+    tacit_noise_destroy(noise);
+    if (status == TACIT_OK) {
+        tacit_billboard look;
+        learn_something(agent, &c, seed);
+        assert_ok(tacit_agent_plan(agent, &look, NULL));
+        assert_ok(tacit__board_create(agent, &c.request, NULL, USERS, &board, NULL));
+        tacit__text_put(&out, "{\"learner\":\"hostile\",\"version\":1,\"users\":4,");
+        tacit__describe_learner(&c, &out);
+        tacit__describe_monitor(&c, &out);
+        tacit__describe_board(&c, board, &out);
+        tacit__text_put(&out, "}");
+    }
+    tacit__board_give(board);
+    tacit_agent_destroy(agent);
+    tacit__known_free(&c.known);
+    return out.data;
+}
+
+/* --- The device ------------------------------------------------------------------------------------ */
+
+/* Every step, every number: anything. */
+static void live(tacit_client *client, uint64_t *seed)
+{
+    const tacit_client_facts *f = tacit_client_describe(client);
+    static uint32_t states[64], actions[64];
+    static double rewards[64], features[1024];
+    assert_true(f->horizon < 64 && (f->horizon + 1) * f->per_situation <= N_OF(features));
+    for (size_t h = 0; h <= f->horizon; h++)
+        states[h] = random_below(seed, 2) == 0 ? (uint32_t)random_word(seed)
+                                               : (uint32_t)random_below(seed, S);
+    for (size_t i = 0; i < (f->horizon + 1) * f->per_situation; i++)
+        features[i] = pick(seed);
+    tacit_error err = {0};
+    for (size_t h = 0; h < f->horizon; h++) {
+        double p;
+        rewards[h] = pick(seed);
+        const tacit_situation here = {
+            .step = h,
+            .state = states[h],
+            .features = f->per_situation > 0 ? features + h * f->per_situation : NULL};
+        if (tacit_client_act(client, &here, &actions[h], &p, &err) != TACIT_OK)
+            fail_msg("a device does not act: %s", err.message);
+        assert_true(actions[h] < f->n_actions && p >= 0 && p <= 1.001);
+        if (random_below(seed, 4) == 0)
+            actions[h] = (uint32_t)random_word(seed); /* the program on the device is wrong */
+    }
+    const tacit_trajectory t = {.states = f->per_situation > 0 ? NULL : states,
+                                .actions = actions,
+                                .rewards = rewards,
+                                .features = f->per_situation > 0 ? features : NULL};
+    char *body = NULL, key[TACIT_CLIENT_KEY_SIZE];
+    if (tacit_client_report(client, &t, &body, key, &err) != TACIT_OK)
+        fail_msg("a device is silent: %s", err.message);
+    free(body);
+}
+
+static bool believe(const char *text, uint64_t *seed)
+{
+    static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory = 1 << 26};
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    if (tacit_client_create(text, strlen(text), &terms, &client, &err) != TACIT_OK) {
+        assert_true(client == NULL && err.message[0] != '\0');
+        return false;
+    }
+    live(client, seed);
+    tacit_client_destroy(client);
+    return true;
+}
+
+static void a_device_reports_or_does_not_begin(void **state)
+{
+    (void)state;
+    tacit__seal_start();
+    for (size_t i = 0; i < N_OF(learners); i++) {
+        size_t believed = 0, refused = 0, honest = 0;
+        for (uint64_t round = 0; round < ROUNDS; round++) {
+            uint64_t seed = 1000 * i + round;
+            char *text = publish(&learners[i], &seed);
+            if (text == NULL)
+                continue;
+            if (!believe(text, &seed))
+                fail_msg("%s: an honest billboard is refused", learners[i].kind);
+            honest++;
+            if (round % 3 > 0)
+                spoil_model(text, &seed);
+            if (round % 3 != 1)
+                spoil_digit(text, round % 2 ? "\"policy\"" : "\"mixed\"", &seed);
+            if (round % 7 == 0)
+                text[random_below(&seed, strlen(text))] = (char)(32 + random_below(&seed, 90));
+            if (believe(text, &seed))
+                believed++;
+            else
+                refused++;
+            free(text);
+        }
+        if (honest < ROUNDS / 4 || believed == 0 || refused == 0)
+            fail_msg("%s: %zu honest, %zu believed, %zu refused", learners[i].kind, honest,
+                     believed, refused);
+    }
+}
+
+/* --- The cases that are known ---------------------------------------------------------------------- */
+
+/* A policy that is not the model's would let the server choose who reports: acted by the one, reported by the other. */
+static void a_policy_that_is_not_the_models_is_refused(void **state)
+{
+    (void)state;
+    static const size_t with_tables[] = {7, 8, 11}; /* capri, ucrl-vtr, linopt-po */
+    tacit__seal_start();
+    for (size_t i = 0; i < N_OF(with_tables); i++) {
+        uint64_t seed = 3;
+        char *text = NULL;
+        while (text == NULL)
+            text = publish(&learners[with_tables[i]], &seed);
+        assert_true(believe(text, &seed));
+        char *table = strstr(text, "\"policy\":[[");
+        if (table != NULL) {
+            table[strlen("\"policy\":[[")] ^= 1; /* actions 0 and 1 */
+        } else {
+            table = strstr(text, "\"mixed\":[[[");
+            assert_non_null(table);
+            table += strlen("\"mixed\":[[[");
+            const size_t row = strcspn(table, "]"); /* certain of the first action, in as many characters */
+            char certain[64] = "1,0";
+            assert_true(row < sizeof certain);
+            if (strncmp(table, "1,0]", 4) == 0)
+                (void)memcpy(certain, "0,1", 3);
+            memset(certain + 3, ' ', row - 3);
+            memcpy(table, certain, row);
+        }
+        assert_false(believe(text, &seed));
+        free(text);
+    }
+}
+
+/* One entry of 1e200 in a vector of the model does not make the people silent whose vector it is. */
+static void a_huge_number_in_a_model_silences_nobody(void **state)
+{
+    (void)state;
+    const learner *capri = &learners[7];
+    uint64_t seed = 5;
+    static uint8_t bytes[1 << 16];
+    size_t size = 0;
+    tacit__seal_start();
+    char *text = NULL;
+    while (text == NULL)
+        text = publish(capri, &seed);
+    char *start = strstr(text, "\"model_bytes\":\"") + strlen("\"model_bytes\":\"");
+    const size_t length = strcspn(start, "\"");
+    assert_true(tacit__base64_read(start, length, bytes, sizeof bytes, &size));
+    const double huge = 1e200;
+    for (size_t at = size - 8; at > 24 + 24 + 8 * S * A; at -= 8)
+        memcpy(bytes + at, &huge, sizeof huge);
+    tacit__base64_write(bytes, size, start);
+    start[length] = '"';
+    for (int k = 0; k < 20; k++)
+        assert_true(believe(text, &seed));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_device_reports_or_does_not_begin),
+        cmocka_unit_test(a_policy_that_is_not_the_models_is_refused),
+        cmocka_unit_test(a_huge_number_in_a_model_silences_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
