@@ -80,13 +80,13 @@ static double share(void *context, const void *at)
 {
     const setup *s = context;
     const point *p = at;
-    tape_lines lines;
     tape *t = tape_create();
     tacit__gram *a = start(s), *b = start(s);
     tape_record(t, tacit__gram_ledger(a));
     play(s, a, p, &p->here);
     tape_replay(t, tacit__gram_ledger(b));
-    tape_watch(t, tacit_ledger_plan(tacit__gram_ledger(b)), &lines);
+    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__gram_ledger(b)));
+    tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);
     tacit__gram_destroy(a);

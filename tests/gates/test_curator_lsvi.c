@@ -115,7 +115,6 @@ static double share(void *context, const void *at)
 {
     const setup *s = context;
     const point *p = at;
-    tape_lines lines;
     tape *t = tape_create();
     tacit__lsvi_data *a, *b;
     assert_ok(create(s, &a));
@@ -123,7 +122,8 @@ static double share(void *context, const void *at)
     tape_record(t, tacit__lsvi_data_ledger(a));
     play(s, a, p, &p->here);
     tape_replay(t, tacit__lsvi_data_ledger(b));
-    tape_watch(t, tacit_ledger_plan(tacit__lsvi_data_ledger(b)), &lines);
+    tape_lines lines = tape_lines_of(tacit_ledger_plan(tacit__lsvi_data_ledger(b)));
+    tape_watch(t, &lines);
     play(s, b, p, &p->there);
     assert_true(tape_compare(t).same_calls);
     tacit__lsvi_data_destroy(a);

@@ -57,7 +57,6 @@ static void play(tacit__tabular *curator, const walk *first)
 /* The loss of both lines, the rewards' and the one that they are bounded beside, as a share of what both declare. */
 static double share(bool two_streams, double weight, const walk *here, const walk *there)
 {
-    tape_lines lines;
     tape *t = tape_create();
     tacit__tabular *a, *b;
     assert_ok(create(two_streams, weight, &a));
@@ -68,7 +67,8 @@ static double share(bool two_streams, double weight, const walk *here, const wal
     tape_record(t, tacit__tabular_ledger(a));
     play(a, here);
     tape_replay(t, tacit__tabular_ledger(b));
-    tape_watch(t, plan, &lines);
+    tape_lines lines = tape_lines_of(plan);
+    tape_watch(t, &lines);
     play(b, there);
     assert_true(tape_compare(t).same_calls);
     tacit__tabular_destroy(a);

@@ -48,7 +48,7 @@ static void check(const setup *s)
                 .dimension = f->bandit->dimension,
                 .bound = f->bandit->bound,
                 .devices = s->devices};
-    crowd_fill(&c, USERS, 1);
+    crowd_fill(&c, 1);
     neighbors_assert(&c, &(neighbors_wish){.note = s->world,
                                            .restarts = 4,
                                            .moves = 150,

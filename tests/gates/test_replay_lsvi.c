@@ -54,7 +54,7 @@ static void check(const setup *s, least wanted)
                         .rows = LSVI_A,
                         .dimension = LSVI_D,
                         .bound = 1};
-            crowd_fill(&c, USERS, 1);
+            crowd_fill(&c, 1);
             const least l = least_of(s, (lsvi_form)form, wanted);
             neighbors_assert(&c, &(neighbors_wish){.note = names[form],
                                                    .restarts = 3,

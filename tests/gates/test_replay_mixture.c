@@ -83,7 +83,7 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                             .mixture = s->features == TABLE ? NULL : &mixture,
                             .rewards = kernel ? some : ones},
                 .devices = devices};
-    crowd_fill(&c, USERS, 1);
+    crowd_fill(&c, 1);
     neighbors_assert(&c, &(neighbors_wish){.note = names[s->features],
                                            .restarts = 3,
                                            .moves = 20,

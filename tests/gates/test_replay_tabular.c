@@ -50,7 +50,7 @@ static void check_at(const setup *s, size_t horizon, bool devices)
                             .stationary = true,
                             .episodes = USERS},
                 .devices = devices};
-    crowd_fill(&c, USERS, 1);
+    crowd_fill(&c, 1);
     neighbors_wish wish = {
         .restarts = 4, .moves = s->moves, .least_whole = s->whole > 0 ? s->whole : TIGHT};
     for (size_t i = 0; i < TAPE_LINES; i++)

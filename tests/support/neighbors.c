@@ -8,14 +8,20 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { MOST_REPORT = 1 << 20 };
+enum { MOST_REPORT = 1 << 20, MOST_MODEL = 1 << 20 };
 
 /* What a user carries from the look at the billboard to the end of the episode. */
 typedef struct ticket {
     uint32_t actions[PERSON_STEPS];
-    uint8_t *model; /* of a device */
-    size_t size;
+    tacit_agent *device; /* NULL: there are none */
 } ticket;
+
+/* A world: the learner, or the server of devices, and the tapes of what passes its door, or each device's. */
+typedef struct world {
+    tacit_agent *agent;
+    tape **tapes;
+    tape_lines *lines; /* NULL: the world that is recorded */
+} world;
 
 /* All that others see: a digest of each billboard and of what others do by it, and whether users count. */
 typedef struct view {
@@ -60,25 +66,33 @@ static void look_at_board(const crowd *c, tacit_agent *agent, uint64_t *digest)
         mix(digest, board.mixed, rows * c->request.n_actions * sizeof *board.mixed);
 }
 
-/* A device keeps the server's model from now on; kinds without models are followed by their billboard alone. */
-static void fetch_model(tacit_agent *server, ticket *t)
+static void attach(const world *w, size_t tape_number, tacit_agent *agent)
 {
-    t->size = 0;
-    tacit_status status = tacit_agent_publish(server, NULL, &t->size, NULL);
-    if (status == TACIT_UNSUPPORTED)
+    tape *t = w->tapes[tape_number];
+    if (w->lines == NULL) {
+        tape_record(t, tacit__agent_ledger(agent));
         return;
-    assert_ok(status);
-    t->model = malloc(t->size);
-    assert_non_null(t->model);
-    assert_ok(tacit_agent_publish(server, t->model, &t->size, NULL));
+    }
+    tape_replay(t, tacit__agent_ledger(agent));
+    tape_watch(t, w->lines);
 }
 
-static void follow_model(tacit_agent *device, const ticket *t)
+/* A device of the user's own, which does by the server's model from now on; kinds without models are followed by their
+ * billboard alone. */
+static tacit_agent *start_device(const crowd *c, const world *w, size_t k)
 {
+    static uint8_t model[MOST_MODEL];
+    size_t size = sizeof model;
     tacit_billboard board;
-    if (t->model != NULL)
-        assert_ok(tacit_agent_follow(device, t->model, t->size, NULL));
+    tacit_agent *device = start(c);
+    attach(w, k, device);
+    tacit_status status = tacit_agent_publish(w->agent, model, &size, NULL);
+    if (status != TACIT_UNSUPPORTED) {
+        assert_ok(status);
+        assert_ok(tacit_agent_follow(device, model, size, NULL));
+    }
     assert_ok(tacit_agent_plan(device, &board, NULL));
+    return device;
 }
 
 static void act(const crowd *c, tacit_agent *agent, const person *p, ticket *t)
@@ -97,8 +111,8 @@ static void act(const crowd *c, tacit_agent *agent, const person *p, ticket *t)
     }
 }
 
-static tacit_status end_episode(const crowd *c, tacit_agent *agent, tacit_agent *server,
-                                const person *p, const ticket *t)
+static tacit_status end_episode(const crowd *c, tacit_agent *agent, const person *p,
+                                const ticket *t)
 {
     static uint8_t report[MOST_REPORT];
     size_t size = sizeof report;
@@ -107,11 +121,10 @@ static tacit_status end_episode(const crowd *c, tacit_agent *agent, tacit_agent 
                                    .actions = t->actions,
                                    .rewards = p->rewards,
                                    .features = numbered ? NULL : p->features};
-    if (server == NULL)
+    if (t->device == NULL)
         return tacit_agent_learn(agent, &user, NULL);
-    follow_model(agent, t);
-    tacit_status status = tacit_agent_report(agent, &user, report, &size, NULL);
-    return status == TACIT_OK ? tacit_agent_absorb(server, report, size, NULL) : status;
+    tacit_status status = tacit_agent_report(t->device, &user, report, &size, NULL);
+    return status == TACIT_OK ? tacit_agent_absorb(agent, report, size, NULL) : status;
 }
 
 /* --- A world ------------------------------------------------------------------------------------- */
@@ -122,29 +135,28 @@ static size_t asks_at(const crowd *c, size_t k)
     return late < k ? k - late : 0;
 }
 
-static void play(const crowd *c, tacit_agent *agent, size_t except, view *v)
+static void play(const crowd *c, const world *w, size_t except, view *v)
 {
     static ticket tickets[CROWD_USERS];
-    tacit_agent *server = c->devices ? start(c) : NULL;
     memset(tickets, 0, sizeof tickets);
+    if (!c->devices)
+        attach(w, 0, w->agent);
     for (size_t k = 0; k < c->n; k++) {
         v->seen[k] = UINT64_C(0xcbf29ce484222325);
-        look_at_board(c, server != NULL ? server : agent, &v->seen[k]);
+        look_at_board(c, w->agent, &v->seen[k]);
         for (size_t j = k; j < c->n; j++) {
+            ticket *t = &tickets[j];
             if (asks_at(c, j) != k)
                 continue;
-            if (server != NULL) {
-                fetch_model(server, &tickets[j]);
-                follow_model(agent, &tickets[j]);
-            }
-            act(c, agent, &c->people[j], &tickets[j]);
+            if (c->devices)
+                t->device = start_device(c, w, j);
+            act(c, c->devices ? t->device : w->agent, &c->people[j], t);
             if (j != except)
-                mix(&v->seen[k], tickets[j].actions, sizeof tickets[j].actions);
+                mix(&v->seen[k], t->actions, sizeof t->actions);
         }
-        v->status[k] = end_episode(c, agent, server, &c->people[k], &tickets[k]);
-        free(tickets[k].model);
+        v->status[k] = end_episode(c, w->agent, &c->people[k], &tickets[k]);
+        tacit_agent_destroy(tickets[k].device);
     }
-    tacit_agent_destroy(server);
 }
 
 /* --- Both worlds --------------------------------------------------------------------------------- */
@@ -168,6 +180,8 @@ static size_t partner_of(const tape_lines *l, size_t line)
     static const struct {
         const char *words, *with;
     } shared[] = {{"cells agree the visits stand still", "visits"},
+                  {"their visits overlap, and stand still", "visits"},
+                  {"their visits overlap by a share", "rewards"},
                   {"cells agree but not their moves", "moves"},
                   {"both declared moves together", "gram"}};
     const char *reason = tacit_plan_release(l->plan, line)->reason;
@@ -196,23 +210,27 @@ neighbors neighbors_compare(const crowd *c, size_t who, const person *other)
 {
     static view first, second;
     static crowd changed;
+    static tape *tapes[CROWD_USERS];
+    const size_t n_tapes = c->devices ? c->n : 1;
     neighbors out = {0};
-    tape_lines lines;
-    tape *t = tape_create();
+    bool same_calls = true;
     tacit_agent *a = start(c), *b = start(c);
-    tape_record(t, tacit__agent_ledger(a));
-    play(c, a, who, &first);
+    tape_lines lines = tape_lines_of(tacit_agent_release_plan(b));
+    for (size_t i = 0; i < n_tapes; i++)
+        tapes[i] = tape_create();
+    play(c, &(world){a, tapes, NULL}, who, &first);
     changed = *c;
     changed.people[who] = *other;
-    tape_replay(t, tacit__agent_ledger(b));
-    tape_watch(t, tacit_agent_release_plan(b), &lines);
-    play(&changed, b, who, &second);
-    out.violation = find_violation(c, &first, &second, tape_compare(t).same_calls);
+    play(&changed, &(world){b, tapes, &lines}, who, &second);
+    for (size_t i = 0; i < n_tapes; i++) {
+        same_calls = same_calls && tape_compare(tapes[i]).same_calls;
+        tape_destroy(tapes[i]);
+    }
+    out.violation = find_violation(c, &first, &second, same_calls);
     find_shares(&lines, &out);
     for (size_t k = 0; k < c->n; k++)
         out.refused += first.status[k] != TACIT_OK;
     tacit_agent_destroy(a);
     tacit_agent_destroy(b);
-    tape_destroy(t);
     return out;
 }

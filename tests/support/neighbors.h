@@ -36,14 +36,14 @@ typedef struct crowd {
     crowd_features features;
     size_t rows, dimension; /* of the features of a step */
     double bound;
-    bool devices; /* local: each user reports from a device that follows the server's model */
+    bool devices; /* local: each user reports from a device of their own, by the server's model */
     size_t n;
     person people[CROWD_USERS];
 } crowd;
 
-/* People at home in the crowd's space: some stay, some wander, some jump; rewards from the extremes or between. Every other
+/* All users of the request, at home in its space: some stay, some wander, some jump; rewards from the extremes or between. Every other
  * one follows the billboard. */
-void crowd_fill(crowd *c, size_t n, uint64_t seed);
+void crowd_fill(crowd *c, uint64_t seed);
 
 /* Shares of the declared loss. A line whose bound is argued together with another line's, as its reason says, is measured
  * together with that line. */
@@ -58,7 +58,7 @@ typedef struct neighbors {
 neighbors neighbors_compare(const crowd *c, size_t who, const person *other);
 
 /* Searches for the worst neighbors by hill climbing over both trajectories of the first, a middle and the last user: for each
- * line, and for the whole loss. */
+ * line, and for the whole loss. Where the request cuts what lies outside the domain, so do some of the trajectories. */
 typedef struct neighbors_wish {
     const char *note; /* for messages, beside the request; NULL: none */
     size_t restarts, moves;
@@ -69,7 +69,7 @@ typedef struct neighbors_wish {
 /* The largest shares that were found, and a violation if there was one. */
 neighbors neighbors_search(const crowd *c, const neighbors_wish *wish);
 
-/* Fails unless there is no violation, no share is above 1, and each is at least what is wished. */
+/* Fails unless there is no violation, everybody counts, no share is above 1, and each is at least what is wished. */
 void neighbors_assert(const crowd *c, const neighbors_wish *wish);
 
 #endif

@@ -59,10 +59,10 @@ static void draw_person(const crowd *c, uint64_t *seed, person *p)
         draw_features(c, seed, p->features + r * c->dimension);
 }
 
-void crowd_fill(crowd *c, size_t n, uint64_t seed)
+void crowd_fill(crowd *c, uint64_t seed)
 {
-    c->n = n;
-    for (size_t k = 0; k < n; k++) {
+    c->n = (size_t)c->request.episodes;
+    for (size_t k = 0; k < c->n; k++) {
         draw_person(c, &seed, &c->people[k]);
         c->people[k].follows = k % 2 == 1;
     }
@@ -167,6 +167,23 @@ static void draw_stretch(size_t horizon, uint64_t *seed, size_t *first, size_t *
                        : *first + 1 + random_below(seed, horizon - *first);
 }
 
+/* Something that the domain does not have. */
+static void spoil(const crowd *c, uint64_t *seed, person *p)
+{
+    static const double numbers[] = {NAN, INFINITY, -INFINITY, 1e200, -3, 1 + 1e-9};
+    const size_t h = random_below(seed, c->request.horizon), n = sizeof numbers / sizeof *numbers;
+    const size_t features = feature_steps(c) * c->rows * c->dimension;
+    const uint64_t kind = random_below(seed, features > 0 ? 4 : 3);
+    if (kind == 0)
+        p->states[h] = (uint32_t)c->request.n_states + (uint32_t)random_below(seed, 2);
+    else if (kind == 1)
+        p->actions[h] = random_below(seed, 2) == 0 ? UINT32_MAX : (uint32_t)c->request.n_actions;
+    else if (kind == 2)
+        p->rewards[h] = numbers[random_below(seed, n)];
+    else
+        p->features[random_below(seed, features)] = numbers[random_below(seed, n)];
+}
+
 /* One change of one of the two: of a step, of a stretch of steps, or of features. */
 static void change(const crowd *c, uint64_t *seed, person *p, const person *other)
 {
@@ -198,6 +215,8 @@ static void move(void *context, uint64_t *seed, void *point)
     couple *p = point;
     for (uint64_t n = 1 + random_below(seed, 3); n > 0; n--) {
         const bool first = random_below(seed, 2) == 0;
+        if (s->crowd.request.outside == TACIT_OUTSIDE_CLIP && random_below(seed, 3) == 0)
+            spoil(&s->crowd, seed, first ? &p->here : &p->there);
         change(&s->crowd, seed, first ? &p->here : &p->there, first ? &p->there : &p->here);
     }
 }
@@ -205,12 +224,15 @@ static void move(void *context, uint64_t *seed, void *point)
 static double value(void *context, const void *point)
 {
     search *s = context;
-    const couple *p = point;
-    s->crowd.people[s->who] = p->here;
-    neighbors found = neighbors_compare(&s->crowd, s->who, &p->there);
+    couple p =
+        *(const couple *)point; /* the place in line stays, and so does how late its user is */
+    p.here.late = p.there.late = s->crowd.people[s->who].late;
+    s->crowd.people[s->who] = p.here;
+    neighbors found = neighbors_compare(&s->crowd, s->who, &p.there);
     if (found.violation != NULL)
         s->best.violation = found.violation;
     s->best.n = found.n;
+    s->best.refused = found.refused > s->best.refused ? found.refused : s->best.refused;
     for (size_t i = 0; i < found.n; i++)
         s->best.line[i] = fmax(s->best.line[i], found.line[i]);
     s->best.whole = fmax(s->best.whole, found.whole);
@@ -226,8 +248,9 @@ static void climb_line(search *s, size_t line, const neighbors_wish *w, couple *
 {
     const climb_problem problem = {
         .context = s, .size = sizeof(couple), .begin = begin, .move = move, .value = value};
+    const size_t moves = s->crowd.devices ? w->moves / 4 : w->moves; /* they are many, and slow */
     const climb_effort effort = {.restarts = s->from == NULL ? w->restarts : 1,
-                                 .moves = s->from == NULL ? w->moves : w->moves / 4,
+                                 .moves = s->from == NULL ? moves : moves / 4,
                                  .enough = 1 + ROUNDING, /* more would only be a worse violation */
                                  .seed = 17 + line};
     s->line = line;
@@ -259,9 +282,10 @@ static void describe(const crowd *c, const neighbors_wish *w, char *out, size_t 
     const char *model = q->guarantee.model == TACIT_MODEL_JOINT ? "joint"
                         : c->devices                            ? "devices"
                                                                 : "local";
-    size_t used = (size_t)snprintf(out, size, "%s, horizon %zu, %s, delta %g%s%s%s%s%s", q->kind,
+    size_t used = (size_t)snprintf(out, size, "%s, horizon %zu, %s, delta %g%s%s%s%s%s%s", q->kind,
                                    q->horizon, model, q->guarantee.delta,
                                    q->calibration != TACIT_CALIBRATION_TIGHT ? ", published" : "",
+                                   q->outside == TACIT_OUTSIDE_CLIP ? ", clipped" : "",
                                    q->sums != NULL ? ", " : "", q->sums != NULL ? q->sums : "",
                                    w->note != NULL ? ", " : "", w->note != NULL ? w->note : "");
     for (size_t i = 0; i < q->n_settings && used < size; i++)
@@ -285,6 +309,8 @@ void neighbors_assert(const crowd *c, const neighbors_wish *w)
     print_message("%s: %s\n", label, shares);
     if (found.violation != NULL)
         fail_msg("%s: %s", label, found.violation);
+    if (found.refused > 0)
+        fail_msg("%s: %zu users were refused", label, found.refused);
     if (!good)
         fail_msg("%s: the shares of the declared loss that were reached are above 1, or below "
                  "what the search must reach",

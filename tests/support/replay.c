@@ -57,16 +57,21 @@ static void add_line(void *context, const tacit__entry *e, const tacit__passage 
     }
 }
 
-void tape_watch(tape *t, const tacit_plan *plan, tape_lines *lines)
+tape_lines tape_lines_of(const tacit_plan *plan)
 {
-    *lines = (tape_lines){.plan = plan, .n = tacit_plan_size(plan)};
-    require(lines->n <= TAPE_LINES, "a plan with more lines than are watched");
-    for (size_t i = 0; i < lines->n; i++) {
+    tape_lines lines = {.plan = plan, .n = tacit_plan_size(plan)};
+    require(lines.n <= TAPE_LINES, "a plan with more lines than are watched");
+    for (size_t i = 0; i < lines.n; i++) {
         const tacit_release *r = tacit_plan_release(plan, i);
         const double scale = tacit_plan_scale(plan, i);
-        lines->declared[i] = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN
-                                 ? pow(r->l2 * r->column_l2 / scale, 2)
-                                 : r->l1 * r->column_l1 / scale;
+        lines.declared[i] = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN
+                                ? pow(r->l2 * r->column_l2 / scale, 2)
+                                : r->l1 * r->column_l1 / scale;
     }
+    return lines;
+}
+
+void tape_watch(tape *t, tape_lines *lines)
+{
     tacit__tape_on_replay(t, add_line, lines);
 }

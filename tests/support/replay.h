@@ -28,7 +28,7 @@ typedef struct tape_verdict {
 
 tape_verdict tape_compare(const tape *t);
 
-/* The loss line by line of the plan: mu^2 with Gaussian noise, epsilon with Laplace noise. */
+/* The loss line by line of a plan: mu^2 with Gaussian noise, epsilon with Laplace noise. */
 enum { TAPE_LINES = 4 };
 typedef struct tape_lines {
     const tacit_plan *plan;
@@ -36,7 +36,10 @@ typedef struct tape_lines {
     double declared[TAPE_LINES], measured[TAPE_LINES];
 } tape_lines;
 
-/* Adds up what is replayed from now on; `lines` and the plan must live as long as the replay. */
-void tape_watch(tape *t, const tacit_plan *plan, tape_lines *lines);
+/* What the plan declares, nothing measured yet; the plan must outlive it. */
+tape_lines tape_lines_of(const tacit_plan *plan);
+
+/* From now on what is replayed is added to `lines`, which must outlive the replay. */
+void tape_watch(tape *t, tape_lines *lines);
 
 #endif
