@@ -51,7 +51,7 @@ static void check(const setup *s)
     crowd_fill(&c, 1);
     neighbors_assert(&c, &(neighbors_wish){.note = s->world,
                                            .restarts = 4,
-                                           .moves = 150,
+                                           .moves = 300,
                                            .least = {s->reached},
                                            .least_whole = s->reached});
     tacit_world_destroy(world);

@@ -145,7 +145,7 @@ static void ucrl_vtr_plus_moves_by_what_it_declares(void **state)
 static void linopt_moves_by_what_it_declares(void **state)
 {
     (void)state;
-    static const least gaussian[] = {{0.98, 0.97}, {0.0005, 0.97}, {0.98, 0.99}};
+    static const least gaussian[] = {{0.98, 0.97}, {0.0001, 0.97}, {0.98, 0.99}};
     each_model("linopt-vi", false, gaussian, gaussian);
     each_model("linopt-po", false, gaussian, gaussian);
 }

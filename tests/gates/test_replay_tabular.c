@@ -160,11 +160,11 @@ static void single_step_reports_move_by_what_they_declare(void **state)
     (void)state;
     each_local((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "no"), SET("report", "step")},
-                       .moves = SHORT});
+                       .moves = LONG});
     each_local(
         (setup){.kind = "dp-ucbvi",
                 .settings = {SET("pooled", "no"), SET("report", "step"), SET("streams", "2")},
-                .moves = SHORT});
+                .moves = LONG});
 }
 
 /* Visits that are sums of moves. Pooled, users whose rewards differ most share their cells and cannot leave them by other moves at

@@ -248,7 +248,7 @@ static void climb_line(search *s, size_t line, const neighbors_wish *w, couple *
 {
     const climb_problem problem = {
         .context = s, .size = sizeof(couple), .begin = begin, .move = move, .value = value};
-    const size_t moves = s->crowd.devices ? w->moves / 4 : w->moves; /* they are many, and slow */
+    const size_t moves = s->crowd.devices ? w->moves / 2 : w->moves; /* slow */
     const climb_effort effort = {.restarts = s->from == NULL ? w->restarts : 1,
                                  .moves = s->from == NULL ? moves : moves / 4,
                                  .enough = 1 + ROUNDING, /* more would only be a worse violation */
