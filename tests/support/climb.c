@@ -16,7 +16,7 @@
 double climb_patience(void)
 {
 #ifdef SANITIZED
-    return 0.1; /* as much less as a sanitized build was seen to be slower */
+    return 0.1; /* all gates within a minute: a stated choice */
 #else
     return 1;
 #endif
