@@ -28,4 +28,18 @@ typedef struct tape_verdict {
 
 tape_verdict tape_compare(const tape *t);
 
+/* The loss line by line of a plan: mu^2 with Gaussian noise, epsilon with Laplace noise. */
+enum { TAPE_LINES = 4 };
+typedef struct tape_lines {
+    const tacit_plan *plan;
+    size_t n;
+    double declared[TAPE_LINES], measured[TAPE_LINES];
+} tape_lines;
+
+/* What the plan declares, nothing measured yet; the plan must outlive it. */
+tape_lines tape_lines_of(const tacit_plan *plan);
+
+/* From now on what is replayed is added to `lines`, which must outlive the replay. */
+void tape_watch(tape *t, tape_lines *lines);
+
 #endif

@@ -1,0 +1,183 @@
+/* Gate 1 for crowds out of order: people who look at the billboard, and finish when others have overtaken them and the billboard is
+ * another; people who bring what the declared domain does not have. Every learner in every model, at its own door and from
+ * devices. All of them count, the two worlds part in nothing but the released numbers, and the worst pair that a search finds
+ * moves these by no more than is declared. */
+#include <string.h>
+
+#include <tacit/world.h>
+
+#include "support/lsvi.h"
+#include "support/neighbors.h"
+#include "support/world.h"
+
+enum { USERS = 16, DROPPING_USERS = 120 };
+
+static const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 20, 1e-3},
+                                           {TACIT_MODEL_JOINT, 20, 0},
+                                           {TACIT_MODEL_LOCAL, 20, 1e-3},
+                                           {TACIT_MODEL_LOCAL, 20, 0}};
+
+static bool has(const tacit_agent_kind *kind, tacit_guarantee g)
+{
+    const unsigned bit = g.model == TACIT_MODEL_JOINT
+                             ? (g.delta > 0 ? TACIT_AGENT_JOINT : TACIT_AGENT_JOINT_PURE)
+                             : (g.delta > 0 ? TACIT_AGENT_LOCAL : TACIT_AGENT_LOCAL_PURE);
+    return (kind->models & bit) != 0;
+}
+
+/* One in three is in time, the others are up to nine users late and overtake each other. */
+static void delay(crowd *c)
+{
+    for (size_t k = 0; k < c->n; k++)
+        c->people[k].late = k % 3 == 0 ? 0 : (5 * k) % 10;
+}
+
+/* The first action is good and the others are not, so that a learner with little noise drops them. */
+static void reward_first_action(crowd *c)
+{
+    for (size_t k = 0; k < c->n; k++) {
+        c->people[k].follows = false;
+        c->people[k].rewards[0] = c->people[k].actions[0] == 0;
+    }
+}
+
+static void check(crowd *c)
+{
+    const bool drops = strcmp(c->request.kind, "capri") == 0;
+    c->request.episodes = drops ? DROPPING_USERS : USERS;
+    for (size_t g = 0; g < N_OF(promises); g++) {
+        if (!has(tacit_agent_kind_find(c->request.kind), promises[g]))
+            continue;
+        c->request.guarantee = promises[g];
+        for (int i = 0; i < 4; i++) {
+            c->request.outside = i % 2 == 0 ? TACIT_OUTSIDE_REFUSE : TACIT_OUTSIDE_CLIP;
+            c->devices = i / 2 == 1;
+            if (c->devices && promises[g].model != TACIT_MODEL_LOCAL)
+                continue;
+            crowd_fill(c, 1);
+            delay(c);
+            if (drops)
+                reward_first_action(c);
+            /* what is reached is asserted where users are in order: here somebody's late report may weigh nothing */
+            neighbors_assert(c, &(neighbors_wish){.note = "late", .restarts = 2, .moves = 25});
+        }
+    }
+}
+
+static void late_users_of_tables_count(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"dp-ucbvi", "private-ucb-vi", "private-ucb-po", "pucb",
+                                        "ldp-obi"};
+    static crowd c;
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        c = (crowd){
+            .request = {
+                .kind = kinds[i], .n_states = 3, .n_actions = 2, .horizon = 4, .stationary = true}};
+        check(&c);
+    }
+}
+
+static void late_users_of_mixtures_count(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
+    static const double rewards[] = {1, 1, 0.5, 0.5, 0, 0};
+    static crowd c;
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        c = (crowd){.request = {.kind = kinds[i],
+                                .n_states = 3,
+                                .n_actions = 2,
+                                .horizon = 4,
+                                .stationary = true,
+                                .rewards = rewards}};
+        check(&c);
+    }
+}
+
+static void late_users_of_lsvi_count(void **state)
+{
+    (void)state;
+    static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "5", 1}};
+    static crowd c;
+    for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
+        c = (crowd){.request = {.kind = "lsvi-ucb",
+                                .settings = batched,
+                                .n_settings = 2,
+                                .n_states = LSVI_S,
+                                .n_actions = LSVI_A,
+                                .horizon = 4,
+                                .linear = lsvi_linear((lsvi_form)form)},
+                    .features = form == LSVI_CARRIED ? CROWD_SIMPLEX : CROWD_NUMBERED,
+                    .rows = LSVI_A,
+                    .dimension = LSVI_D,
+                    .bound = 1};
+        check(&c);
+    }
+}
+
+static void check_bandit(const char *kind, const char *name, const tacit_setting *settings,
+                         size_t n)
+{
+    static crowd c;
+    tacit_world *world = world_of(name, settings, n);
+    const tacit_world_facts *f = tacit_world_describe(world);
+    c = (crowd){.request = {.kind = kind,
+                            .n_states = f->n_states,
+                            .n_actions = f->n_actions,
+                            .horizon = 1,
+                            .stationary = true,
+                            .bandit = f->bandit},
+                .features = f->bandit->points != NULL ? CROWD_NUMBERED : CROWD_BALL,
+                .rows = f->bandit->disjoint ? 1 : f->n_actions,
+                .dimension = f->bandit->dimension,
+                .bound = f->bandit->bound};
+    check(&c);
+    tacit_world_destroy(world);
+}
+
+static void late_users_of_bandits_count(void **state)
+{
+    (void)state;
+    static const tacit_setting
+        shared[] = {{"d", "4", 1}, {"actions", "3", 1}, {"contexts", "0", 1}},
+        disjoint[] = {{"d", "4", 1}, {"arms", "disjoint", 1}, {"contexts", "0", 1}},
+        kernel[] = {{"contexts", "3", 1}, {"actions", "9", 1}, {"kernel", "matern-1.5(0.4)", 1}};
+    check_bandit("lin-ucb", "linear-bandit", shared, N_OF(shared));
+    check_bandit("lin-ucb", "linear-bandit", disjoint, N_OF(disjoint));
+    check_bandit("capri", "kernel-bandit", kernel, N_OF(kernel));
+}
+
+/* The harness itself: where users outside the domain are refused, a pair of which one is outside is no pair to be left out but a
+ * violation. */
+static void a_pair_of_which_one_world_refuses_somebody_is_a_violation(void **state)
+{
+    (void)state;
+    static crowd c;
+    c = (crowd){.request = {.kind = "dp-ucbvi",
+                            .guarantee = promises[0],
+                            .n_states = 3,
+                            .n_actions = 2,
+                            .horizon = 4,
+                            .stationary = true,
+                            .episodes = USERS}};
+    crowd_fill(&c, 1);
+    person other = c.people[0];
+    assert_null(neighbors_compare(&c, 0, &other).violation);
+    other.rewards[1] = 2;
+    assert_non_null(neighbors_compare(&c, 0, &other).violation);
+    c.request.outside = TACIT_OUTSIDE_CLIP;
+    assert_null(neighbors_compare(&c, 0, &other).violation);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_users_of_tables_count),
+        cmocka_unit_test(late_users_of_mixtures_count),
+        cmocka_unit_test(late_users_of_lsvi_count),
+        cmocka_unit_test(late_users_of_bandits_count),
+        cmocka_unit_test(a_pair_of_which_one_world_refuses_somebody_is_a_violation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
