@@ -65,6 +65,7 @@ typedef struct tacit_explanation {
     size_t n_releases;
     tacit_composition real;  /* what the scales give at the delta of the claim */
     const char *composition; /* how the releases come to that */
+    tacit_composition twice; /* the same for a person in two continuations of one saved state */
     /* The same scales at other deltas, ascending; empty for pure epsilon, which holds at all. */
     const tacit_explained_point *curve;
     size_t n_curve;

@@ -424,6 +424,8 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     if (promises) {
         e->law = tacit_plan_law(plan);
         status = tacit_plan_account(plan, e->claim.delta, &e->real, err);
+        if (status == TACIT_OK)
+            status = tacit_plan_account_lives(plan, 2, e->claim.delta, &e->twice, err);
     }
     if (promises && status == TACIT_OK) {
         fill_lines(w, plan);

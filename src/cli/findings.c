@@ -122,6 +122,11 @@ void cli_findings_print(const cli_findings *f)
                                                  : cli_rounded_up(epsilon, e->real.epsilon.high),
                      e->claim.delta, e->real.method);
         cli_print_wrapped("              ", e->composition);
+        (void)printf("  two lives   epsilon %s at delta %.4g for a person who is in two "
+                     "continuations of one saved state\n",
+                     isinf(e->twice.epsilon.high) ? "infinite"
+                                                  : cli_rounded_up(epsilon, e->twice.epsilon.high),
+                     e->claim.delta);
         cli_print_wrapped("  so          ", e->words);
         if (e->paper[0] != '\0')
             cli_print_wrapped("  printed     ", e->paper);
@@ -217,11 +222,12 @@ static json_t *report_json(const tacit_explanation *e)
 json_t *cli_findings_json(const cli_findings *f)
 {
     const tacit_explanation *e = f->explanation;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, "
-                     "s:o}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, "
+                     "s:s, s:o}",
                      "label", f->entry->label, "kind", f->entry->kind, "guarantee",
                      cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
-                     e->n_releases > 0 ? real_json(&e->real) : json_null(), "verdict",
+                     e->n_releases > 0 ? real_json(&e->real) : json_null(), "two_lives",
+                     e->n_releases > 0 ? real_json(&e->twice) : json_null(), "verdict",
                      tacit_verdict_name(e->verdict), "words", e->words, "composition",
                      e->composition, "curve", curve_json(e), "printed", e->paper, "report",
                      report_json(e), "against", e->against, "neighbours", e->neighbours, "remark",

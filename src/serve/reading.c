@@ -131,14 +131,17 @@ static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
         put_string(out, line->reason);
         tacit__text_put(out, "}");
     }
-    tacit__text_put(out, "],\"accounted\":");
-    if (tacit_plan_account(plan, delta, &total, NULL) == TACIT_OK) {
-        tacit__text_put(out, "{\"epsilon\":");
-        tacit__text_number(out, total.epsilon.high);
-        put_number(out, "delta", delta);
-        tacit__text_put(out, "}");
-    } else {
-        tacit__text_put(out, "null");
+    static const char *const names[] = {"],\"accounted\":", ",\"two_lives\":"};
+    for (uint64_t lives = 1; lives <= 2; lives++) {
+        tacit__text_put(out, names[lives - 1]);
+        if (tacit_plan_account_lives(plan, lives, delta, &total, NULL) == TACIT_OK) {
+            tacit__text_put(out, "{\"epsilon\":");
+            tacit__text_number(out, total.epsilon.high);
+            put_number(out, "delta", delta);
+            tacit__text_put(out, "}");
+        } else {
+            tacit__text_put(out, "null");
+        }
     }
     tacit__text_put(out, "}");
 }

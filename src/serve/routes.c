@@ -92,9 +92,9 @@ const tacit__route tacit__routes[] = {
      "`?learner=`",
      "200: `learner`, `model`, `guarantee`, `agent`, `space`, `episodes`, `plan` (null without "
      "privacy): `law`, `releases` (`name`, `dimension`, `steps`, `l1`, `l2`, `column_l1`, "
-     "`column_l2`, `scale`, `reason`), `accounted`; `monitor`, the same or null; `together` "
-     "(learner "
-     "and monitor), `sentences`, `remark`"},
+     "`column_l2`, `scale`, `reason`), `accounted`, `two_lives` (for a person in two "
+     "continuations of one saved state); `monitor`, the same or null; `together` (learner and "
+     "monitor), `sentences`, `remark`"},
     {"GET", "/v1/history", TACIT__SCOPE_READ, tacit__handle_history,
      "Curves: version and released mean reward over users.", "`?learner=`",
      "200: `learner`, `points`: `users`, `at`, `version`, `reward` (null without a monitor)"},

@@ -71,6 +71,8 @@ static void gaussian_costs_add_in_squares_to_the_claim(void **state)
     assert_ok(tacit_gdp_mu(claim.epsilon, claim.delta, &mu));
     assert_close(sqrt(squares), mu, 1e-9);
     assert_close(e->real.mu, mu, 1e-9);
+    assert_close(e->twice.mu, M_SQRT2 * mu, 1e-9);
+    assert_true(e->twice.epsilon.high > e->real.epsilon.high);
     assert_non_null(strstr(e->releases[0].words, "12 numbers, shown up to 4,999 times"));
     assert_non_null(strstr(e->releases[0].words, "at most 2 (L2 norm)"));
     assert_non_null(strstr(e->releases[0].words, "together they move by 5, 2.5 times as far"));
