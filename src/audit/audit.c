@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "audit/attack.h"
+#include "audit/knowledge.h"
 #include "audit/power.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -27,6 +28,11 @@
 #define DEFAULT_CONFIDENCE 0.99
 #define TOL 1e-9 /* relative: scales and sums are rounded */
 
+static const char one_sided_words[] =
+    "in some trials one of the two users is taken and the other is not: epsilon is infinite";
+static const char other_view_words[] =
+    "in some trials what is sent differs although all releases are the same: it carries exact data";
+
 typedef struct file {
     tacit_audit face; /* first: what the caller holds */
     char words[1000], fault[280], noise_fault[120];
@@ -34,7 +40,8 @@ typedef struct file {
 
 const char *tacit_audit_verdict_name(tacit_audit_verdict verdict)
 {
-    static const char *const names[] = {"passed", "violated", "too few trials", "stopped"};
+    static const char *const names[] = {"passed", "violated", "too few trials", "stopped",
+                                        "inconclusive"};
     return names[verdict];
 }
 
@@ -62,10 +69,11 @@ static void judge_replay(file *f)
 {
     tacit_audit *a = &f->face;
     if (f->fault[0] != '\0')
-        add_words(f, "%s", f->fault);
+        add_words(f, "by replay: %s", f->fault);
     if (a->moved > a->declared * (1 + TOL))
         add_words(f,
-                  "a pair of users moves what is released by %s %.4g, and the plan declares %.4g",
+                  "by replay: a pair of users moves what is released by %s %.4g, and the plan "
+                  "declares %.4g",
                   a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
 }
 
@@ -73,13 +81,14 @@ static void judge_attack(file *f)
 {
     tacit_audit *a = &f->face;
     if (f->noise_fault[0] != '\0')
-        add_words(f, "%s (measured over declared: %.4g)", f->noise_fault, a->noise_size);
+        add_words(f, "by the noise: %s (measured over declared: %.4g)", f->noise_fault,
+                  a->noise_size);
     if (a->epsilon > a->claim.epsilon)
-        add_words(f, "the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
+        add_words(f, "by attack: the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
                   a->epsilon, 100 * a->confidence, a->claim.epsilon);
-    if (a->replay_epsilon > a->claim.epsilon * (1 + TOL))
+    if (isfinite(a->replay_epsilon) && a->replay_epsilon > a->claim.epsilon * (1 + TOL))
         add_words(f,
-                  "with the noise that was declared, a pair of users is told apart at epsilon "
+                  "by replay: with the noise that was declared, a pair of users is told apart at epsilon "
                   "%.4g, and the claim is %g",
                   a->replay_epsilon, a->claim.epsilon);
 }
@@ -89,6 +98,16 @@ static void conclude(file *f)
     tacit_audit *a = &f->face;
     if (f->words[0] != '\0') {
         a->verdict = TACIT_AUDIT_VIOLATED;
+        return;
+    }
+    double share = fmax(a->share, a->share_elsewhere);
+    if (share < TACIT_AUDIT_ENOUGH) {
+        a->verdict = TACIT_AUDIT_INCONCLUSIVE;
+        add_words(f,
+                  "nothing was found, but the search reached only %.2g of the declared %s: noise "
+                  "%.3g times too small could have passed. Either what is declared has room, or "
+                  "the worst users were not found",
+                  share, a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", 1 / fmax(share, 1e-9));
         return;
     }
     bool hopeless =
@@ -116,18 +135,48 @@ static void conclude(file *f)
 
 /* --- Parts --------------------------------------------------------------------------------------- */
 
-static void note_search(file *f, const tacit__search *s, const tacit__pair *pair)
+static void note_search(file *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
     a->neighbours = s->tried;
     a->refused = s->refused;
     a->same_calls = s->same_calls;
     a->same_view = s->same_view;
+    a->same_taken = !s->one_sided;
     a->declared_only = !s->undeclared;
     a->moved = s->measured;
     a->declared = s->declared;
-    a->position = (uint64_t)pair->position + 1;
+    a->share = s->declared > 0 ? s->measured / s->declared : 0;
+    a->position = (uint64_t)s->position + 1;
+    if (s->one_sided)
+        a->replay_epsilon = HUGE_VAL;
     (void)snprintf(f->fault, sizeof f->fault, "%s", s->fault);
+}
+
+/* The same learner where its users can come nearer to what it declares. */
+static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_options *o, file *f,
+                                     tacit_error *err)
+{
+    tacit__pair pair = {0};
+    tacit__search search;
+    if (s->elsewhere == NULL || f->face.share >= TACIT__SEARCH_ENOUGH || f->fault[0] != '\0')
+        return TACIT_OK;
+    tacit_status status = tacit__pair_search(s->elsewhere, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    tacit__pair_destroy(&pair);
+    if (status != TACIT_OK)
+        return status;
+    f->face.neighbours += search.tried;
+    f->face.refused += search.refused;
+    f->face.share_elsewhere = search.measured / search.declared;
+    if (search.fault[0] != '\0')
+        add_words(f, "by replay, with public knowledge of the auditor's own: %s", search.fault);
+    if (search.measured > search.declared * (1 + TOL))
+        add_words(f,
+                  "by replay, with public knowledge of the auditor's own: a pair of users moves "
+                  "what is released by %s %.4g, and the plan declares %.4g",
+                  f->face.law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", search.measured,
+                  search.declared);
+    return TACIT_OK;
 }
 
 static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double mu)
@@ -155,6 +204,14 @@ static void note_attack(file *f, const tacit__attack *attack, double noise_error
         a->gaussian = proof_of(&attack->mu, epsilon, fmax(mu, 0));
         a->epsilon = fmax(a->epsilon, epsilon);
     }
+    if (attack->one_sided && a->same_taken)
+        (void)snprintf(f->fault, sizeof f->fault, "%s", one_sided_words);
+    else if (!attack->same_view && a->same_view)
+        (void)snprintf(f->fault, sizeof f->fault, "%s", other_view_words);
+    if (attack->one_sided)
+        a->replay_epsilon = HUGE_VAL;
+    a->same_taken = a->same_taken && !attack->one_sided;
+    a->same_view = a->same_view && attack->same_view;
     a->draws = attack->residuals.n;
     a->noise_size = tacit__residuals_size(&attack->residuals);
     tacit__residual_test test = tacit__residuals_judge(&attack->residuals, noise_error);
@@ -179,7 +236,8 @@ static bool pass_on(void *context, uint64_t done, uint64_t all, double seconds)
 
 /* The pair's exact loss, what so many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
-                                const tacit__pair *pair, file *f, tacit_error *err)
+                                const tacit__pair *pair, double attackable, file *f,
+                                tacit_error *err)
 {
     tacit_audit *a = &f->face;
     tacit_cost *costs = NULL;
@@ -188,7 +246,7 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
     double error = 1 - a->confidence;
     tacit__prospect prospect = {.law = a->law,
                                 .claim = a->claim,
-                                .moved = a->moved,
+                                .moved = attackable,
                                 .error_epsilon = error * (gaussian ? 3.0 / 8 : 3.0 / 4),
                                 .error_mu = gaussian ? error * 3 / 8 : 0};
     bool steady = false;
@@ -198,7 +256,7 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
     steady = steady && prospect.n_costs > 0;
     if (status == TACIT_OK && steady)
         status = tacit_compose_at_delta(costs, prospect.n_costs, a->claim.delta, &exact, err);
-    if (status == TACIT_OK && steady)
+    if (status == TACIT_OK && steady && a->same_taken)
         a->replay_epsilon = exact.epsilon.low;
     if (status == TACIT_OK && gaussian)
         status = tacit_gdp_mu(a->claim.epsilon, a->claim.delta, &prospect.claim_mu);
@@ -272,18 +330,18 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     a->pure.mu = (double)NAN;
     tacit__pair pair = {0};
     tacit__search search;
-    status = tacit__pair_create(s, &pair) == TACIT_OK ? TACIT_OK
-                                                      : tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK)
-        status = tacit__pair_search(s, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    status = tacit__pair_search(s, o->seed, SEARCH_EFFORT, &pair, &search, err);
     if (status == TACIT_OK) {
-        note_search(f, &search, &pair);
-        judge_replay(f);
+        note_search(f, &search);
+        status = search_elsewhere(s, o, f, err);
+    }
+    if (status == TACIT_OK) {
         /* two runs that do not even make the same calls have no likelihood ratio */
         if (a->same_calls)
-            status = attack_pair(s, o, &pair, f, err);
+            status = attack_pair(s, o, &pair, search.attackable, f, err);
     }
     if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED) {
+        judge_replay(f);
         judge_attack(f);
         conclude(f);
     }
@@ -296,6 +354,18 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     return TACIT_OK;
 }
 
+static tacit_status make_example(const tacit_agent_request *request, uint64_t seed,
+                                 tacit_agent **out, tacit_error *err)
+{
+    tacit_noise *noise = NULL;
+    tacit_status status = tacit_noise_create_simulated(seed, &noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(request, noise, out, err);
+    tacit_noise_destroy(noise);
+    return status;
+}
+
 tacit_status tacit_audit_agent(const tacit_agent_request *request,
                                const tacit_audit_options *options, tacit_audit **out,
                                tacit_error *err)
@@ -305,17 +375,27 @@ tacit_status tacit_audit_agent(const tacit_agent_request *request,
     if (request->guarantee.model == TACIT_MODEL_NONE)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "there is nothing to audit: model none promises nothing");
-    tacit_noise *noise = NULL;
-    tacit_agent *example = NULL;
-    tacit_status status = tacit_noise_create_simulated(options != NULL ? options->seed : 0, &noise);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    status = tacit_agent_create(request, noise, &example, err);
-    tacit_noise_destroy(noise);
+    uint64_t seed = options != NULL ? options->seed : 0;
+    tacit_agent *example = NULL, *other = NULL;
+    tacit__knowledge knowledge = {0};
+    bool known = false;
+    tacit_status status = make_example(request, seed, &example, err);
     if (status != TACIT_OK)
         return status;
-    const tacit__subject subject = tacit__subject_agent(request, example);
-    status = tacit__audit_subject(&subject, options, out, err);
+    tacit__subject subject = tacit__subject_agent(request, example), elsewhere;
+    status = tacit__knowledge_open(&knowledge, request, &known);
+    if (status != TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    /* a learner that does not take other knowledge is audited with what it has */
+    if (status == TACIT_OK && known &&
+        make_example(&knowledge.request, seed, &other, NULL) == TACIT_OK) {
+        elsewhere = tacit__subject_agent(&knowledge.request, other);
+        subject.elsewhere = &elsewhere;
+    }
+    if (status == TACIT_OK)
+        status = tacit__audit_subject(&subject, options, out, err);
+    tacit_agent_destroy(other);
     tacit_agent_destroy(example);
+    tacit__knowledge_close(&knowledge);
     return status;
 }

@@ -136,11 +136,13 @@ static json_t *proof_json(const tacit_audit_proof *p)
 
 static json_t *replay_json(const tacit_audit *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:o, s:o, s:o, s:s}", "neighbours",
-                     (json_int_t)a->neighbours, "refused", (json_int_t)a->refused, "position",
-                     (json_int_t)a->position, "same_calls", a->same_calls, "same_view",
-                     a->same_view, "declared_only", a->declared_only, "loss", loss_name(a), "moved",
-                     cli_json_number(a->moved), "declared", cli_json_number(a->declared), "epsilon",
+    return json_pack("{s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:s}",
+                     "neighbours", (json_int_t)a->neighbours, "refused", (json_int_t)a->refused,
+                     "position", (json_int_t)a->position, "same_calls", a->same_calls, "same_view",
+                     a->same_view, "same_taken", a->same_taken, "declared_only", a->declared_only,
+                     "loss", loss_name(a), "moved", cli_json_number(a->moved), "declared",
+                     cli_json_number(a->declared), "share", cli_json_number(a->share),
+                     "share_elsewhere", cli_json_number(a->share_elsewhere), "epsilon",
                      cli_json_number(a->replay_epsilon), "fault", a->fault);
 }
 

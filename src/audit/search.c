@@ -1,0 +1,343 @@
+/* See audit/search.h.
+ *
+ * The loss of a pair is deterministic once the releases are fixed: no noise is involved in how far exact values move. So
+ * the search climbs: from the best of a list of extremes, a change is kept if the loss rises. Under Laplace noise pairs of
+ * the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
+ *
+ * What a learner does with a user may depend on what it released before, and a plan's promise holds for every release,
+ * however unlikely. So there are two hills under joint privacy. On one the noise is what it is; trials start from there. On the
+ * other the noise of a chosen seed is magnified, which drives value functions to their ends and makes policies switch.
+ * Under local privacy the server is the adversary: the second circumstance is the model that it sends, changed at will. */
+#include "audit/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/models.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Attempts: at least these whatever they take; at most these; so many times more while less than TACIT__SEARCH_ENOUGH of what is declared
+ * was reached. Measured: 300 reach all of it for tables, 1200 what can be reached with features. MODELS: numbers of a model that are
+ * tried one by one. */
+enum { FEWEST = 40, MOST = 300, LONGER = 4, MODELS = 64 };
+
+typedef struct hill {
+    tacit__pair top;
+    double height; /* objective */
+} hill;
+
+typedef struct climb {
+    const tacit__subject *subject;
+    tacit__lot lot;
+    bool gaussian, local;
+    tacit__search *out;
+    hill likely, unlikely; /* `unlikely` is used under joint privacy only */
+    tacit__pair attempt;
+    tacit__message model; /* an honest one, to start from; size 0: there are none */
+} climb;
+
+double tacit__plan_loss(const tacit_plan *plan)
+{
+    bool gaussian = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN;
+    double loss = 0;
+    for (size_t i = 0; i < tacit_plan_size(plan); i++) {
+        const tacit_release *r = tacit_plan_release(plan, i);
+        double scale = tacit_plan_scale(plan, i);
+        loss += gaussian ? pow(r->l2 * r->column_l2 / scale, 2) : r->l1 * r->column_l1 / scale;
+    }
+    return gaussian ? sqrt(loss) : loss;
+}
+
+/* --- One attempt --------------------------------------------------------------------------------- */
+
+static void note_faults(climb *c, const tacit__duel *duel, const tacit__verdict *v)
+{
+    tacit__search *out = c->out;
+    out->same_calls = out->same_calls && v->same_calls;
+    out->same_view = out->same_view && duel->same_view;
+    out->undeclared = out->undeclared || duel->undeclared;
+    out->one_sided = out->one_sided || duel->one_sided;
+    if (out->fault[0] == '\0')
+        (void)snprintf(out->fault, sizeof out->fault, "%s", v->fault);
+}
+
+static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__verdict *v)
+{
+    tacit__search *out = c->out;
+    double loss = c->gaussian ? sqrt(v->mu_square) : v->epsilon;
+    double objective = loss * (1 + 1e-3 * v->mu_square / fmax(v->epsilon * v->epsilon, 1e-300));
+    if (loss > out->measured) {
+        out->measured = loss;
+        out->declared = tacit__plan_loss(tacit__duel_plan(duel));
+        out->position = c->attempt.position;
+    }
+    /* a pair of which only one is taken beats all others */
+    if (objective <= h->height * (1 + 1e-12) && !duel->one_sided)
+        return;
+    h->height = objective;
+    tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
+    if (h == &c->likely)
+        out->attackable = loss;
+}
+
+/* Measures c->attempt, and keeps it on top of the hill if it is worse than what is there. */
+static tacit_status measure(climb *c, hill *h, tacit_error *err)
+{
+    tacit__duel duel;
+    tacit__outcome outcome;
+    tacit_status status = tacit__duel_open(&duel, c->subject, c->attempt.seed, err);
+    if (status != TACIT_OK)
+        return status;
+    duel.compare_views = true;
+    duel.magnified = c->attempt.magnified;
+    status = tacit__pair_run(&c->attempt, &duel, 0, &outcome, err);
+    tacit__verdict v = tacit__duel_verdict(&duel);
+    c->out->tried++;
+    c->out->refused += outcome == TACIT__REFUSED || outcome == TACIT__OUTSIDE;
+    if (status == TACIT_OK && outcome != TACIT__OUTSIDE) {
+        note_faults(c, &duel, &v);
+        note_loss(c, h, &duel, &v);
+    }
+    tacit__duel_close(&duel);
+    return status;
+}
+
+static bool goes_on(const climb *c)
+{
+    return c->out->same_calls && !c->out->one_sided;
+}
+
+/* --- Pairs that are far apart by construction ------------------------------------------------------- */
+
+static void fill_crowd(const tacit__subject *s, tacit__lot *lot, tacit__pair *pair)
+{
+    for (size_t i = 0; i < TACIT__CROWD; i++) {
+        tacit__user *u = &pair->users[2 + i];
+        if (i % 2 == 0)
+            tacit__user_random(&s->form, lot, u);
+        else
+            tacit__user_extreme(&s->form, i % 8 < 4, (double)(i / 8 % 2), u);
+    }
+}
+
+/* False beyond the last. */
+static bool propose(const tacit__form *form, size_t i, tacit__pair *pair)
+{
+    static const struct {
+        bool last[2];
+        double reward[2];
+    } extremes[] = {{{false, true}, {1, 1}},  {{false, true}, {0, 1}}, {{false, true}, {0, 0}},
+                    {{false, false}, {0, 1}}, {{true, true}, {0, 1}},  {{true, false}, {1, 0}}};
+    if (i >= sizeof extremes / sizeof *extremes)
+        return false;
+    for (int w = 0; w < 2; w++)
+        tacit__user_extreme(form, extremes[i].last[w], extremes[i].reward[w], &pair->users[w]);
+    return true;
+}
+
+/* One who leaves the domain in one way, against one who is inside, or one who leaves it farther. */
+static tacit_status try_offences(climb *c, tacit_error *err)
+{
+    static const struct {
+        tacit__offence one, other;
+    } pairs[] = {{TACIT__REWARD_HIGH, TACIT__OFFENCES},   {TACIT__REWARD_LOW, TACIT__OFFENCES},
+                 {TACIT__REWARD_NAN, TACIT__OFFENCES},    {TACIT__FEATURE_LONG, TACIT__OFFENCES},
+                 {TACIT__FEATURE_BACK, TACIT__OFFENCES},  {TACIT__FEATURE_NAN, TACIT__OFFENCES},
+                 {TACIT__REWARD_FAR, TACIT__REWARD_HIGH}, {TACIT__FEATURE_FAR, TACIT__FEATURE_LONG}};
+    const tacit__form *form = &c->subject->form;
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == TACIT_OK && goes_on(c); i++) {
+        tacit__pair_copy(form, &c->attempt, &c->likely.top);
+        tacit__user_extreme(form, false, 1, &c->attempt.users[0]);
+        tacit__user_extreme(form, true, 0, &c->attempt.users[1]);
+        if (!tacit__user_offend(form, pairs[i].one, &c->attempt.users[0]))
+            continue;
+        if (pairs[i].other < TACIT__OFFENCES)
+            (void)tacit__user_offend(form, pairs[i].other, &c->attempt.users[1]);
+        status = measure(c, &c->likely, err);
+    }
+    return status;
+}
+
+static void take_model(climb *c)
+{
+    memcpy(c->attempt.model.bytes, c->model.bytes, c->model.size);
+    c->attempt.model.size = c->model.size;
+}
+
+/* A dishonest server wants the users of its choice to fall silent: one number of its model is out of all proportion, and concerns
+ * one of two users at most. */
+static tacit_status try_models(climb *c, tacit_error *err)
+{
+    static const double values[] = {1e200, 1e-300};
+    const size_t n = tacit__model_numbers(&c->model), places = n < MODELS ? n : MODELS;
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < 2 * places && status == TACIT_OK && goes_on(c); i++) {
+        tacit__pair_copy(&c->subject->form, &c->attempt, &c->likely.top);
+        (void)propose(&c->subject->form, 1, &c->attempt);
+        take_model(c);
+        size_t place = places > 1 ? i / 2 * (n - 1) / (places - 1) : 0;
+        tacit__model_set(&c->attempt.model, place, values[i % 2]);
+        status = measure(c, &c->likely, err);
+    }
+    return status;
+}
+
+/* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */
+static size_t positions(const tacit__subject *s, size_t out[6])
+{
+    uint64_t k = s->users;
+    const uint64_t wanted[6] = {0, 1, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
+    size_t n = 0;
+    if (s->claim.model == TACIT_MODEL_LOCAL) { /* a report is a report */
+        out[0] = 0;
+        return 1;
+    }
+    for (size_t i = 0; i < 6; i++)
+        if (wanted[i] < k && (n == 0 || wanted[i] > out[n - 1]))
+            out[n++] = (size_t)wanted[i];
+    return n;
+}
+
+/* Everywhere with the farthest pair, then everything where that was worst. */
+static tacit_status try_extremes(climb *c, tacit_error *err)
+{
+    const tacit__form *form = &c->subject->form;
+    size_t places[6], n_places = positions(c->subject, places);
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < n_places && status == TACIT_OK && goes_on(c); i++) {
+        (void)propose(form, 1, &c->attempt);
+        c->attempt.position = places[i];
+        status = measure(c, &c->likely, err);
+    }
+    for (size_t i = 0; status == TACIT_OK && goes_on(c); i++) {
+        c->attempt.position = c->likely.top.position;
+        if (!propose(form, i, &c->attempt))
+            break;
+        status = measure(c, &c->likely, err);
+    }
+    return status;
+}
+
+/* --- Climbing ------------------------------------------------------------------------------------- */
+
+static void change_circumstances(climb *c, hill *h, const size_t *places, size_t n_places)
+{
+    static const double factors[] = {1, 10, 1e3, 1e5};
+    tacit__pair *p = &c->attempt;
+    if (n_places > 1 && tacit__lot_below(&c->lot, 3) == 0)
+        p->position = places[tacit__lot_below(&c->lot, n_places)];
+    else
+        p->seed = tacit__lot_below(&c->lot, UINT32_MAX);
+    if (h == &c->unlikely)
+        p->magnified = factors[tacit__lot_below(&c->lot, 4)];
+    if (c->model.size == 0)
+        return;
+    if (p->model.size == 0)
+        take_model(c);
+    tacit__model_mutate(&c->lot, &p->model);
+}
+
+static void change_users(climb *c)
+{
+    const tacit__form *form = &c->subject->form;
+    uint64_t which = tacit__lot_below(&c->lot, 2), how = tacit__lot_below(&c->lot, 8);
+    tacit__user *one = &c->attempt.users[which];
+    const tacit__user *other = &c->attempt.users[1 - which];
+    if (how == 0)
+        tacit__user_random(form, &c->lot, one);
+    if (how == 1)
+        tacit__user_copy(form, one, other);
+    for (uint64_t changes = how == 0 ? 0 : 1 + how % 3; changes > 0; changes--)
+        tacit__user_mutate(form, &c->lot, one, other);
+}
+
+static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
+{
+    size_t places[6], n_places = positions(c->subject, places);
+    tacit_status status = TACIT_OK;
+    bool up = false;
+    while (status == TACIT_OK && goes_on(c)) {
+        bool enough = c->out->measured >= TACIT__SEARCH_ENOUGH * c->out->declared;
+        if (c->out->tried >= attempts * (enough ? 1 : LONGER))
+            break;
+        up = !up && !c->local;
+        hill *h = up ? &c->unlikely : &c->likely;
+        tacit__pair_copy(&c->subject->form, &c->attempt, &h->top);
+        uint64_t what = tacit__lot_below(&c->lot, 3);
+        if (what > 0)
+            change_users(c);
+        if (what < 2)
+            change_circumstances(c, h, places, n_places);
+        status = measure(c, h, err);
+    }
+    return status;
+}
+
+/* --- The search ----------------------------------------------------------------------------------- */
+
+static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit_error *err)
+{
+    const tacit__subject *s = c->subject;
+    tacit_status status = tacit__lot_open(&c->lot, seed, "audit: neighbours");
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit__model_first(s, seed, &c->model, err);
+    if (status != TACIT_OK)
+        return status;
+    if (tacit__pair_create(s, c->model.size, &c->attempt) != TACIT_OK ||
+        tacit__pair_create(s, c->model.size, &c->likely.top) != TACIT_OK ||
+        tacit__pair_create(s, c->model.size, &c->unlikely.top) != TACIT_OK ||
+        tacit__pair_create(s, c->model.size, pair) != TACIT_OK)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    fill_crowd(s, &c->lot, pair);
+    for (size_t i = 0; i < TACIT__CROWD; i++)
+        tacit__user_copy(&s->form, &c->attempt.users[2 + i], &pair->users[2 + i]);
+    c->attempt.seed = c->likely.top.seed = seed;
+    (void)propose(&s->form, 0, &c->attempt);
+    tacit__pair_copy(&s->form, &c->likely.top, &c->attempt);
+    return TACIT_OK;
+}
+
+static void close_climb(climb *c)
+{
+    tacit__pair_destroy(&c->attempt);
+    tacit__pair_destroy(&c->likely.top);
+    tacit__pair_destroy(&c->unlikely.top);
+    tacit__free(c->model.bytes);
+}
+
+tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, uint64_t effort,
+                                tacit__pair *pair, tacit__search *out, tacit_error *err)
+{
+    *out = (tacit__search){
+        .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
+    climb c = {.subject = subject,
+               .gaussian = tacit_plan_law(subject->declared) == TACIT_LAW_GAUSSIAN,
+               .local = subject->claim.model == TACIT_MODEL_LOCAL,
+               .out = out};
+    uint64_t attempts = effort / (c.local ? 1 : subject->users);
+    attempts = attempts < FEWEST ? FEWEST : attempts > MOST ? MOST : attempts;
+    tacit_status status = open_climb(&c, seed, pair, err);
+    if (status == TACIT_OK)
+        status = try_extremes(&c, err);
+    if (status == TACIT_OK && goes_on(&c))
+        status = try_offences(&c, err);
+    if (status == TACIT_OK && goes_on(&c))
+        status = try_models(&c, err);
+    if (status == TACIT_OK) {
+        tacit__pair_copy(&subject->form, &c.unlikely.top, &c.likely.top);
+        c.unlikely.height = c.likely.height;
+        status = climb_on(&c, attempts, err);
+    }
+    if (status == TACIT_OK)
+        tacit__pair_copy(&subject->form, pair, &c.likely.top);
+    bool nobody = out->tried == out->refused;
+    close_climb(&c);
+    if (status == TACIT_OK && nobody)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "the learner took none of the users that the audit made up");
+    return status;
+}
