@@ -5,7 +5,7 @@
  * the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
  *
  * What a learner does with a user may depend on what it released before, and a plan's promise holds for every release,
- * however unlikely. So there are two hills under joint privacy. On one the noise is what it is; trials start from there. On the
+ * however other. So there are two hills under joint privacy. On one the noise is what it is; trials start from there. On the
  * other the noise of a chosen seed is magnified, which drives value functions to their ends and makes policies switch.
  * Under local privacy the server is the adversary: the second circumstance is the model that it sends, changed at will. */
 #include "audit/search.h"
@@ -20,8 +20,8 @@
 
 /* Attempts: at least these whatever they take; at most these; so many times more while less than TACIT__SEARCH_ENOUGH of what is declared
  * was reached. Measured: 300 reach all of it for tables, 1200 what can be reached with features. MODELS: numbers of a model that are
- * tried one by one. */
-enum { FEWEST = 40, MOST = 300, LONGER = 4, MODELS = 64 };
+ * tried one by one; REPORTS: pairs whose reports are compared and nothing else. */
+enum { FEWEST = 40, MOST = 300, LONGER = 2, LONGEST = 6, MODELS = 64, CROSSINGS = 5, REPORTS = 1000 };
 
 typedef struct hill {
     tacit__pair top;
@@ -33,7 +33,7 @@ typedef struct climb {
     tacit__lot lot;
     bool gaussian, local;
     tacit__search *out;
-    hill likely, unlikely; /* `unlikely` is used under joint privacy only */
+    hill likely, other;
     tacit__pair attempt;
     tacit__message model; /* an honest one, to start from; size 0: there are none */
 } climb;
@@ -67,16 +67,18 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
 {
     tacit__search *out = c->out;
     double loss = c->gaussian ? sqrt(v->mu_square) : v->epsilon;
-    double objective = loss * (1 + 1e-3 * v->mu_square / fmax(v->epsilon * v->epsilon, 1e-300));
+    double few = c->gaussian ? 0 : v->mu_square / fmax(v->epsilon * v->epsilon, 1e-300);
+    double objective = loss * (1 + 1e-3 * few);
     if (loss > out->measured) {
         out->measured = loss;
         out->declared = tacit__plan_loss(tacit__duel_plan(duel));
         out->position = c->attempt.position;
     }
-    /* a pair of which only one is taken beats all others */
-    if (objective <= h->height * (1 + 1e-12) && !duel->one_sided)
+    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair of which
+     * only one is taken beats all others */
+    if (objective < h->height * (1 - 1e-12) && !duel->one_sided)
         return;
-    h->height = objective;
+    h->height = fmax(objective, h->height);
     tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
     if (h == &c->likely)
         out->attackable = loss;
@@ -137,6 +139,31 @@ static bool propose(const tacit__form *form, size_t i, tacit__pair *pair)
     return true;
 }
 
+/* Users who meet in one state `meetings` times, say the opposite there, and go different ways from it: they share visits, never
+ * a move. Elsewhere the first `spoken` of their pairs have a reward of 1, and all others one in the middle. False: there
+ * are too few states or steps. */
+static bool propose_crossing(const tacit__form *form, size_t meetings, size_t spoken,
+                             tacit__pair *pair)
+{
+    const size_t steps = form->horizon;
+    if (form->features > 0 || form->n_states < 3 || 2 * meetings > steps)
+        return false;
+    for (size_t w = 0; w < 2; w++) {
+        tacit__user *u = &pair->users[w];
+        const size_t ways = (form->n_states - w) / 2; /* states 1, 3, .. or 2, 4, .. */
+        for (size_t h = 0, alone = 0; h <= steps; h++) {
+            bool met = h % 2 == 0 && h < 2 * meetings;
+            u->states[h] = met ? 0 : (uint32_t)(1 + w + 2 * (alone / form->n_actions % ways));
+            if (h < steps) {
+                u->actions[h] = met ? 0 : (uint32_t)(alone % form->n_actions);
+                u->rewards[h] = met ? (double)(1 - w) : alone < spoken ? 1 : 0.5;
+            }
+            alone += !met;
+        }
+    }
+    return true;
+}
+
 /* One who leaves the domain in one way, against one who is inside, or one who leaves it farther. */
 static tacit_status try_offences(climb *c, tacit_error *err)
 {
@@ -185,6 +212,34 @@ static tacit_status try_models(climb *c, tacit_error *err)
     return status;
 }
 
+/* Devices send what many different users make of it: every number of a report is somebody's. */
+static tacit_status try_reports(climb *c, tacit_error *err)
+{
+    const tacit__form *form = &c->subject->form;
+    tacit__user *users = c->attempt.users;
+    tacit__duel duel;
+    tacit__outcome outcome = TACIT__TAKEN;
+    bool followed;
+    if (c->subject->report == NULL)
+        return TACIT_OK;
+    tacit_status status = tacit__duel_open(&duel, c->subject, c->attempt.seed, err);
+    if (status != TACIT_OK)
+        return status;
+    c->attempt.model.size = 0;
+    status = tacit__pair_prepare(&c->attempt, &duel, &followed, err);
+    uint64_t reports = c->subject->users > REPORTS ? REPORTS : c->subject->users - 1;
+    for (uint64_t i = 0; i < reports && status == TACIT_OK && outcome != TACIT__ONE_SIDED; i++) {
+        tacit__user_random(form, &c->lot, &users[0]);
+        tacit__user_random(form, &c->lot, &users[1]);
+        status = tacit__duel_take(&duel, &users[0], &users[1], &outcome, err);
+    }
+    tacit__verdict v = tacit__duel_verdict(&duel);
+    if (status == TACIT_OK)
+        note_faults(c, &duel, &v);
+    tacit__duel_close(&duel);
+    return status;
+}
+
 /* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */
 static size_t positions(const tacit__subject *s, size_t out[6])
 {
@@ -221,6 +276,18 @@ static tacit_status try_extremes(climb *c, tacit_error *err)
     return status;
 }
 
+/* The other hill begins with users who cross. */
+static tacit_status try_crossings(climb *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < 3 * CROSSINGS && status == TACIT_OK && goes_on(c); i++) {
+        tacit__pair_copy(&c->subject->form, &c->attempt, &c->likely.top);
+        if (propose_crossing(&c->subject->form, 1 + i / 3, 2 * (i % 3), &c->attempt))
+            status = measure(c, &c->other, err);
+    }
+    return status;
+}
+
 /* --- Climbing ------------------------------------------------------------------------------------- */
 
 static void change_circumstances(climb *c, hill *h, const size_t *places, size_t n_places)
@@ -231,7 +298,7 @@ static void change_circumstances(climb *c, hill *h, const size_t *places, size_t
         p->position = places[tacit__lot_below(&c->lot, n_places)];
     else
         p->seed = tacit__lot_below(&c->lot, UINT32_MAX);
-    if (h == &c->unlikely)
+    if (h == &c->other && !c->local)
         p->magnified = factors[tacit__lot_below(&c->lot, 4)];
     if (c->model.size == 0)
         return;
@@ -254,17 +321,23 @@ static void change_users(climb *c)
         tacit__user_mutate(form, &c->lot, one, other);
 }
 
+/* The higher one gets three steps of four. */
+static hill *choose_hill(climb *c)
+{
+    bool higher = c->other.height > c->likely.height, odd = tacit__lot_below(&c->lot, 4) == 0;
+    return higher != odd ? &c->other : &c->likely;
+}
+
 static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
 {
     size_t places[6], n_places = positions(c->subject, places);
     tacit_status status = TACIT_OK;
-    bool up = false;
+    const uint64_t longer = c->subject->elsewhere != NULL ? LONGER : LONGEST;
     while (status == TACIT_OK && goes_on(c)) {
         bool enough = c->out->measured >= TACIT__SEARCH_ENOUGH * c->out->declared;
-        if (c->out->tried >= attempts * (enough ? 1 : LONGER))
+        if (c->out->tried >= attempts * (enough ? 1 : longer))
             break;
-        up = !up && !c->local;
-        hill *h = up ? &c->unlikely : &c->likely;
+        hill *h = choose_hill(c);
         tacit__pair_copy(&c->subject->form, &c->attempt, &h->top);
         uint64_t what = tacit__lot_below(&c->lot, 3);
         if (what > 0)
@@ -289,7 +362,7 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
         return status;
     if (tacit__pair_create(s, c->model.size, &c->attempt) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, &c->likely.top) != TACIT_OK ||
-        tacit__pair_create(s, c->model.size, &c->unlikely.top) != TACIT_OK ||
+        tacit__pair_create(s, c->model.size, &c->other.top) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, pair) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     fill_crowd(s, &c->lot, pair);
@@ -305,7 +378,7 @@ static void close_climb(climb *c)
 {
     tacit__pair_destroy(&c->attempt);
     tacit__pair_destroy(&c->likely.top);
-    tacit__pair_destroy(&c->unlikely.top);
+    tacit__pair_destroy(&c->other.top);
     tacit__free(c->model.bytes);
 }
 
@@ -327,11 +400,14 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
         status = try_offences(&c, err);
     if (status == TACIT_OK && goes_on(&c))
         status = try_models(&c, err);
+    if (status == TACIT_OK && goes_on(&c))
+        status = try_reports(&c, err);
     if (status == TACIT_OK) {
-        tacit__pair_copy(&subject->form, &c.unlikely.top, &c.likely.top);
-        c.unlikely.height = c.likely.height;
-        status = climb_on(&c, attempts, err);
+        tacit__pair_copy(&subject->form, &c.other.top, &c.likely.top);
+        status = try_crossings(&c, err);
     }
+    if (status == TACIT_OK)
+        status = climb_on(&c, attempts, err);
     if (status == TACIT_OK)
         tacit__pair_copy(&subject->form, pair, &c.likely.top);
     bool nobody = out->tried == out->refused;

@@ -5,7 +5,7 @@
 #include "audit/pair.h"
 
 /* A share of what is declared from which on nobody looks further. */
-#define TACIT__SEARCH_ENOUGH 0.95
+#define TACIT__SEARCH_ENOUGH 0.9
 
 /* What a search came to. */
 typedef struct tacit__search {

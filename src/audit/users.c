@@ -146,10 +146,11 @@ static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
         row[j] *= factor;
 }
 
+/* The ends, the middle (where centred rewards are 0), or anywhere. */
 static double random_reward(tacit__lot *lot)
 {
-    uint64_t shape = tacit__lot_below(lot, 4);
-    return shape < 3 ? (double)(shape % 2) : tacit__lot_unit(lot);
+    uint64_t shape = tacit__lot_below(lot, 5);
+    return shape < 3 ? (double)shape / 2 : shape == 3 ? (double)tacit__lot_below(lot, 2) : tacit__lot_unit(lot);
 }
 
 static uint32_t random_state(const tacit__form *form, tacit__lot *lot)
@@ -213,7 +214,7 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
     bool all = tacit__lot_below(lot, 3) == 0;
     size_t first = all ? 0 : tacit__lot_below(lot, form->horizon),
            end = all ? form->horizon : first + 1;
-    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 6 : 3);
+    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 7 : 4);
     uint32_t state = random_state(form, lot),
              action = (uint32_t)tacit__lot_below(lot, form->n_actions);
     double reward = random_reward(lot);
@@ -226,6 +227,10 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
             user->actions[h] = action;
         } else if (what == 2) {
             user->rewards[h] = reward;
+        } else if (what == 3) { /* where the other is, with the opposite to say */
+            user->states[h] = other->states[h];
+            user->actions[h] = other->actions[h];
+            user->rewards[h] = 1 - other->rewards[h];
         } else {
             size_t vector = user->actions[h] % form->vectors;
             double *row = feature_row(form, user, h, vector);
