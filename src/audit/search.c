@@ -26,6 +26,7 @@ enum { FEWEST = 40, MOST = 300, LONGER = 2, LONGEST = 6, MODELS = 64, CROSSINGS 
 typedef struct hill {
     tacit__pair top;
     double height; /* objective */
+    bool telling;  /* the pair on top needs no noise to be told apart */
 } hill;
 
 typedef struct climb {
@@ -74,11 +75,13 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
         out->declared = tacit__plan_loss(tacit__duel_plan(duel));
         out->position = c->attempt.position;
     }
-    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair of which
-     * only one is taken beats all others */
-    if (objective < h->height * (1 - 1e-12) && !duel->one_sided)
+    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair that is told apart
+     * by bytes, or by silence, beats all others */
+    bool telling = duel->one_sided || duel->other_bytes;
+    if (telling == h->telling ? objective < h->height * (1 - 1e-12) : h->telling)
         return;
-    h->height = fmax(objective, h->height);
+    h->telling = telling;
+    h->height = objective;
     tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
     if (h == &c->likely)
         out->attackable = loss;
@@ -218,7 +221,7 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     const tacit__form *form = &c->subject->form;
     tacit__user *users = c->attempt.users;
     tacit__duel duel;
-    tacit__outcome outcome = TACIT__TAKEN;
+    tacit__outcome outcome;
     bool followed;
     if (c->subject->report == NULL)
         return TACIT_OK;
@@ -228,16 +231,14 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     c->attempt.model.size = 0;
     status = tacit__pair_prepare(&c->attempt, &duel, &followed, err);
     uint64_t reports = c->subject->users > REPORTS ? REPORTS : c->subject->users - 1;
-    for (uint64_t i = 0; i < reports && status == TACIT_OK && outcome != TACIT__ONE_SIDED; i++) {
+    for (uint64_t i = 0; i < reports && status == TACIT_OK && duel.same_view && !duel.one_sided; i++) {
         tacit__user_random(form, &c->lot, &users[0]);
         tacit__user_random(form, &c->lot, &users[1]);
         status = tacit__duel_take(&duel, &users[0], &users[1], &outcome, err);
     }
-    tacit__verdict v = tacit__duel_verdict(&duel);
-    if (status == TACIT_OK)
-        note_faults(c, &duel, &v);
+    bool fine = duel.same_view && !duel.one_sided;
     tacit__duel_close(&duel);
-    return status;
+    return status == TACIT_OK && !fine ? measure(c, &c->likely, err) : status;
 }
 
 /* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */

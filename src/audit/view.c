@@ -105,6 +105,7 @@ static void compare_reports(tacit__duel *d)
                        i + 1, a->size);
         tacit__duel_blame(d, words);
         d->same_view = false;
+        d->other_bytes = true;
     }
     if (e[0] == NULL || e[0]->size != a->size || e[1]->size != a->size)
         return;

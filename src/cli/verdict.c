@@ -22,13 +22,21 @@ static void print_replay(const tacit_audit *a)
     char text[640];
     (void)snprintf(text, sizeof text,
                    "%llu neighbours (%llu refused by the curator); the worst, user %llu replaced, "
-                   "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s",
+                   "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s%s",
                    (unsigned long long)a->neighbours, (unsigned long long)a->refused,
                    (unsigned long long)a->position, loss_name(a), a->moved, a->declared,
                    a->same_calls ? "the same calls" : "NOT the same calls",
                    a->same_view ? ", the same view" : ", NOT the same view",
+                   a->same_taken ? "" : ", NOT the same users taken",
                    a->declared_only ? "" : ", NOT as declared");
     cli_print_wrapped("  replay      ", text);
+    int used = snprintf(text, sizeof text, "%.3f of the declared %s was reached", a->share,
+                        loss_name(a));
+    if (a->share_elsewhere > 0)
+        (void)snprintf(text + used, sizeof text - (size_t)used,
+                       ", and %.3f with public knowledge of the auditor's own",
+                       a->share_elsewhere);
+    cli_print_wrapped("  search      ", text);
 }
 
 static void print_noise(const tacit_audit *a)
