@@ -104,10 +104,10 @@ static void conclude(file *f)
     if (share < TACIT_AUDIT_ENOUGH) {
         a->verdict = TACIT_AUDIT_INCONCLUSIVE;
         add_words(f,
-                  "nothing was found, but the search reached only %.2g of the declared %s: noise "
-                  "%.3g times too small could have passed. Either what is declared has room, or "
-                  "the worst users were not found",
-                  share, a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", 1 / fmax(share, 1e-9));
+                  "nothing was found, but the search reached only %.2g of the declared %s: either "
+                  "what is declared has room, or the worst users were not found. Noise that is "
+                  "%.3g times as large as it should be could have passed",
+                  share, a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", share);
         return;
     }
     bool hopeless =

@@ -17,6 +17,9 @@
 /* Magnified noise stays below this many lattice steps, so that sums of 2^17 releases fit into 62 bits. */
 #define MOST_MAGNIFIED 0x1p45
 
+/* On lattices so fine a draw of 0 is a draw that was left out: by chance it comes once in 4e7 numbers. */
+#define FINE 0x1p24
+
 const char *tacit__score_name(tacit__score score)
 {
     static const char *const names[TACIT__SCORES] = {
@@ -131,6 +134,7 @@ static void after_replay(void *context, const tacit__entry *e, const tacit__pass
             double a = (double)u / s, b = (double)v / s;
             ratio += e->law == TACIT_LAW_GAUSSIAN ? (b - a) * (b + a) / 2 : fabs(b) - fabs(a);
             matches += (u == 0) - (v == 0);
+            d->bare = d->bare || (u == 0 && s >= FINE);
             if (has_last)
                 matches += (u == d->last[0][at + i]) - (v == d->last[1][at + i]);
             if (other != NULL)

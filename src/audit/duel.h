@@ -65,6 +65,7 @@ typedef struct tacit__duel {
     const tacit__message *expected[2]; /* what the two sent in another run; NULL: not known */
     bool compare_views;
     bool same_view;
+    bool bare;        /* a number that moved had no noise */
     bool other_bytes; /* a report differed although all releases were the same */
     bool one_sided;   /* somebody was */
     bool undeclared; /* a passage that the declared plan does not have */

@@ -76,8 +76,8 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
         out->position = c->attempt.position;
     }
     /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair that is told apart
-     * by bytes, or by silence, beats all others */
-    bool telling = duel->one_sided || duel->other_bytes;
+     * without noise, by a bare number, by bytes or by silence, beats all others */
+    bool telling = duel->one_sided || duel->other_bytes || duel->bare;
     if (telling == h->telling ? objective < h->height * (1 - 1e-12) : h->telling)
         return;
     h->telling = telling;
@@ -103,7 +103,8 @@ static tacit_status measure(climb *c, hill *h, tacit_error *err)
     c->out->refused += outcome == TACIT__REFUSED || outcome == TACIT__OUTSIDE;
     if (status == TACIT_OK && outcome != TACIT__OUTSIDE) {
         note_faults(c, &duel, &v);
-        note_loss(c, h, &duel, &v);
+        if (outcome != TACIT__REFUSED)
+            note_loss(c, h, &duel, &v);
     }
     tacit__duel_close(&duel);
     return status;

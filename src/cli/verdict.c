@@ -42,10 +42,13 @@ static void print_replay(const tacit_audit *a)
 static void print_noise(const tacit_audit *a)
 {
     char text[320];
-    (void)snprintf(text, sizeof text, "%.3g draws examined, %.5g times the declared size; %s",
-                   a->draws, a->noise_size,
-                   a->noise_fault[0] != '\0' ? a->noise_fault
-                                             : "nothing repeated, nothing left out");
+    if (a->draws > 0)
+        (void)snprintf(text, sizeof text, "%.3g draws examined, %.5g times the declared size; %s",
+                       a->draws, a->noise_size,
+                       a->noise_fault[0] != '\0' ? a->noise_fault
+                                                 : "nothing repeated, nothing left out");
+    else
+        (void)snprintf(text, sizeof text, "none was drawn");
     cli_print_wrapped("  noise       ", text);
 }
 

@@ -7,6 +7,7 @@
 #include <tacit/audit.h>
 
 #include "audit/audit.h"
+#include "audit/charges.h"
 #include "audit/counter.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -41,10 +42,11 @@ static void a_sound_learner_passes(void **state)
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     tacit_audit *a = audit(&q, 6000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
-    assert_within(a->moved / a->declared, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
+    assert_within(a->share, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
+    assert_close(a->share, a->moved / a->declared, 1e-12);
     assert_within(a->gaussian.mu / a->declared, 0.4, 1);  /* and the attack much of that */
     assert_true(a->epsilon > 0.3 && a->epsilon <= 1);
-    assert_true(a->same_calls && a->same_view && a->declared_only);
+    assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
     assert_within(a->noise_size, 0.98, 1.02);
     assert_true(a->refused >= 1); /* those who are out of bounds */
     assert_non_null(strstr(a->words, "evidence, not proof"));
@@ -130,9 +132,111 @@ static void progress_can_stop_it(void **state)
     tacit_audit_destroy(a);
 }
 
+/* --- The search ------------------------------------------------------------------------------------ */
+
+/* A mixture of two kernels over three states; everything is known but theta, and expected rewards lie in the middle, so that values do
+ * too and nobody comes near what is declared for all worlds of this size. */
+static void two_kernels(void *context, uint32_t state, uint32_t action, double *out)
+{
+    (void)context;
+    for (uint32_t next = 0; next < 3; next++) {
+        out[next] = next == (state + action) % 3;
+        out[3 + next] = 1.0 / 3;
+    }
+}
+
+static const tacit_mixture kernels = {.dimension = 2,
+                                      .bound = M_SQRT2,
+                                      .parameter_norm = 1,
+                                      .kernels = true,
+                                      .nonnegative = true,
+                                      .row = two_kernels};
+static const double middling[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5};
+
+static tacit_agent_request mixture_request(const char *kind, tacit_guarantee guarantee)
+{
+    return (tacit_agent_request){.kind = kind,
+                                 .guarantee = guarantee,
+                                 .n_states = 3,
+                                 .n_actions = 2,
+                                 .horizon = 3,
+                                 .stationary = true,
+                                 .episodes = 8,
+                                 .mixture = &kernels,
+                                 .rewards = middling};
+}
+
+/* With the given knowledge a third of what is declared can be reached; with other knowledge nearly all of it. */
+static void other_knowledge_brings_users_nearer_to_what_is_declared(void **state)
+{
+    (void)state;
+    static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-5};
+    const tacit_guarantee *models[] = {&joint, &local};
+    for (size_t i = 0; i < 2; i++) {
+        tacit_agent_request q = mixture_request("ucrl-vtr", *models[i]);
+        tacit_audit *a = audit(&q, 100, 0);
+        assert_true(a->share < 0.8);
+        assert_within(a->share_elsewhere, 0.8, 1 + 1e-9);
+        assert_int_not_equal(a->verdict, TACIT_AUDIT_INCONCLUSIVE);
+        assert_int_not_equal(a->verdict, TACIT_AUDIT_VIOLATED);
+        tacit_audit_destroy(a);
+    }
+}
+
+/* Policies switch, and value functions reach their ends, only under releases that are unlikely. */
+static void unlikely_releases_make_lsvi_switch(void **state)
+{
+    (void)state;
+    static const tacit_setting doubling = {.key = "schedule", .value = "doubling"};
+    tacit_agent_request q = {.kind = "lsvi-ucb",
+                             .settings = &doubling,
+                             .n_settings = 1,
+                             .guarantee = joint,
+                             .n_states = 3,
+                             .n_actions = 2,
+                             .horizon = 2,
+                             .stationary = true,
+                             .episodes = 16};
+    tacit_audit *a = audit(&q, 64, 0);
+    assert_within(a->share, 0.8, 1 + 1e-9);
+    tacit_audit_destroy(a);
+}
+
+/* Elimination, with users who come late with actions that are gone, and servers that send devices models of their own: everybody
+ * counts, every device reports, and the search reaches what is declared. */
+static void late_users_and_hostile_models_find_nothing_in_capri(void **state)
+{
+    (void)state;
+    double points[4 * 3 * 2];
+    for (size_t i = 0; i < 12; i++) {
+        points[2 * i] = (double)(i / 3) / 4;
+        points[2 * i + 1] = (double)(i % 3) / 3;
+    }
+    const tacit_bandit bandit = {.dimension = 2,
+                                 .context_dimension = 1,
+                                 .bound = 2,
+                                 .points = points,
+                                 .kernel = "se(0.3)"};
+    for (tacit_model model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
+        tacit_agent_request q = {.kind = "capri",
+                                 .guarantee = {model, 10, 1e-5},
+                                 .n_states = 4,
+                                 .n_actions = 3,
+                                 .horizon = 1,
+                                 .episodes = 200,
+                                 .bandit = &bandit};
+        tacit_audit *a = audit(&q, 200, 0);
+        if (a->verdict == TACIT_AUDIT_VIOLATED)
+            fail_msg("%s", a->words);
+        assert_true(a->same_taken);
+        assert_within(a->share, 0.9, 1 + 1e-9);
+        tacit_audit_destroy(a);
+    }
+}
+
 /* --- Cheats ---------------------------------------------------------------------------------------- */
 
-enum { SHOWS_EXACT, CALLS_BY_DATA, HIDES_NOTHING };
+enum { SHOWS_EXACT, CALLS_BY_DATA, REFUSES_BY_DATA, HARDLY_MOVES, HIDES_NOTHING };
 
 /* A counter that shows, or does, what depends on its users' exact data. */
 typedef struct cheat {
@@ -190,6 +294,15 @@ static tacit_status learn_of_cheat(void *self, const tacit_trajectory *user, tac
     /* who brings nothing is not even counted */
     if (c->kind->how == CALLS_BY_DATA && user->rewards[0] == 0)
         return TACIT_OK;
+    if (c->kind->how == REFUSES_BY_DATA && user->rewards[0] == 0)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "who brings nothing is not wanted");
+    if (c->kind->how == HARDLY_MOVES) {
+        double rewards[2];
+        for (int i = 0; i < 2; i++)
+            rewards[i] = 0.5 + 0.1 * (fmin(fmax(user->rewards[i], 0), 1) - 0.5);
+        const tacit_trajectory less = {.actions = user->actions, .rewards = rewards};
+        return c->kind->honest->learn(c->counter, &less, err);
+    }
     return c->kind->honest->learn(c->counter, user, err);
 }
 
@@ -238,12 +351,100 @@ static void calls_that_depend_on_data_are_found(void **state)
     tacit_audit_destroy(a);
 }
 
+/* A refusal is an output: the deterministic part says so, and the trials, which see it too, prove as much as they can. */
+static void refusals_that_depend_on_data_are_found(void **state)
+{
+    (void)state;
+    tacit_audit *a = audit_cheat(REFUSES_BY_DATA);
+    assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
+    assert_false(a->same_taken);
+    assert_true(isinf(a->replay_epsilon));
+    assert_non_null(strstr(a->words, "epsilon is infinite"));
+    assert_true(a->epsilon > 1);
+    assert_string_equal(a->pure.score, "bytes or silence that only one of the two would send");
+    tacit_audit_destroy(a);
+}
+
+/* A tenth of what is declared is all that anybody moves: nothing is wrong, and nothing was shown. */
+static void a_search_that_reaches_little_is_inconclusive(void **state)
+{
+    (void)state;
+    tacit_audit *a = audit_cheat(HARDLY_MOVES);
+    assert_int_equal(a->verdict, TACIT_AUDIT_INCONCLUSIVE);
+    assert_within(a->share, 0.09, 0.11);
+    assert_non_null(strstr(a->words, "of the declared epsilon"));
+    assert_string_equal(tacit_audit_verdict_name(a->verdict), "inconclusive");
+    tacit_audit_destroy(a);
+}
+
 static void one_who_hides_nothing_passes(void **state)
 {
     (void)state;
     tacit_audit *a = audit_cheat(HIDES_NOTHING);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
     tacit_audit_destroy(a);
+}
+
+/* --- Charges --------------------------------------------------------------------------------------- */
+
+static tacit_ledger *open_ledger(void)
+{
+    tacit_plan *plan = NULL;
+    tacit_noise *noise = NULL;
+    tacit_ledger *ledger = NULL;
+    const tacit_release release = {.name = "numbers",
+                                   .reason = "for a test",
+                                   .mechanism = "fresh",
+                                   .dimension = 8,
+                                   .steps = 4,
+                                   .l1 = 1,
+                                   .l2 = 1,
+                                   .column_l1 = 4,
+                                   .column_l2 = 2,
+                                   .weight = 1};
+    assert_ok(tacit_plan_create(&plan));
+    assert_ok(tacit_plan_declare(plan, &release, NULL));
+    assert_ok(tacit_plan_calibrate(plan, joint, NULL));
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
+    tacit_noise_destroy(noise);
+    tacit_plan_destroy(plan);
+    return ledger;
+}
+
+static void note_passage(void *context, const tacit__passage *passage)
+{
+    tacit__charges_note(context, passage);
+}
+
+/* What passes is paid for, once for each step; and what is not is named. */
+static void every_passage_is_charged_once(void **state)
+{
+    (void)state;
+    tacit_ledger *ledger = open_ledger();
+    tacit__charges charges;
+    tacit__gate *gate = NULL;
+    int64_t exact[8] = {0}, released[8];
+    assert_ok(tacit__charges_open(&charges, ledger));
+    tacit__ledger_set_recorder(ledger, note_passage, &charges);
+    assert_ok(tacit__gate_open(ledger, "numbers", 20, &gate, NULL));
+    for (int step = 0; step < 3; step++) {
+        assert_ok(tacit__gate_begin(gate, NULL));
+        tacit__gate_pass(gate, 0, 8, exact, released);
+    }
+    tacit__charges_check(&charges);
+    assert_string_equal(charges.fault, "");
+    /* a step that comes again, as if the door had not counted it */
+    const tacit__passage again = {.release = tacit_plan_release(tacit_ledger_plan(ledger), 0),
+                                  .step = 2,
+                                  .n = 8};
+    tacit__charges_note(&charges, &again);
+    assert_non_null(strstr(charges.fault, "step 3: passes the door more than once"));
+    charges.fault[0] = '\0';
+    tacit__charges_check(&charges);
+    assert_non_null(strstr(charges.fault, "the ledger does not know of it"));
+    tacit__charges_close(&charges);
+    tacit_ledger_destroy(ledger);
 }
 
 int main(void)
@@ -257,7 +458,13 @@ int main(void)
         cmocka_unit_test(progress_can_stop_it),
         cmocka_unit_test(a_view_of_exact_data_is_found),
         cmocka_unit_test(calls_that_depend_on_data_are_found),
+        cmocka_unit_test(refusals_that_depend_on_data_are_found),
+        cmocka_unit_test(a_search_that_reaches_little_is_inconclusive),
         cmocka_unit_test(one_who_hides_nothing_passes),
+        cmocka_unit_test(other_knowledge_brings_users_nearer_to_what_is_declared),
+        cmocka_unit_test(unlikely_releases_make_lsvi_switch),
+        cmocka_unit_test(late_users_and_hostile_models_find_nothing_in_capri),
+        cmocka_unit_test(every_passage_is_charged_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
