@@ -167,9 +167,8 @@ static tacit_status run_batch(void *context, size_t job, tacit_error *err)
     tacit__residuals *check = job < b->n_checks ? &b->checks[job] : NULL;
     bool local = b->subject->claim.model == TACIT_MODEL_LOCAL;
     for (int world = 0; world < 2; world++) {
-        tacit_status status =
-            local ? run_local(b, world, first, end, check, &b->flaws[job], err)
-                  : run_joint(b, world, first, end, check, &b->flaws[job], err);
+        tacit_status status = local ? run_local(b, world, first, end, check, &b->flaws[job], err)
+                                    : run_joint(b, world, first, end, check, &b->flaws[job], err);
         if (status != TACIT_OK)
             return status;
     }

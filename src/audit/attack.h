@@ -30,7 +30,7 @@ typedef struct tacit__attack {
     tacit__residuals residuals;
     bool one_sided; /* in some run only one of the two users was taken */
     bool same_view; /* what a device sent was made of releases alone */
-    bool stopped; /* by `progress`: nothing else here counts */
+    bool stopped;   /* by `progress`: nothing else here counts */
 } tacit__attack;
 
 TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,

@@ -10,11 +10,10 @@
 #include "audit/audit.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "audit/attack.h"
+#include "audit/judge.h"
 #include "audit/knowledge.h"
 #include "audit/power.h"
 #include "base/error.h"
@@ -26,17 +25,11 @@
 #define TRIAL_EFFORT 3e8
 
 #define DEFAULT_CONFIDENCE 0.99
-#define TOL 1e-9 /* relative: scales and sums are rounded */
 
 static const char one_sided_words[] =
     "in some trials one of the two users is taken and the other is not: epsilon is infinite";
 static const char other_view_words[] =
     "in some trials what is sent differs although all releases are the same: it carries exact data";
-
-typedef struct file {
-    tacit_audit face; /* first: what the caller holds */
-    char words[1000], fault[280], noise_fault[120];
-} file;
 
 const char *tacit_audit_verdict_name(tacit_audit_verdict verdict)
 {
@@ -50,92 +43,9 @@ void tacit_audit_destroy(tacit_audit *audit)
     tacit__free(audit);
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void add_words(file *f, const char *format, ...)
-{
-    size_t used = strlen(f->words);
-    va_list arguments;
-    if (used > 0 && used + 3 < sizeof f->words) {
-        memcpy(f->words + used, "; ", 3);
-        used += 2;
-    }
-    va_start(arguments, format);
-    (void)vsnprintf(f->words + used, sizeof f->words - used, format, arguments);
-    va_end(arguments);
-}
-
-static void judge_replay(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->fault[0] != '\0')
-        add_words(f, "by replay: %s", f->fault);
-    if (a->moved > a->declared * (1 + TOL))
-        add_words(f,
-                  "by replay: a pair of users moves what is released by %s %.4g, and the plan "
-                  "declares %.4g",
-                  a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
-}
-
-static void judge_attack(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->noise_fault[0] != '\0')
-        add_words(f, "by the noise: %s (measured over declared: %.4g)", f->noise_fault,
-                  a->noise_size);
-    if (a->epsilon > a->claim.epsilon)
-        add_words(f, "by attack: the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
-                  a->epsilon, 100 * a->confidence, a->claim.epsilon);
-    if (isfinite(a->replay_epsilon) && a->replay_epsilon > a->claim.epsilon * (1 + TOL))
-        add_words(f,
-                  "by replay: with the noise that was declared, a pair of users is told apart at epsilon "
-                  "%.4g, and the claim is %g",
-                  a->replay_epsilon, a->claim.epsilon);
-}
-
-static void conclude(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->words[0] != '\0') {
-        a->verdict = TACIT_AUDIT_VIOLATED;
-        return;
-    }
-    double share = fmax(a->share, a->share_elsewhere);
-    if (share < TACIT_AUDIT_ENOUGH) {
-        a->verdict = TACIT_AUDIT_INCONCLUSIVE;
-        add_words(f,
-                  "nothing was found, but the search reached only %.2g of the declared %s: either "
-                  "what is declared has room, or the worst users were not found. Noise that is "
-                  "%.3g times as large as it should be could have passed",
-                  share, a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", share);
-        return;
-    }
-    bool hopeless =
-        a->ceiling <= a->claim.epsilon && isinf(a->detectable); /* even without any noise */
-    a->verdict = hopeless ? TACIT_AUDIT_TOO_FEW : TACIT_AUDIT_PASSED;
-    if (hopeless)
-        add_words(f,
-                  "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
-                  "the mechanism does, and the claim is %g: only record and replay speaks here",
-                  (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
-    else if (isinf(a->detectable))
-        add_words(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find only noise that is more than 16 times too small. This is "
-            "evidence, not proof",
-            a->epsilon, a->claim.epsilon);
-    else
-        add_words(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find noise that is %.3g times too small. This is evidence, not proof",
-            a->epsilon, a->claim.epsilon, a->detectable);
-}
-
 /* --- Parts --------------------------------------------------------------------------------------- */
 
-static void note_search(file *f, const tacit__search *s)
+static void note_search(tacit__file *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
     a->neighbours = s->tried;
@@ -154,14 +64,15 @@ static void note_search(file *f, const tacit__search *s)
 }
 
 /* The same learner where its users can come nearer to what it declares. */
-static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_options *o, file *f,
-                                     tacit_error *err)
+static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_options *o,
+                                     tacit__file *f, tacit_error *err)
 {
     tacit__pair pair = {0};
     tacit__search search;
     if (s->elsewhere == NULL || f->face.share >= TACIT__SEARCH_ENOUGH || f->fault[0] != '\0')
         return TACIT_OK;
-    tacit_status status = tacit__pair_search(s->elsewhere, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    tacit_status status =
+        tacit__pair_search(s->elsewhere, o->seed, SEARCH_EFFORT, &pair, &search, err);
     tacit__pair_destroy(&pair);
     if (status != TACIT_OK)
         return status;
@@ -169,13 +80,14 @@ static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_
     f->face.refused += search.refused;
     f->face.share_elsewhere = search.measured / search.declared;
     if (search.fault[0] != '\0')
-        add_words(f, "by replay, with public knowledge of the auditor's own: %s", search.fault);
-    if (search.measured > search.declared * (1 + TOL))
-        add_words(f,
-                  "by replay, with public knowledge of the auditor's own: a pair of users moves "
-                  "what is released by %s %.4g, and the plan declares %.4g",
-                  f->face.law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", search.measured,
-                  search.declared);
+        tacit__judge_say(f, "by replay, with public knowledge of the auditor's own: %s",
+                         search.fault);
+    if (search.measured > search.declared * (1 + TACIT__JUDGE_TOL))
+        tacit__judge_say(
+            f,
+            "by replay, with public knowledge of the auditor's own: a pair of users moves "
+            "what is released by %s %.4g, and the plan declares %.4g",
+            f->face.law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", search.measured, search.declared);
     return TACIT_OK;
 }
 
@@ -191,7 +103,7 @@ static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double 
                                .mu = mu};
 }
 
-static void note_attack(file *f, const tacit__attack *attack, double noise_error)
+static void note_attack(tacit__file *f, const tacit__attack *attack, double noise_error)
 {
     tacit_audit *a = &f->face;
     a->selection = attack->selection;
@@ -236,7 +148,7 @@ static bool pass_on(void *context, uint64_t done, uint64_t all, double seconds)
 
 /* The pair's exact loss, what so many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
-                                const tacit__pair *pair, double attackable, file *f,
+                                const tacit__pair *pair, double attackable, tacit__file *f,
                                 tacit_error *err)
 {
     tacit_audit *a = &f->face;
@@ -314,7 +226,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
-    file *f = tacit__alloc(1, sizeof *f);
+    tacit__file *f = tacit__alloc(1, sizeof *f);
     if (f == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_audit *a = &f->face;
@@ -341,9 +253,9 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
             status = attack_pair(s, o, &pair, search.attackable, f, err);
     }
     if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED) {
-        judge_replay(f);
-        judge_attack(f);
-        conclude(f);
+        tacit__judge_replay(f);
+        tacit__judge_attack(f);
+        tacit__judge_conclude(f);
     }
     tacit__pair_destroy(&pair);
     if (status != TACIT_OK) {
@@ -384,14 +296,14 @@ tacit_status tacit_audit_agent(const tacit_agent_request *request,
         return status;
     tacit__subject subject = tacit__subject_agent(request, example), elsewhere;
     status = tacit__knowledge_open(&knowledge, request, &known);
-    if (status != TACIT_OK)
-        (void)tacit__fail_plain(err, status);
-    /* a learner that does not take other knowledge is audited with what it has */
-    if (status == TACIT_OK && known &&
-        make_example(&knowledge.request, seed, &other, NULL) == TACIT_OK) {
+    if (status == TACIT_OK && known)
+        status = make_example(&knowledge.request, seed, &other, NULL);
+    if (other != NULL) {
         elsewhere = tacit__subject_agent(&knowledge.request, other);
         subject.elsewhere = &elsewhere;
     }
+    /* a learner that does not take other knowledge is audited with what it has */
+    status = status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : TACIT_OK;
     if (status == TACIT_OK)
         status = tacit__audit_subject(&subject, options, out, err);
     tacit_agent_destroy(other);

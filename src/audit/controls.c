@@ -232,8 +232,7 @@ static tacit_status report_bare(void *agent, const tacit_trajectory *user, void 
 {
     tacit_status status = tacit_agent_report(agent, user, bytes, size, err);
     if (status == TACIT_OK && bytes != NULL)
-        memcpy((char *)bytes + *size - sizeof *user->rewards, user->rewards,
-               sizeof *user->rewards);
+        memcpy((char *)bytes + *size - sizeof *user->rewards, user->rewards, sizeof *user->rewards);
     return status;
 }
 

@@ -154,20 +154,22 @@ tacit_status tacit__counter_open(tacit__counter *c, tacit__subject *out, tacit_e
         status = tacit_plan_calibrate(c->plan, c->guarantee, err);
     if (status != TACIT_OK)
         return status;
-    *out = (tacit__subject){
-        .self = c,
-        .form = {.n_states = 1, .n_actions = c->epochs ? 2 : 1, .horizon = c->dimension, .vectors = 1},
-        .claim = c->guarantee,
-        .users = c->overrun ? TACIT__OVERRUN * c->users : c->users,
-        .declared = c->plan,
-        .open = open,
-        .close = close,
-        .ledger = ledger,
-        .learn = learn,
-        .tamper = c->half_noise        ? tacit__tamper_half
-                  : c->bare_coordinate ? tacit__tamper_bare
-                  : c->reused_noise    ? reuse
-                                       : NULL,
-        .tamper_bytes = TACIT__TAMPER_NUMBERS * sizeof(int64_t)};
+    *out = (tacit__subject){.self = c,
+                            .form = {.n_states = 1,
+                                     .n_actions = c->epochs ? 2 : 1,
+                                     .horizon = c->dimension,
+                                     .vectors = 1},
+                            .claim = c->guarantee,
+                            .users = c->overrun ? TACIT__OVERRUN * c->users : c->users,
+                            .declared = c->plan,
+                            .open = open,
+                            .close = close,
+                            .ledger = ledger,
+                            .learn = learn,
+                            .tamper = c->half_noise        ? tacit__tamper_half
+                                      : c->bare_coordinate ? tacit__tamper_bare
+                                      : c->reused_noise    ? reuse
+                                                           : NULL,
+                            .tamper_bytes = TACIT__TAMPER_NUMBERS * sizeof(int64_t)};
     return TACIT_OK;
 }

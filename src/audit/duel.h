@@ -49,27 +49,28 @@ typedef struct tacit__duel {
     tacit__tape *tape;
     tacit__charges charges; /* of the first */
     void *memory;           /* the tamper's */
-    double magnified; /* releases have this much of the noise: unlikely ones, which must be as safe as others */
+    double
+        magnified; /* releases have this much of the noise: unlikely ones, which must be as safe as others */
     double scores[TACIT__SCORES];
     /* The draws of the step before, all releases one after the other, under both hypotheses. */
     int64_t *last[2];
     int64_t *now;  /* scratch: a passage's draws */
     size_t n_last; /* numbers in each */
     uint64_t *last_step;
-    size_t cursor;           /* numbers passed */
-    tacit__message sent[2];  /* the last reports; none where `learn` is all there is */
+    size_t cursor;          /* numbers passed */
+    tacit__message sent[2]; /* the last reports; none where `learn` is all there is */
     size_t report_room;
-    tacit__residuals *check;    /* NULL: draws are not examined */
-    tacit__reference *write;    /* NULL: draws are not kept */
-    const tacit__reference *is; /* NULL: there is no other run */
+    tacit__residuals *check;           /* NULL: draws are not examined */
+    tacit__reference *write;           /* NULL: draws are not kept */
+    const tacit__reference *is;        /* NULL: there is no other run */
     const tacit__message *expected[2]; /* what the two sent in another run; NULL: not known */
     bool compare_views;
     bool same_view;
     bool bare;        /* a number that moved had no noise */
     bool other_bytes; /* a report differed although all releases were the same */
     bool one_sided;   /* somebody was */
-    bool undeclared; /* a passage that the declared plan does not have */
-    char fault[240]; /* in words, if the two differ or break the plan; else "" */
+    bool undeclared;  /* a passage that the declared plan does not have */
+    char fault[240];  /* in words, if the two differ or break the plan; else "" */
 } tacit__duel;
 
 /* Both instances fresh, with this seed. */

@@ -83,7 +83,6 @@ void tacit__model_mutate(tacit__lot *lot, tacit__message *model)
     uint64_t changes = tacit__lot_below(lot, 4) == 0 ? 1 + n / 2 : 1 + tacit__lot_below(lot, 3);
     for (; changes > 0; changes--) {
         size_t i = tacit__lot_below(lot, n), j = i + 1 < n ? i + 1 : 0;
-        mutate_number(lot, model->bytes + HEADER + i * NUMBER,
-                      model->bytes + HEADER + j * NUMBER);
+        mutate_number(lot, model->bytes + HEADER + i * NUMBER, model->bytes + HEADER + j * NUMBER);
     }
 }

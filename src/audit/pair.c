@@ -51,7 +51,8 @@ static tacit_status obey(tacit__duel *d, const tacit__user *user, size_t number,
     double chance = ((double)number + 0.5) / TACIT__CROWD, probability;
     for (size_t h = 0; h < form->horizon; h++) {
         tacit_situation at = tacit__user_situation(form, user, h);
-        tacit_status status = d->subject->act(d->first, &at, chance, &actions[h], &probability, err);
+        tacit_status status =
+            d->subject->act(d->first, &at, chance, &actions[h], &probability, err);
         if (status != TACIT_OK)
             return status;
     }
@@ -90,8 +91,7 @@ static tacit_status call_member(const tacit__pair *pair, tacit__duel *d, size_t 
 static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world,
                               tacit__outcome *outcome, tacit_error *err)
 {
-    uint32_t *actions =
-        tacit__alloc(TACIT__CROWD * d->subject->form.horizon, sizeof *actions);
+    uint32_t *actions = tacit__alloc(TACIT__CROWD * d->subject->form.horizon, sizeof *actions);
     if (actions == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = TACIT_OK;

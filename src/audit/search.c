@@ -4,10 +4,11 @@
  * the search climbs: from the best of a list of extremes, a change is kept if the loss rises. Under Laplace noise pairs of
  * the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
  *
- * What a learner does with a user may depend on what it released before, and a plan's promise holds for every release,
- * however other. So there are two hills under joint privacy. On one the noise is what it is; trials start from there. On the
- * other the noise of a chosen seed is magnified, which drives value functions to their ends and makes policies switch.
- * Under local privacy the server is the adversary: the second circumstance is the model that it sends, changed at will. */
+ * There are two hills, because the worst users are not always near the extremes: one begins with those, the other with users who
+ * cross. What a learner does with a user may also depend on what it released before, and a plan's promise holds for every
+ * release, however unlikely. So under joint privacy the noise is what it is on the first hill, where trials start from, and
+ * magnified on the other, which drives value functions to their ends and makes policies switch. Under local privacy the
+ * server is the adversary: both hills are climbed with the model that it sends, changed at will. */
 #include "audit/search.h"
 
 #include <math.h>
@@ -15,18 +16,28 @@
 #include <string.h>
 
 #include "audit/models.h"
+#include "audit/proposals.h"
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Attempts: at least these whatever they take; at most these; so many times more while less than TACIT__SEARCH_ENOUGH of what is declared
- * was reached. Measured: 300 reach all of it for tables, 1200 what can be reached with features. MODELS: numbers of a model that are
- * tried one by one; REPORTS: pairs whose reports are compared and nothing else. */
-enum { FEWEST = 40, MOST = 300, LONGER = 2, LONGEST = 6, MODELS = 64, CROSSINGS = 5, REPORTS = 1000 };
+/* Attempts: at least FEWEST whatever they take, at most MOST; LONGEST times as many while less than TACIT__SEARCH_ENOUGH of what is
+ * declared was reached, or LONGER times if the learner is searched elsewhere as well. Measured: 300 reach all of it for
+ * tables, 1800 nine tenths of it with features. MODELS: numbers of a model that are tried one by one; CROSSINGS: meetings of users
+ * who cross; REPORTS: pairs whose reports are compared and nothing else. */
+enum {
+    FEWEST = 40,
+    MOST = 300,
+    LONGER = 2,
+    LONGEST = 6,
+    MODELS = 64,
+    CROSSINGS = 5,
+    REPORTS = 1000
+};
 
 typedef struct hill {
     tacit__pair top;
-    double height; /* objective */
-    bool telling;  /* the pair on top needs no noise to be told apart */
+    double height, loss; /* objective, and what it is mostly made of */
+    bool telling;        /* the pair on top needs no noise to be told apart */
 } hill;
 
 typedef struct climb {
@@ -82,9 +93,8 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
         return;
     h->telling = telling;
     h->height = objective;
+    h->loss = loss;
     tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
-    if (h == &c->likely)
-        out->attackable = loss;
 }
 
 /* Measures c->attempt, and keeps it on top of the hill if it is worse than what is there. */
@@ -117,66 +127,16 @@ static bool goes_on(const climb *c)
 
 /* --- Pairs that are far apart by construction ------------------------------------------------------- */
 
-static void fill_crowd(const tacit__subject *s, tacit__lot *lot, tacit__pair *pair)
-{
-    for (size_t i = 0; i < TACIT__CROWD; i++) {
-        tacit__user *u = &pair->users[2 + i];
-        if (i % 2 == 0)
-            tacit__user_random(&s->form, lot, u);
-        else
-            tacit__user_extreme(&s->form, i % 8 < 4, (double)(i / 8 % 2), u);
-    }
-}
-
-/* False beyond the last. */
-static bool propose(const tacit__form *form, size_t i, tacit__pair *pair)
-{
-    static const struct {
-        bool last[2];
-        double reward[2];
-    } extremes[] = {{{false, true}, {1, 1}},  {{false, true}, {0, 1}}, {{false, true}, {0, 0}},
-                    {{false, false}, {0, 1}}, {{true, true}, {0, 1}},  {{true, false}, {1, 0}}};
-    if (i >= sizeof extremes / sizeof *extremes)
-        return false;
-    for (int w = 0; w < 2; w++)
-        tacit__user_extreme(form, extremes[i].last[w], extremes[i].reward[w], &pair->users[w]);
-    return true;
-}
-
-/* Users who meet in one state `meetings` times, say the opposite there, and go different ways from it: they share visits, never
- * a move. Elsewhere the first `spoken` of their pairs have a reward of 1, and all others one in the middle. False: there
- * are too few states or steps. */
-static bool propose_crossing(const tacit__form *form, size_t meetings, size_t spoken,
-                             tacit__pair *pair)
-{
-    const size_t steps = form->horizon;
-    if (form->features > 0 || form->n_states < 3 || 2 * meetings > steps)
-        return false;
-    for (size_t w = 0; w < 2; w++) {
-        tacit__user *u = &pair->users[w];
-        const size_t ways = (form->n_states - w) / 2; /* states 1, 3, .. or 2, 4, .. */
-        for (size_t h = 0, alone = 0; h <= steps; h++) {
-            bool met = h % 2 == 0 && h < 2 * meetings;
-            u->states[h] = met ? 0 : (uint32_t)(1 + w + 2 * (alone / form->n_actions % ways));
-            if (h < steps) {
-                u->actions[h] = met ? 0 : (uint32_t)(alone % form->n_actions);
-                u->rewards[h] = met ? (double)(1 - w) : alone < spoken ? 1 : 0.5;
-            }
-            alone += !met;
-        }
-    }
-    return true;
-}
-
 /* One who leaves the domain in one way, against one who is inside, or one who leaves it farther. */
 static tacit_status try_offences(climb *c, tacit_error *err)
 {
     static const struct {
         tacit__offence one, other;
-    } pairs[] = {{TACIT__REWARD_HIGH, TACIT__OFFENCES},   {TACIT__REWARD_LOW, TACIT__OFFENCES},
-                 {TACIT__REWARD_NAN, TACIT__OFFENCES},    {TACIT__FEATURE_LONG, TACIT__OFFENCES},
-                 {TACIT__FEATURE_BACK, TACIT__OFFENCES},  {TACIT__FEATURE_NAN, TACIT__OFFENCES},
-                 {TACIT__REWARD_FAR, TACIT__REWARD_HIGH}, {TACIT__FEATURE_FAR, TACIT__FEATURE_LONG}};
+    } pairs[] = {
+        {TACIT__REWARD_HIGH, TACIT__OFFENCES},   {TACIT__REWARD_LOW, TACIT__OFFENCES},
+        {TACIT__REWARD_NAN, TACIT__OFFENCES},    {TACIT__FEATURE_LONG, TACIT__OFFENCES},
+        {TACIT__FEATURE_BACK, TACIT__OFFENCES},  {TACIT__FEATURE_NAN, TACIT__OFFENCES},
+        {TACIT__REWARD_FAR, TACIT__REWARD_HIGH}, {TACIT__FEATURE_FAR, TACIT__FEATURE_LONG}};
     const tacit__form *form = &c->subject->form;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == TACIT_OK && goes_on(c); i++) {
@@ -207,7 +167,7 @@ static tacit_status try_models(climb *c, tacit_error *err)
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < 2 * places && status == TACIT_OK && goes_on(c); i++) {
         tacit__pair_copy(&c->subject->form, &c->attempt, &c->likely.top);
-        (void)propose(&c->subject->form, 1, &c->attempt);
+        (void)tacit__propose_extreme(&c->subject->form, 1, c->attempt.users);
         take_model(c);
         size_t place = places > 1 ? i / 2 * (n - 1) / (places - 1) : 0;
         tacit__model_set(&c->attempt.model, place, values[i % 2]);
@@ -232,7 +192,8 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     c->attempt.model.size = 0;
     status = tacit__pair_prepare(&c->attempt, &duel, &followed, err);
     uint64_t reports = c->subject->users > REPORTS ? REPORTS : c->subject->users - 1;
-    for (uint64_t i = 0; i < reports && status == TACIT_OK && duel.same_view && !duel.one_sided; i++) {
+    for (uint64_t i = 0; i < reports && status == TACIT_OK && duel.same_view && !duel.one_sided;
+         i++) {
         tacit__user_random(form, &c->lot, &users[0]);
         tacit__user_random(form, &c->lot, &users[1]);
         status = tacit__duel_take(&duel, &users[0], &users[1], &outcome, err);
@@ -242,36 +203,20 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     return status == TACIT_OK && !fine ? measure(c, &c->likely, err) : status;
 }
 
-/* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */
-static size_t positions(const tacit__subject *s, size_t out[6])
-{
-    uint64_t k = s->users;
-    const uint64_t wanted[6] = {0, 1, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
-    size_t n = 0;
-    if (s->claim.model == TACIT_MODEL_LOCAL) { /* a report is a report */
-        out[0] = 0;
-        return 1;
-    }
-    for (size_t i = 0; i < 6; i++)
-        if (wanted[i] < k && (n == 0 || wanted[i] > out[n - 1]))
-            out[n++] = (size_t)wanted[i];
-    return n;
-}
-
 /* Everywhere with the farthest pair, then everything where that was worst. */
 static tacit_status try_extremes(climb *c, tacit_error *err)
 {
     const tacit__form *form = &c->subject->form;
-    size_t places[6], n_places = positions(c->subject, places);
+    size_t places[TACIT__POSITIONS], n_places = tacit__propose_positions(c->subject, places);
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < n_places && status == TACIT_OK && goes_on(c); i++) {
-        (void)propose(form, 1, &c->attempt);
+        (void)tacit__propose_extreme(form, 1, c->attempt.users);
         c->attempt.position = places[i];
         status = measure(c, &c->likely, err);
     }
     for (size_t i = 0; status == TACIT_OK && goes_on(c); i++) {
         c->attempt.position = c->likely.top.position;
-        if (!propose(form, i, &c->attempt))
+        if (!tacit__propose_extreme(form, i, c->attempt.users))
             break;
         status = measure(c, &c->likely, err);
     }
@@ -284,7 +229,7 @@ static tacit_status try_crossings(climb *c, tacit_error *err)
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < 3 * CROSSINGS && status == TACIT_OK && goes_on(c); i++) {
         tacit__pair_copy(&c->subject->form, &c->attempt, &c->likely.top);
-        if (propose_crossing(&c->subject->form, 1 + i / 3, 2 * (i % 3), &c->attempt))
+        if (tacit__propose_crossing(&c->subject->form, 1 + i / 3, 2 * (i % 3), c->attempt.users))
             status = measure(c, &c->other, err);
     }
     return status;
@@ -332,7 +277,7 @@ static hill *choose_hill(climb *c)
 
 static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
 {
-    size_t places[6], n_places = positions(c->subject, places);
+    size_t places[TACIT__POSITIONS], n_places = tacit__propose_positions(c->subject, places);
     tacit_status status = TACIT_OK;
     const uint64_t longer = c->subject->elsewhere != NULL ? LONGER : LONGEST;
     while (status == TACIT_OK && goes_on(c)) {
@@ -367,13 +312,24 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
         tacit__pair_create(s, c->model.size, &c->other.top) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, pair) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    fill_crowd(s, &c->lot, pair);
+    tacit__propose_crowd(&s->form, &c->lot, pair->users + 2);
     for (size_t i = 0; i < TACIT__CROWD; i++)
         tacit__user_copy(&s->form, &c->attempt.users[2 + i], &pair->users[2 + i]);
     c->attempt.seed = c->likely.top.seed = seed;
-    (void)propose(&s->form, 0, &c->attempt);
+    (void)tacit__propose_extreme(&s->form, 0, c->attempt.users);
     tacit__pair_copy(&s->form, &c->likely.top, &c->attempt);
     return TACIT_OK;
+}
+
+/* What trials start from: under local privacy either hill will do. */
+static void take_top(climb *c, tacit__pair *pair)
+{
+    bool other =
+        c->local && (c->other.telling != c->likely.telling ? c->other.telling
+                                                           : c->other.height > c->likely.height);
+    const hill *h = other ? &c->other : &c->likely;
+    tacit__pair_copy(&c->subject->form, pair, &h->top);
+    c->out->attackable = h->loss;
 }
 
 static void close_climb(climb *c)
@@ -411,7 +367,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
     if (status == TACIT_OK)
         status = climb_on(&c, attempts, err);
     if (status == TACIT_OK)
-        tacit__pair_copy(&subject->form, pair, &c.likely.top);
+        take_top(&c, pair);
     bool nobody = out->tried == out->refused;
     close_climb(&c);
     if (status == TACIT_OK && nobody)

@@ -39,7 +39,8 @@ struct tacit__subject {
      * begin with. NULL: nothing is broken. */
     void (*tamper)(const tacit__subject *subject, void *memory, const tacit__passage *passage);
     size_t tamper_bytes;
-    const tacit__subject *elsewhere; /* the same, with public knowledge of the auditor's own; NULL: none */
+    const tacit__subject
+        *elsewhere; /* the same, with public knowledge of the auditor's own; NULL: none */
 };
 
 /* An agent as a subject. `example` is an agent of this request, of which a plan is asked; both must outlive the subject. */

@@ -150,7 +150,9 @@ static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
 static double random_reward(tacit__lot *lot)
 {
     uint64_t shape = tacit__lot_below(lot, 5);
-    return shape < 3 ? (double)shape / 2 : shape == 3 ? (double)tacit__lot_below(lot, 2) : tacit__lot_unit(lot);
+    return shape < 3    ? (double)shape / 2
+           : shape == 3 ? (double)tacit__lot_below(lot, 2)
+                        : tacit__lot_unit(lot);
 }
 
 static uint32_t random_state(const tacit__form *form, tacit__lot *lot)
@@ -278,9 +280,9 @@ bool tacit__user_fits(const tacit__form *form, const tacit__user *user)
 bool tacit__user_offend(const tacit__form *form, tacit__offence offence, tacit__user *user)
 {
     static const double factors[TACIT__OFFENCES] = {
-        [TACIT__REWARD_HIGH] = 3,   [TACIT__REWARD_LOW] = -3,
-        [TACIT__REWARD_FAR] = 1000, [TACIT__REWARD_NAN] = (double)NAN,
-        [TACIT__FEATURE_LONG] = 3,  [TACIT__FEATURE_BACK] = -3,
+        [TACIT__REWARD_HIGH] = 3,    [TACIT__REWARD_LOW] = -3,
+        [TACIT__REWARD_FAR] = 1000,  [TACIT__REWARD_NAN] = (double)NAN,
+        [TACIT__FEATURE_LONG] = 3,   [TACIT__FEATURE_BACK] = -3,
         [TACIT__FEATURE_FAR] = 1000, [TACIT__FEATURE_NAN] = (double)NAN};
     bool reward = offence < TACIT__FEATURE_LONG;
     for (size_t h = 0; h < form->horizon && reward; h++)

@@ -61,7 +61,7 @@ bool tacit__user_fits(const tacit__form *form, const tacit__user *user);
 typedef enum tacit__offence {
     TACIT__REWARD_HIGH,
     TACIT__REWARD_LOW,
-    TACIT__REWARD_FAR,   /* 1000 times as large as allowed */
+    TACIT__REWARD_FAR, /* 1000 times as large as allowed */
     TACIT__REWARD_NAN,
     TACIT__FEATURE_LONG,
     TACIT__FEATURE_BACK, /* as long, the other way */

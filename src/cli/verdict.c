@@ -30,12 +30,11 @@ static void print_replay(const tacit_audit *a)
                    a->same_taken ? "" : ", NOT the same users taken",
                    a->declared_only ? "" : ", NOT as declared");
     cli_print_wrapped("  replay      ", text);
-    int used = snprintf(text, sizeof text, "%.3f of the declared %s was reached", a->share,
-                        loss_name(a));
+    int used =
+        snprintf(text, sizeof text, "%.3f of the declared %s was reached", a->share, loss_name(a));
     if (a->share_elsewhere > 0)
         (void)snprintf(text + used, sizeof text - (size_t)used,
-                       ", and %.3f with public knowledge of the auditor's own",
-                       a->share_elsewhere);
+                       ", and %.3f with public knowledge of the auditor's own", a->share_elsewhere);
     cli_print_wrapped("  search      ", text);
 }
 

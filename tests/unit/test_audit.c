@@ -44,7 +44,7 @@ static void a_sound_learner_passes(void **state)
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
     assert_within(a->share, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
     assert_close(a->share, a->moved / a->declared, 1e-12);
-    assert_within(a->gaussian.mu / a->declared, 0.4, 1);  /* and the attack much of that */
+    assert_within(a->gaussian.mu / a->declared, 0.4, 1); /* and the attack much of that */
     assert_true(a->epsilon > 0.3 && a->epsilon <= 1);
     assert_true(a->same_calls && a->same_view && a->same_taken && a->declared_only);
     assert_within(a->noise_size, 0.98, 1.02);
@@ -212,11 +212,8 @@ static void late_users_and_hostile_models_find_nothing_in_capri(void **state)
         points[2 * i] = (double)(i / 3) / 4;
         points[2 * i + 1] = (double)(i % 3) / 3;
     }
-    const tacit_bandit bandit = {.dimension = 2,
-                                 .context_dimension = 1,
-                                 .bound = 2,
-                                 .points = points,
-                                 .kernel = "se(0.3)"};
+    const tacit_bandit bandit = {
+        .dimension = 2, .context_dimension = 1, .bound = 2, .points = points, .kernel = "se(0.3)"};
     for (tacit_model model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
         tacit_agent_request q = {.kind = "capri",
                                  .guarantee = {model, 10, 1e-5},
@@ -435,9 +432,8 @@ static void every_passage_is_charged_once(void **state)
     tacit__charges_check(&charges);
     assert_string_equal(charges.fault, "");
     /* a step that comes again, as if the door had not counted it */
-    const tacit__passage again = {.release = tacit_plan_release(tacit_ledger_plan(ledger), 0),
-                                  .step = 2,
-                                  .n = 8};
+    const tacit__passage again = {
+        .release = tacit_plan_release(tacit_ledger_plan(ledger), 0), .step = 2, .n = 8};
     tacit__charges_note(&charges, &again);
     assert_non_null(strstr(charges.fault, "step 3: passes the door more than once"));
     charges.fault[0] = '\0';
