@@ -132,6 +132,39 @@ static void progress_can_stop_it(void **state)
     tacit_audit_destroy(a);
 }
 
+/* --- Users ----------------------------------------------------------------------------------------- */
+
+/* Whoever the search makes up is within the domain, however often they are changed, and those who offend are not. */
+static void users_are_within_the_domain_until_they_leave_it(void **state)
+{
+    (void)state;
+    static const tacit__form forms[] = {
+        {.n_states = 3, .n_actions = 2, .horizon = 5, .vectors = 2},
+        {.n_actions = 3, .horizon = 2, .features = 4, .vectors = 3, .bound = 2.5},
+        {.n_actions = 2, .horizon = 1, .features = 3, .vectors = 1, .bound = 1, .simplex = true}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const tacit__form *form = &forms[i];
+        tacit__user *users = tacit__users_create(form, 2);
+        tacit__lot lot;
+        assert_non_null(users);
+        assert_ok(tacit__lot_open(&lot, i, "test"));
+        tacit__user_random(form, &lot, &users[0]);
+        tacit__user_random(form, &lot, &users[1]);
+        for (int k = 0; k < 2000; k++) {
+            tacit__user_mutate(form, &lot, &users[k % 2], &users[1 - k % 2]);
+            assert_true(tacit__user_fits(form, &users[k % 2]));
+        }
+        for (tacit__offence offence = 0; offence < TACIT__OFFENCES; offence++) {
+            tacit__user_extreme(form, offence % 2 == 0, 0.5, &users[0]);
+            assert_true(tacit__user_fits(form, &users[0]));
+            bool offends = tacit__user_offend(form, offence, &users[0]);
+            assert_int_equal(tacit__user_fits(form, &users[0]), !offends);
+            assert_true(offends || form->features == 0);
+        }
+        tacit__free(users);
+    }
+}
+
 /* --- The search ------------------------------------------------------------------------------------ */
 
 /* A mixture of two kernels over three states; everything is known but theta, and expected rewards lie in the middle, so that values do
@@ -457,6 +490,7 @@ int main(void)
         cmocka_unit_test(refusals_that_depend_on_data_are_found),
         cmocka_unit_test(a_search_that_reaches_little_is_inconclusive),
         cmocka_unit_test(one_who_hides_nothing_passes),
+        cmocka_unit_test(users_are_within_the_domain_until_they_leave_it),
         cmocka_unit_test(other_knowledge_brings_users_nearer_to_what_is_declared),
         cmocka_unit_test(unlikely_releases_make_lsvi_switch),
         cmocka_unit_test(late_users_and_hostile_models_find_nothing_in_capri),
