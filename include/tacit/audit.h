@@ -49,7 +49,8 @@ typedef struct tacit_audit_options {
     double confidence;  /* that a conviction is right, in (0, 1); 0: 0.99 */
     uint64_t seed;      /* of the audit's chance */
     unsigned n_threads; /* 0: one for each processor that this process may use */
-    /* Called some ten times a second by the calling thread; false stops the audit (STOPPED). NULL: none. */
+    /* Called by the calling thread after every pair of the search, and some ten times a second during trials; false stops the audit
+     * (STOPPED). NULL: none. */
     bool (*progress)(void *context, const tacit_audit_progress *progress);
     void *context;
 } tacit_audit_options;

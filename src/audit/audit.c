@@ -71,11 +71,12 @@ static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_
     tacit__search search;
     if (s->elsewhere == NULL || f->face.share >= TACIT__SEARCH_ENOUGH || f->fault[0] != '\0')
         return TACIT_OK;
-    tacit_status status =
-        tacit__pair_search(s->elsewhere, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    tacit_status status = tacit__pair_search(s->elsewhere, o, SEARCH_EFFORT, &pair, &search, err);
     tacit__pair_destroy(&pair);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK || search.stopped) {
+        f->face.verdict = TACIT_AUDIT_STOPPED;
         return status;
+    }
     f->face.neighbours += search.tried;
     f->face.refused += search.refused;
     f->face.share_elsewhere = search.measured / search.declared;
@@ -242,16 +243,16 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     a->pure.mu = (double)NAN;
     tacit__pair pair = {0};
     tacit__search search;
-    status = tacit__pair_search(s, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    status = tacit__pair_search(s, o, SEARCH_EFFORT, &pair, &search, err);
     if (status == TACIT_OK) {
         note_search(f, &search);
+        a->verdict = search.stopped ? TACIT_AUDIT_STOPPED : a->verdict;
+    }
+    if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED)
         status = search_elsewhere(s, o, f, err);
-    }
-    if (status == TACIT_OK) {
-        /* two runs that do not even make the same calls have no likelihood ratio */
-        if (a->same_calls)
-            status = attack_pair(s, o, &pair, search.attackable, f, err);
-    }
+    /* two runs that do not even make the same calls have no likelihood ratio */
+    if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED && a->same_calls)
+        status = attack_pair(s, o, &pair, search.attackable, f, err);
     if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED) {
         tacit__judge_replay(f);
         tacit__judge_attack(f);

@@ -42,6 +42,7 @@ typedef struct hill {
 
 typedef struct climb {
     const tacit__subject *subject;
+    const tacit_audit_options *options;
     tacit__lot lot;
     bool gaussian, local;
     tacit__search *out;
@@ -117,12 +118,14 @@ static tacit_status measure(climb *c, hill *h, tacit_error *err)
             note_loss(c, h, &duel, &v);
     }
     tacit__duel_close(&duel);
+    const tacit_audit_options *o = c->options;
+    c->out->stopped = o->progress != NULL && !o->progress(o->context, &(tacit_audit_progress){0});
     return status;
 }
 
 static bool goes_on(const climb *c)
 {
-    return c->out->same_calls && !c->out->one_sided;
+    return c->out->same_calls && !c->out->one_sided && !c->out->stopped;
 }
 
 /* --- Pairs that are far apart by construction ------------------------------------------------------- */
@@ -340,18 +343,20 @@ static void close_climb(climb *c)
     tacit__free(c->model.bytes);
 }
 
-tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, uint64_t effort,
-                                tacit__pair *pair, tacit__search *out, tacit_error *err)
+tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit_options *options,
+                                uint64_t effort, tacit__pair *pair, tacit__search *out,
+                                tacit_error *err)
 {
     *out = (tacit__search){
         .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
     climb c = {.subject = subject,
+               .options = options,
                .gaussian = tacit_plan_law(subject->declared) == TACIT_LAW_GAUSSIAN,
                .local = subject->claim.model == TACIT_MODEL_LOCAL,
                .out = out};
     uint64_t attempts = effort / (c.local ? 1 : subject->users);
     attempts = attempts < FEWEST ? FEWEST : attempts > MOST ? MOST : attempts;
-    tacit_status status = open_climb(&c, seed, pair, err);
+    tacit_status status = open_climb(&c, options->seed, pair, err);
     if (status == TACIT_OK)
         status = try_extremes(&c, err);
     if (status == TACIT_OK && goes_on(&c))
@@ -368,7 +373,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, ui
         status = climb_on(&c, attempts, err);
     if (status == TACIT_OK)
         take_top(&c, pair);
-    bool nobody = out->tried == out->refused;
+    bool nobody = out->tried == out->refused && !out->stopped;
     close_climb(&c);
     if (status == TACIT_OK && nobody)
         return tacit__fail(err, TACIT_UNSUPPORTED,

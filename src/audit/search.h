@@ -2,6 +2,8 @@
 #ifndef TACIT_AUDIT_SEARCH_H
 #define TACIT_AUDIT_SEARCH_H
 
+#include <tacit/audit.h>
+
 #include "audit/pair.h"
 
 /* A share of what is declared from which on nobody looks further. */
@@ -15,6 +17,7 @@ typedef struct tacit__search {
     size_t position;   /* of the worst pair */
     double attackable; /* loss of the pair that trials can use */
     bool same_calls, same_view, one_sided, undeclared;
+    bool stopped;    /* by `progress`: nothing else here counts */
     char fault[240]; /* what was found, in words; "" if all is as it should be */
 } tacit__search;
 
@@ -23,9 +26,11 @@ double tacit__plan_loss(const tacit_plan *plan);
 
 /* Tries extreme, random and mutated neighbours, early, in the middle and late, with likely and unlikely releases and with models that
  * no honest server sends, and leaves in *pair the worst that trials can use. Stops when two runs do not make the same calls, or
- * only one of two users is taken. `effort`: how many users may come in all, roughly. */
-TACIT_MUST_USE tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed,
-                                               uint64_t effort, tacit__pair *pair,
-                                               tacit__search *out, tacit_error *err);
+ * only one of two users is taken. `effort`: how many users may come in all, roughly. Of the options, seed and
+ * progress. */
+TACIT_MUST_USE tacit_status tacit__pair_search(const tacit__subject *subject,
+                                               const tacit_audit_options *options, uint64_t effort,
+                                               tacit__pair *pair, tacit__search *out,
+                                               tacit_error *err);
 
 #endif
