@@ -139,7 +139,7 @@ static void progress_can_stop_it(void **state)
     o.progress = stop_trials;
     assert_ok(tacit_audit_agent(&q, &o, &a, NULL));
     assert_int_equal(a->verdict, TACIT_AUDIT_STOPPED);
-    assert_int_equal(calls, 2);
+    assert_true(calls >= 2);
     assert_true(a->share > 0.9);
     tacit_audit_destroy(a);
 }
