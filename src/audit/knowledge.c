@@ -1,8 +1,9 @@
 /* See audit/knowledge.h. Sizes, bounds and signs are those of the request, so that learners accept it.
  *
  * Rewards are 0 or 1 by turns of states. Features of a pair have the declared length: half of the pairs have a unit vector
- * e_j, the others a direction of their own. A mixture's part j leads to one next state, so that for values v the features are
- * (w_j v(s_j))_j with |w| = bound: no longer than the bound for any v in [-1, 1], and as long at its corners. */
+ * e_j, a quarter (+-1, .., +-1), which is the longest in L1, and a quarter a direction of their own. A mixture's part j leads
+ * to one next state, so that for values v the features are (w_j v(s_j))_j with |w| = bound: no longer than the bound for any v
+ * in [-1, 1], and as long at its corners. */
 #include "audit/knowledge.h"
 
 #include <math.h>
@@ -40,6 +41,7 @@ static void fill_row(size_t pair, size_t d, double length, bool nonnegative, boo
     for (size_t j = 0; j < d; j++) {
         double u = (double)(word_at(pair, j) >> 11) * 0x1p-53;
         w[j] = nonnegative ? u : 2 * u - 1;
+        w[j] = pair % 4 == 3 ? (w[j] < 0 ? -1 : 1) : w[j];
         square += w[j] * w[j];
         sum += w[j];
     }

@@ -282,7 +282,8 @@ static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
 {
     size_t places[TACIT__POSITIONS], n_places = tacit__propose_positions(c->subject, places);
     tacit_status status = TACIT_OK;
-    const uint64_t longer = c->subject->elsewhere != NULL ? LONGER : LONGEST;
+    const uint64_t longest = c->local ? 2 * LONGEST : LONGEST; /* reports cost little */
+    const uint64_t longer = c->subject->elsewhere != NULL ? LONGER : longest;
     while (status == TACIT_OK && goes_on(c)) {
         bool enough = c->out->measured >= TACIT__SEARCH_ENOUGH * c->out->declared;
         if (c->out->tried >= attempts * (enough ? 1 : longer))
