@@ -73,9 +73,9 @@ tacit_status tacit__duel_follow(tacit__duel *d, const tacit__message *model, boo
                                 tacit_error *err)
 {
     tacit_status status = d->subject->follow(d->first, model->bytes, model->size, err);
-    *followed = status == TACIT_OK;
-    if (*followed)
+    if (status == TACIT_OK)
         status = d->subject->follow(d->second, model->bytes, model->size, err);
+    *followed = status == TACIT_OK;
     tacit__tape_clear(d->tape);
     return is_refusal(status) ? TACIT_OK : status;
 }
