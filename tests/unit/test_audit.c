@@ -429,31 +429,6 @@ static void one_who_hides_nothing_passes(void **state)
 
 /* --- Charges --------------------------------------------------------------------------------------- */
 
-static tacit_ledger *open_ledger(void)
-{
-    tacit_plan *plan = NULL;
-    tacit_noise *noise = NULL;
-    tacit_ledger *ledger = NULL;
-    const tacit_release release = {.name = "numbers",
-                                   .reason = "for a test",
-                                   .mechanism = "fresh",
-                                   .dimension = 8,
-                                   .steps = 4,
-                                   .l1 = 1,
-                                   .l2 = 1,
-                                   .column_l1 = 4,
-                                   .column_l2 = 2,
-                                   .weight = 1};
-    assert_ok(tacit_plan_create(&plan));
-    assert_ok(tacit_plan_declare(plan, &release, NULL));
-    assert_ok(tacit_plan_calibrate(plan, joint, NULL));
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    assert_ok(tacit_ledger_create(plan, noise, &ledger, NULL));
-    tacit_noise_destroy(noise);
-    tacit_plan_destroy(plan);
-    return ledger;
-}
-
 static void note_passage(void *context, const tacit__passage *passage)
 {
     tacit__charges_note(context, passage);
@@ -463,19 +438,24 @@ static void note_passage(void *context, const tacit__passage *passage)
 static void every_passage_is_charged_once(void **state)
 {
     (void)state;
-    tacit_ledger *ledger = open_ledger();
+    tacit__counter counter = {
+        .mechanism = TACIT_SUM_TREE, .guarantee = joint, .dimension = 2, .users = 4};
+    tacit__subject subject;
     tacit__charges charges;
-    tacit__gate *gate = NULL;
-    int64_t exact[8] = {0}, released[8];
+    void *instance = NULL;
+    uint32_t actions[2] = {0};
+    double rewards[2] = {0, 1};
+    const tacit_trajectory user = {.actions = actions, .rewards = rewards};
+    assert_ok(tacit__counter_open(&counter, &subject, NULL));
+    assert_ok(subject.open(&subject, 1, &instance, NULL));
+    tacit_ledger *ledger = subject.ledger(instance);
     assert_ok(tacit__charges_open(&charges, ledger));
     tacit__ledger_set_recorder(ledger, note_passage, &charges);
-    assert_ok(tacit__gate_open(ledger, "numbers", 20, &gate, NULL));
-    for (int step = 0; step < 3; step++) {
-        assert_ok(tacit__gate_begin(gate, NULL));
-        tacit__gate_pass(gate, 0, 8, exact, released);
-    }
+    for (int step = 0; step < 3; step++)
+        assert_ok(subject.learn(instance, &user, NULL));
     tacit__charges_check(&charges);
     assert_string_equal(charges.fault, "");
+    assert_int_equal(charges.passed[0], 3);
     /* a step that comes again, as if the door had not counted it */
     const tacit__passage again = {
         .release = tacit_plan_release(tacit_ledger_plan(ledger), 0), .step = 2, .n = 8};
@@ -485,7 +465,8 @@ static void every_passage_is_charged_once(void **state)
     tacit__charges_check(&charges);
     assert_non_null(strstr(charges.fault, "the ledger does not know of it"));
     tacit__charges_close(&charges);
-    tacit_ledger_destroy(ledger);
+    subject.close(instance);
+    tacit_plan_destroy(counter.plan);
 }
 
 int main(void)
