@@ -92,7 +92,7 @@ static void before_writing(void *context, const tacit__passage *p)
     tacit__duel *d = context;
     tacit__charges_note(&d->charges, p);
     if (d->magnified > 1)
-        magnify(p, d->magnified);
+        magnify(p, d->magnified * pow(d->growth, (double)p->step));
     if (d->subject->tamper != NULL)
         d->subject->tamper(d->subject, d->memory, p);
     hold_against_plan(d, p);
@@ -176,7 +176,7 @@ static tacit_status make_room(tacit__duel *d, const tacit_plan *plan)
 tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uint64_t seed,
                               tacit_error *err)
 {
-    *d = (tacit__duel){.subject = subject, .same_view = true, .magnified = 1};
+    *d = (tacit__duel){.subject = subject, .same_view = true, .magnified = 1, .growth = 1};
     tacit_status status = subject->open(subject, seed, &d->first, err);
     if (status == TACIT_OK)
         status = subject->open(subject, seed, &d->second, err);

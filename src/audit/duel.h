@@ -49,8 +49,9 @@ typedef struct tacit__duel {
     tacit__tape *tape;
     tacit__charges charges; /* of the first */
     void *memory;           /* the tamper's */
-    double
-        magnified; /* releases have this much of the noise: unlikely ones, which must be as safe as others */
+    /* Releases have `magnified` times the noise, and `growth` times more at every step: unlikely ones, which must be as safe as
+     * others. */
+    double magnified, growth;
     double scores[TACIT__SCORES];
     /* The draws of the step before, all releases one after the other, under both hypotheses. */
     int64_t *last[2];

@@ -15,7 +15,8 @@
 tacit_status tacit__pair_create(const tacit__subject *subject, size_t model_room, tacit__pair *out)
 {
     *out = (tacit__pair){.users = tacit__users_create(&subject->form, 2 + TACIT__CROWD),
-                         .magnified = 1};
+                         .magnified = 1,
+                         .growth = 1};
     if (model_room > 0)
         out->model.bytes = tacit__alloc(model_room, 1);
     bool made = out->users != NULL && (model_room == 0 || out->model.bytes != NULL);
@@ -36,6 +37,7 @@ void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pai
     to->position = from->position;
     to->seed = from->seed;
     to->magnified = from->magnified;
+    to->growth = from->growth;
     to->model.size = from->model.size;
     if (from->model.size > 0)
         memcpy(to->model.bytes, from->model.bytes, from->model.size);

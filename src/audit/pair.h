@@ -11,8 +11,8 @@ typedef struct tacit__pair {
     tacit__user *users; /* [0] and [1]: the two; then the crowd */
     size_t position;    /* counted from 0; local: there is but one user */
     uint64_t seed;      /* of the noise, in the search */
-    double
-        magnified; /* noise of the releases, in the search; trials have the noise that there is */
+    /* Noise of the releases in the search, see tacit__duel; trials have the noise that there is. */
+    double magnified, growth;
     tacit__message model; /* local: what a dishonest server sends to the device; size 0: nothing */
 } tacit__pair;
 

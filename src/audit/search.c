@@ -108,6 +108,7 @@ static tacit_status measure(climb *c, hill *h, tacit_error *err)
         return status;
     duel.compare_views = true;
     duel.magnified = c->attempt.magnified;
+    duel.growth = c->attempt.growth;
     status = tacit__pair_run(&c->attempt, &duel, 0, &outcome, err);
     tacit__verdict v = tacit__duel_verdict(&duel);
     c->out->tried++;
@@ -242,14 +243,16 @@ static tacit_status try_crossings(climb *c, tacit_error *err)
 
 static void change_circumstances(climb *c, hill *h, const size_t *places, size_t n_places)
 {
-    static const double factors[] = {1, 10, 1e3, 1e5};
+    static const double factors[] = {1, 10, 1e3, 1e5}, growths[] = {1, 1, 2, 8};
     tacit__pair *p = &c->attempt;
     if (n_places > 1 && tacit__lot_below(&c->lot, 3) == 0)
         p->position = places[tacit__lot_below(&c->lot, n_places)];
     else
         p->seed = tacit__lot_below(&c->lot, UINT32_MAX);
-    if (h == &c->other && !c->local)
+    if (h == &c->other && !c->local) {
         p->magnified = factors[tacit__lot_below(&c->lot, 4)];
+        p->growth = growths[tacit__lot_below(&c->lot, 4)];
+    }
     if (c->model.size == 0)
         return;
     if (p->model.size == 0)
