@@ -5,14 +5,17 @@
  *     if (audit->verdict == TACIT_AUDIT_VIOLATED) ...
  *
  * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighbouring one with all releases
- * frozen; what passes its door must come in the same order, with the same noise, and move no farther than the release
- * plan says, and what it shows must be the same. Noise: what was added at the door must be distributed as declared.
- * Attack: many runs in two worlds that differ in one user, the worst that a search found; the best score that an
- * attacker could compute tells the worlds apart as well as it can, and how well it does so proves a lower bound on epsilon.
+ * frozen; what passes its door must come in the same order, with the same noise, be charged, and move no farther than the
+ * release plan says; and what it shows, what a device sends, and whether a user is taken at all must be the same. Noise: what
+ * was added at the door must be distributed as declared. Attack: many runs in two worlds that differ in one user, the worst
+ * that a search found; the best score that an attacker could compute tells the worlds apart as well as it can, and how well it
+ * does so proves a lower bound on epsilon.
  *
  * The attacker sees all that passes the door after the user came, which is more than anybody is shown, knows all other users,
- * and chose them. A violation is a proof, up to the stated error probability. The absence of one is evidence, never a
- * proof.
+ * and chose them; some of them come late. Under local privacy the attacker is the server: it sees the bytes of a report and
+ * sends the device what model it likes. A violation is a proof, up to the stated error probability. The absence of one is
+ * evidence, never a proof, and no more than the search was good: `share` says how much of what the plan declares the worst pair
+ * reached.
  *
  * Noise comes from seeds, one for each trial: the code is that of production, and an audit with the same seed gives the
  * same result, whatever the number of threads. (A source of system randomness that is broken is therefore not found.) */
@@ -46,7 +49,8 @@ typedef struct tacit_audit_options {
     double confidence;  /* that a conviction is right, in (0, 1); 0: 0.99 */
     uint64_t seed;      /* of the audit's chance */
     unsigned n_threads; /* 0: one for each processor that this process may use */
-    /* Called some ten times a second by the calling thread; false stops the audit (STOPPED). NULL: none. */
+    /* Called by the calling thread after every pair of the search, and some ten times a second during trials; false stops the audit
+     * (STOPPED). NULL: none. */
     bool (*progress)(void *context, const tacit_audit_progress *progress);
     void *context;
 } tacit_audit_options;
@@ -55,10 +59,15 @@ typedef enum tacit_audit_verdict {
     TACIT_AUDIT_PASSED,   /* nothing was found */
     TACIT_AUDIT_VIOLATED, /* the claim is not true */
     TACIT_AUDIT_TOO_FEW,  /* nothing was found, and with so few trials nothing could have been */
-    TACIT_AUDIT_STOPPED   /* by `progress` */
+    TACIT_AUDIT_STOPPED,  /* by `progress` */
+    /* nothing was found, and the search reached less than TACIT_AUDIT_ENOUGH of what is declared: noise that is too small by
+     * the rest would not have been noticed */
+    TACIT_AUDIT_INCONCLUSIVE
 } tacit_audit_verdict;
 
-/* "passed", "violated", "too few trials", "stopped". */
+#define TACIT_AUDIT_ENOUGH 0.8
+
+/* "passed", "violated", "too few trials", "stopped", "inconclusive". */
 TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);
 
 /* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of the other. */
@@ -80,13 +89,19 @@ typedef struct tacit_audit {
     /* Record and replay. Losses are epsilon (Laplace) or mu (Gaussian). */
     uint64_t neighbours, refused; /* tried; not taken by the curator, as is its right */
     bool same_calls;              /* what passes the door does not depend on a user's data */
-    bool same_view;               /* what is shown depends on releases only */
-    bool declared_only;           /* everything that passed was declared */
-    double moved, declared;       /* loss of the worst pair; loss of the plan */
-    uint64_t position;            /* of the planted user, counted from 1 */
+    bool same_view;     /* what is shown, and what a device sends, depends on releases only */
+    bool same_taken;    /* of two users who are both within the domain, both are taken or none */
+    bool declared_only; /* everything that passed was declared, and charged */
+    double moved, declared; /* loss of the worst pair; loss of the plan */
+    double share;           /* moved / declared */
+    /* The same for this learner in a world with expected rewards and features of the auditor's own, which lie at the ends of what
+     * is declared; 0: not tried, because there are none or `share` was large. */
+    double share_elsewhere;
+    uint64_t position; /* of the planted user, counted from 1 */
     double
-        replay_epsilon; /* of that pair at the claim's delta if the noise is as declared; 0: none */
-    const char *fault;  /* what was found, or "" */
+        replay_epsilon; /* of the attacked pair at the claim's delta if the noise is as declared; 0: not known;
+                         * infinite: one is taken and the other is not */
+    const char *fault; /* what was found, or "" */
 
     /* Noise. */
     double draws;            /* examined */

@@ -28,9 +28,13 @@ typedef struct battle {
     uint64_t batch, selection;
     double *scores;           /* [score][world][trial] */
     tacit__residuals *checks; /* [batch that chooses] */
-    size_t n_checks;
+    size_t n_checks, n_jobs;
     tacit__reference reference;
+    tacit__message expected[2]; /* what the two users' devices sent in the run of the reference */
+    uint8_t *flaws;             /* [batch] of the next */
 } battle;
+
+enum { ONE_SIDED = 1, OTHER_VIEW = 2 };
 
 static double *score_at(const battle *b, int score, int world)
 {
@@ -73,26 +77,34 @@ static void write_scores(const battle *b, const tacit__duel *d, int world, uint6
         score_at(b, s, world)[trial] = world == 0 ? d->scores[s] : -d->scores[s];
 }
 
-static void equip(const battle *b, tacit__duel *d, tacit__residuals *check)
+static void equip(const battle *b, tacit__duel *d, int world, tacit__residuals *check)
 {
     d->check = check;
     d->is = &b->reference;
+    for (int i = 0; i < 2 && b->expected[0].size > 0; i++)
+        d->expected[i] = &b->expected[i == 0 ? world : 1 - world];
+}
+
+static void write_flaws(const tacit__duel *d, uint8_t *flaws)
+{
+    *flaws = (uint8_t)(*flaws | (d->one_sided ? ONE_SIDED : 0) | (d->same_view ? 0 : OTHER_VIEW));
 }
 
 static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64_t end,
-                              tacit__residuals *check, tacit_error *err)
+                              tacit__residuals *check, uint8_t *flaws, tacit_error *err)
 {
     for (uint64_t t = first; t < end; t++) {
         tacit__duel d;
-        bool refused;
+        tacit__outcome outcome;
         tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
         if (status != TACIT_OK)
             return status;
-        equip(b, &d, check);
-        status = tacit__pair_run(b->pair, &d, world, &refused, err);
+        equip(b, &d, world, check);
+        status = tacit__pair_run(b->pair, &d, world, &outcome, err);
         write_scores(b, &d, world, t);
+        write_flaws(&d, flaws);
         tacit__duel_close(&d);
-        if (status == TACIT_OK && refused)
+        if (status == TACIT_OK && outcome == TACIT__OUTSIDE)
             status = unexpected(err);
         if (status != TACIT_OK)
             return status;
@@ -106,10 +118,31 @@ static uint64_t reports_each(const tacit__subject *s)
     return s->users > 1 ? s->users - 1 : 1;
 }
 
-/* A look at the billboard before every report costs much and changes no report of most learners; those whose reports
- * depend on it say so by refusing. */
+/* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner without reports moves
+ * on with every user, and so does what it shows. */
+static tacit_status report_on(const battle *b, tacit__duel *d, int world, uint64_t *t, uint64_t end,
+                              tacit_error *err)
+{
+    const tacit__user *one = &b->pair->users[world], *other = &b->pair->users[1 - world];
+    tacit__outcome outcome = TACIT__TAKEN;
+    bool followed;
+    tacit_status status = tacit__pair_prepare(b->pair, d, &followed, err);
+    for (bool first = true; *t < end && status == TACIT_OK && outcome != TACIT__ONE_SIDED;
+         ++*t, first = false) {
+        memset(d->scores, 0, sizeof d->scores);
+        if (b->subject->report == NULL && !first)
+            status = tacit__duel_look(d, one, err);
+        if (status == TACIT_OK)
+            status = tacit__duel_take(d, one, other, &outcome, err);
+        if (status == TACIT_OK && outcome == TACIT__OUTSIDE)
+            status = unexpected(err);
+        write_scores(b, d, world, *t);
+    }
+    return status;
+}
+
 static tacit_status run_local(const battle *b, int world, uint64_t first, uint64_t end,
-                              bool plan_always, tacit__residuals *check, tacit_error *err)
+                              tacit__residuals *check, uint8_t *flaws, tacit_error *err)
 {
     uint64_t each = reports_each(b->subject);
     tacit_status status = TACIT_OK;
@@ -118,22 +151,9 @@ static tacit_status run_local(const battle *b, int world, uint64_t first, uint64
         status = tacit__duel_open(&d, b->subject, seed_of(b, "reports", world, t), err);
         if (status != TACIT_OK)
             return status;
-        equip(b, &d, check);
-        uint64_t stop = end - t < each ? end : t + each;
-        for (uint64_t k = t; k < stop && status == TACIT_OK; k++) {
-            bool refused;
-            memset(d.scores, 0, sizeof d.scores);
-            status = tacit__duel_step(&d, plan_always || k == t, &b->pair->users[world],
-                                      &b->pair->users[1 - world], &refused, err);
-            if (status == TACIT_OK && refused && !plan_always) {
-                tacit__duel_close(&d);
-                return run_local(b, world, first, end, true, check, err);
-            }
-            if (status == TACIT_OK && refused)
-                status = unexpected(err);
-            write_scores(b, &d, world, k);
-        }
-        t = stop;
+        equip(b, &d, world, check);
+        status = report_on(b, &d, world, &t, end - t < each ? end : t + each, err);
+        write_flaws(&d, flaws);
         tacit__duel_close(&d);
     }
     return status;
@@ -147,8 +167,8 @@ static tacit_status run_batch(void *context, size_t job, tacit_error *err)
     tacit__residuals *check = job < b->n_checks ? &b->checks[job] : NULL;
     bool local = b->subject->claim.model == TACIT_MODEL_LOCAL;
     for (int world = 0; world < 2; world++) {
-        tacit_status status = local ? run_local(b, world, first, end, false, check, err)
-                                    : run_joint(b, world, first, end, check, err);
+        tacit_status status = local ? run_local(b, world, first, end, check, &b->flaws[job], err)
+                                    : run_joint(b, world, first, end, check, &b->flaws[job], err);
         if (status != TACIT_OK)
             return status;
     }
@@ -164,11 +184,24 @@ static bool tick(void *context, size_t done, double seconds)
                           b->o->trials, seconds);
 }
 
-/* The draws of a run with a seed of its own, to see whether others have the same. */
+/* What the two sent although all releases were the same: where they differ, whoever reads a report knows who sent it. */
+static tacit_status keep_reports(battle *b, const tacit__duel *d, tacit_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        b->expected[i].bytes = tacit__alloc(d->sent[i].size, 1);
+        if (b->expected[i].bytes == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+        memcpy(b->expected[i].bytes, d->sent[i].bytes, d->sent[i].size);
+        b->expected[i].size = d->sent[i].size;
+    }
+    return TACIT_OK;
+}
+
+/* A run with a seed of its own: its draws, to see whether others have the same, and its reports. */
 static tacit_status make_reference(battle *b, tacit_error *err)
 {
     tacit__duel d;
-    bool refused;
+    tacit__outcome outcome;
     b->reference.draws = tacit__alloc(REFERENCE, sizeof *b->reference.draws);
     if (b->reference.draws == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -177,7 +210,9 @@ static tacit_status make_reference(battle *b, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     d.write = &b->reference;
-    status = tacit__pair_run(b->pair, &d, 0, &refused, err);
+    status = tacit__pair_run(b->pair, &d, 0, &outcome, err);
+    if (status == TACIT_OK && outcome == TACIT__TAKEN && d.report_room > 0)
+        status = keep_reports(b, &d, err);
     tacit__duel_close(&d);
     return status;
 }
@@ -289,6 +324,10 @@ static tacit_status prove(const battle *b, tacit__attack *out, tacit_error *err)
     }
     for (size_t i = 0; i < b->n_checks; i++)
         tacit__residuals_merge(&out->residuals, &b->checks[i]);
+    for (size_t i = 0; i < b->n_jobs; i++) {
+        out->one_sided = out->one_sided || (b->flaws[i] & ONE_SIDED) != 0;
+        out->same_view = out->same_view && (b->flaws[i] & OTHER_VIEW) == 0;
+    }
     return TACIT_OK;
 }
 
@@ -301,24 +340,28 @@ tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair 
                 .o = options,
                 .batch = subject->claim.model == TACIT_MODEL_LOCAL ? LOCAL_BATCH : JOINT_BATCH,
                 .selection = tacit__attack_selection(options->trials)};
-    *out = (tacit__attack){.selection = b.selection};
-    size_t n_jobs = (size_t)((options->trials + b.batch - 1) / b.batch);
+    *out = (tacit__attack){.selection = b.selection, .same_view = true};
+    b.n_jobs = (size_t)((options->trials + b.batch - 1) / b.batch);
     b.n_checks = (size_t)((b.selection + b.batch - 1) / b.batch);
     b.scores = tacit__alloc(2 * TACIT__SCORES * (size_t)options->trials, sizeof *b.scores);
     b.checks = tacit__alloc(b.n_checks, sizeof *b.checks);
+    b.flaws = tacit__alloc(b.n_jobs, sizeof *b.flaws);
     tacit_status status = TACIT_OK;
-    if (b.scores == NULL || b.checks == NULL)
+    if (b.scores == NULL || b.checks == NULL || b.flaws == NULL)
         status = tacit__fail(err, TACIT_NO_MEMORY, "%llu trials do not fit into memory",
                              (unsigned long long)options->trials);
     if (status == TACIT_OK)
         status = make_reference(&b, err);
     if (status == TACIT_OK)
         status =
-            tacit__parallel(n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped, err);
+            tacit__parallel(b.n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped, err);
     if (status == TACIT_OK && !out->stopped)
         status = prove(&b, out, err);
     tacit__free(b.scores);
     tacit__free(b.checks);
+    tacit__free(b.flaws);
+    tacit__free(b.expected[0].bytes);
+    tacit__free(b.expected[1].bytes);
     tacit__free_secret(b.reference.draws, REFERENCE * sizeof *b.reference.draws);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef TACIT_AUDIT_ATTACK_H
 #define TACIT_AUDIT_ATTACK_H
 
-#include "audit/pair.h"
+#include "audit/search.h"
 
 /* What an event proved. */
 typedef struct tacit__proof {
@@ -28,7 +28,9 @@ typedef struct tacit__attack {
     tacit__proof epsilon, mu;
     uint64_t selection; /* runs in each world that chose the events */
     tacit__residuals residuals;
-    bool stopped; /* by `progress`: nothing else here counts */
+    bool one_sided; /* in some run only one of the two users was taken */
+    bool same_view; /* what a device sent was made of releases alone */
+    bool stopped;   /* by `progress`: nothing else here counts */
 } tacit__attack;
 
 TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,

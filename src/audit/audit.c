@@ -10,11 +10,11 @@
 #include "audit/audit.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "audit/attack.h"
+#include "audit/judge.h"
+#include "audit/knowledge.h"
 #include "audit/power.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,16 +25,16 @@
 #define TRIAL_EFFORT 3e8
 
 #define DEFAULT_CONFIDENCE 0.99
-#define TOL 1e-9 /* relative: scales and sums are rounded */
 
-typedef struct file {
-    tacit_audit face; /* first: what the caller holds */
-    char words[1000], fault[280], noise_fault[120];
-} file;
+static const char one_sided_words[] =
+    "in some trials one of the two users is taken and the other is not: epsilon is infinite";
+static const char other_view_words[] =
+    "in some trials what is sent differs although all releases are the same: it carries exact data";
 
 const char *tacit_audit_verdict_name(tacit_audit_verdict verdict)
 {
-    static const char *const names[] = {"passed", "violated", "too few trials", "stopped"};
+    static const char *const names[] = {"passed", "violated", "too few trials", "stopped",
+                                        "inconclusive"};
     return names[verdict];
 }
 
@@ -43,91 +43,53 @@ void tacit_audit_destroy(tacit_audit *audit)
     tacit__free(audit);
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void add_words(file *f, const char *format, ...)
-{
-    size_t used = strlen(f->words);
-    va_list arguments;
-    if (used > 0 && used + 3 < sizeof f->words) {
-        memcpy(f->words + used, "; ", 3);
-        used += 2;
-    }
-    va_start(arguments, format);
-    (void)vsnprintf(f->words + used, sizeof f->words - used, format, arguments);
-    va_end(arguments);
-}
-
-static void judge_replay(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->fault[0] != '\0')
-        add_words(f, "%s", f->fault);
-    if (a->moved > a->declared * (1 + TOL))
-        add_words(f,
-                  "a pair of users moves what is released by %s %.4g, and the plan declares %.4g",
-                  a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
-}
-
-static void judge_attack(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->noise_fault[0] != '\0')
-        add_words(f, "%s (measured over declared: %.4g)", f->noise_fault, a->noise_size);
-    if (a->epsilon > a->claim.epsilon)
-        add_words(f, "the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
-                  a->epsilon, 100 * a->confidence, a->claim.epsilon);
-    if (a->replay_epsilon > a->claim.epsilon * (1 + TOL))
-        add_words(f,
-                  "with the noise that was declared, a pair of users is told apart at epsilon "
-                  "%.4g, and the claim is %g",
-                  a->replay_epsilon, a->claim.epsilon);
-}
-
-static void conclude(file *f)
-{
-    tacit_audit *a = &f->face;
-    if (f->words[0] != '\0') {
-        a->verdict = TACIT_AUDIT_VIOLATED;
-        return;
-    }
-    bool hopeless =
-        a->ceiling <= a->claim.epsilon && isinf(a->detectable); /* even without any noise */
-    a->verdict = hopeless ? TACIT_AUDIT_TOO_FEW : TACIT_AUDIT_PASSED;
-    if (hopeless)
-        add_words(f,
-                  "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
-                  "the mechanism does, and the claim is %g: only record and replay speaks here",
-                  (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
-    else if (isinf(a->detectable))
-        add_words(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find only noise that is more than 16 times too small. This is "
-            "evidence, not proof",
-            a->epsilon, a->claim.epsilon);
-    else
-        add_words(
-            f,
-            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
-            "themselves find noise that is %.3g times too small. This is evidence, not proof",
-            a->epsilon, a->claim.epsilon, a->detectable);
-}
-
 /* --- Parts --------------------------------------------------------------------------------------- */
 
-static void note_search(file *f, const tacit__search *s, const tacit__pair *pair)
+static void note_search(tacit__file *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
     a->neighbours = s->tried;
     a->refused = s->refused;
     a->same_calls = s->same_calls;
     a->same_view = s->same_view;
+    a->same_taken = !s->one_sided;
     a->declared_only = !s->undeclared;
     a->moved = s->measured;
     a->declared = s->declared;
-    a->position = (uint64_t)pair->position + 1;
+    a->share = s->declared > 0 ? s->measured / s->declared : 0;
+    a->position = (uint64_t)s->position + 1;
+    if (s->one_sided)
+        a->replay_epsilon = HUGE_VAL;
     (void)snprintf(f->fault, sizeof f->fault, "%s", s->fault);
+}
+
+/* The same learner where its users can come nearer to what it declares. */
+static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_options *o,
+                                     tacit__file *f, tacit_error *err)
+{
+    tacit__pair pair = {0};
+    tacit__search search;
+    if (s->elsewhere == NULL || f->face.share >= TACIT__SEARCH_ENOUGH || f->fault[0] != '\0')
+        return TACIT_OK;
+    tacit_status status = tacit__pair_search(s->elsewhere, o, SEARCH_EFFORT, &pair, &search, err);
+    tacit__pair_destroy(&pair);
+    if (status != TACIT_OK || search.stopped) {
+        f->face.verdict = TACIT_AUDIT_STOPPED;
+        return status;
+    }
+    f->face.neighbours += search.tried;
+    f->face.refused += search.refused;
+    f->face.share_elsewhere = search.measured / search.declared;
+    if (search.fault[0] != '\0')
+        tacit__judge_say(f, "by replay, with public knowledge of the auditor's own: %s",
+                         search.fault);
+    if (search.measured > search.declared * (1 + TACIT__JUDGE_TOL))
+        tacit__judge_say(
+            f,
+            "by replay, with public knowledge of the auditor's own: a pair of users moves "
+            "what is released by %s %.4g, and the plan declares %.4g",
+            f->face.law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", search.measured, search.declared);
+    return TACIT_OK;
 }
 
 static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double mu)
@@ -142,7 +104,7 @@ static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double 
                                .mu = mu};
 }
 
-static void note_attack(file *f, const tacit__attack *attack, double noise_error)
+static void note_attack(tacit__file *f, const tacit__attack *attack, double noise_error)
 {
     tacit_audit *a = &f->face;
     a->selection = attack->selection;
@@ -155,6 +117,14 @@ static void note_attack(file *f, const tacit__attack *attack, double noise_error
         a->gaussian = proof_of(&attack->mu, epsilon, fmax(mu, 0));
         a->epsilon = fmax(a->epsilon, epsilon);
     }
+    if (attack->one_sided && a->same_taken)
+        (void)snprintf(f->fault, sizeof f->fault, "%s", one_sided_words);
+    else if (!attack->same_view && a->same_view)
+        (void)snprintf(f->fault, sizeof f->fault, "%s", other_view_words);
+    if (attack->one_sided)
+        a->replay_epsilon = HUGE_VAL;
+    a->same_taken = a->same_taken && !attack->one_sided;
+    a->same_view = a->same_view && attack->same_view;
     a->draws = attack->residuals.n;
     a->noise_size = tacit__residuals_size(&attack->residuals);
     tacit__residual_test test = tacit__residuals_judge(&attack->residuals, noise_error);
@@ -179,7 +149,8 @@ static bool pass_on(void *context, uint64_t done, uint64_t all, double seconds)
 
 /* The pair's exact loss, what so many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
-                                const tacit__pair *pair, file *f, tacit_error *err)
+                                const tacit__pair *pair, double attackable, tacit__file *f,
+                                tacit_error *err)
 {
     tacit_audit *a = &f->face;
     tacit_cost *costs = NULL;
@@ -188,7 +159,7 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
     double error = 1 - a->confidence;
     tacit__prospect prospect = {.law = a->law,
                                 .claim = a->claim,
-                                .moved = a->moved,
+                                .moved = attackable,
                                 .error_epsilon = error * (gaussian ? 3.0 / 8 : 3.0 / 4),
                                 .error_mu = gaussian ? error * 3 / 8 : 0};
     bool steady = false;
@@ -198,7 +169,7 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
     steady = steady && prospect.n_costs > 0;
     if (status == TACIT_OK && steady)
         status = tacit_compose_at_delta(costs, prospect.n_costs, a->claim.delta, &exact, err);
-    if (status == TACIT_OK && steady)
+    if (status == TACIT_OK && steady && a->same_taken)
         a->replay_epsilon = exact.epsilon.low;
     if (status == TACIT_OK && gaussian)
         status = tacit_gdp_mu(a->claim.epsilon, a->claim.delta, &prospect.claim_mu);
@@ -256,7 +227,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
-    file *f = tacit__alloc(1, sizeof *f);
+    tacit__file *f = tacit__alloc(1, sizeof *f);
     if (f == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_audit *a = &f->face;
@@ -272,20 +243,20 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     a->pure.mu = (double)NAN;
     tacit__pair pair = {0};
     tacit__search search;
-    status = tacit__pair_create(s, &pair) == TACIT_OK ? TACIT_OK
-                                                      : tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK)
-        status = tacit__pair_search(s, o->seed, SEARCH_EFFORT, &pair, &search, err);
+    status = tacit__pair_search(s, o, SEARCH_EFFORT, &pair, &search, err);
     if (status == TACIT_OK) {
-        note_search(f, &search, &pair);
-        judge_replay(f);
-        /* two runs that do not even make the same calls have no likelihood ratio */
-        if (a->same_calls)
-            status = attack_pair(s, o, &pair, f, err);
+        note_search(f, &search);
+        a->verdict = search.stopped ? TACIT_AUDIT_STOPPED : a->verdict;
     }
+    if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED)
+        status = search_elsewhere(s, o, f, err);
+    /* two runs that do not even make the same calls have no likelihood ratio */
+    if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED && a->same_calls)
+        status = attack_pair(s, o, &pair, search.attackable, f, err);
     if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED) {
-        judge_attack(f);
-        conclude(f);
+        tacit__judge_replay(f);
+        tacit__judge_attack(f);
+        tacit__judge_conclude(f);
     }
     tacit__pair_destroy(&pair);
     if (status != TACIT_OK) {
@@ -294,6 +265,18 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     }
     *out = a;
     return TACIT_OK;
+}
+
+static tacit_status make_example(const tacit_agent_request *request, uint64_t seed,
+                                 tacit_agent **out, tacit_error *err)
+{
+    tacit_noise *noise = NULL;
+    tacit_status status = tacit_noise_create_simulated(seed, &noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(request, noise, out, err);
+    tacit_noise_destroy(noise);
+    return status;
 }
 
 tacit_status tacit_audit_agent(const tacit_agent_request *request,
@@ -305,17 +288,27 @@ tacit_status tacit_audit_agent(const tacit_agent_request *request,
     if (request->guarantee.model == TACIT_MODEL_NONE)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "there is nothing to audit: model none promises nothing");
-    tacit_noise *noise = NULL;
-    tacit_agent *example = NULL;
-    tacit_status status = tacit_noise_create_simulated(options != NULL ? options->seed : 0, &noise);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    status = tacit_agent_create(request, noise, &example, err);
-    tacit_noise_destroy(noise);
+    uint64_t seed = options != NULL ? options->seed : 0;
+    tacit_agent *example = NULL, *other = NULL;
+    tacit__knowledge knowledge = {0};
+    bool known = false;
+    tacit_status status = make_example(request, seed, &example, err);
     if (status != TACIT_OK)
         return status;
-    const tacit__subject subject = tacit__subject_agent(request, example);
-    status = tacit__audit_subject(&subject, options, out, err);
+    tacit__subject subject = tacit__subject_agent(request, example), elsewhere;
+    status = tacit__knowledge_open(&knowledge, request, &known);
+    if (status == TACIT_OK && known)
+        status = make_example(&knowledge.request, seed, &other, NULL);
+    if (other != NULL) {
+        elsewhere = tacit__subject_agent(&knowledge.request, other);
+        subject.elsewhere = &elsewhere;
+    }
+    /* a learner that does not take other knowledge is audited with what it has */
+    status = status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : TACIT_OK;
+    if (status == TACIT_OK)
+        status = tacit__audit_subject(&subject, options, out, err);
+    tacit_agent_destroy(other);
     tacit_agent_destroy(example);
+    tacit__knowledge_close(&knowledge);
     return status;
 }

@@ -15,7 +15,7 @@
 
 #define CHANCE_OF_TOO_MANY 1e-4
 
-typedef enum tampering { UNTOUCHED, HALF, BARE } tampering;
+typedef enum tampering { UNTOUCHED, HALF, BARE, BARE_REPORT, SILENT } tampering;
 
 /* Either a counter or a learner. */
 typedef struct control {
@@ -116,6 +116,30 @@ static const control controls[] = {
      .is_agent = true,
      .request = {.kind = "dp-ucbvi", .guarantee = LOCAL_PURE, TINY_WORLD},
      .tampering = BARE},
+    {.name = "bare number, report",
+     .what = "dp-ucbvi whose reports end with a number that has no noise",
+     .broken = true,
+     .trials = 1000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL_PURE, TINY_WORLD},
+     .tampering = BARE_REPORT},
+    {.name = "silence",
+     .what = "dp-ucbvi on devices that send nothing for some users",
+     .broken = true,
+     .trials = 1000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL_PURE, TINY_WORLD},
+     .tampering = SILENT},
+    {.name = "late users refused",
+     .what = "users with an action that is out of date do not count",
+     .broken = true,
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_TREE,
+                 .guarantee = JOINT,
+                 .dimension = 1,
+                 .users = 8,
+                 .epochs = true,
+                 .refuses_late = true}},
     {.name = "overrun",
      .what = "a sum for 1 user that goes on for 16",
      .broken = true,
@@ -155,6 +179,19 @@ static const control controls[] = {
                  .dimension = 2,
                  .users = 8,
                  .clip = true}},
+    {.name = "sound, late users",
+     .what = "users with an action that is out of date count with 0",
+     .trials = 1000,
+     .counter = {.mechanism = TACIT_SUM_TREE,
+                 .guarantee = JOINT,
+                 .dimension = 1,
+                 .users = 8,
+                 .epochs = true}},
+    {.name = "sound, reports",
+     .what = "dp-ucbvi on devices",
+     .trials = 1000,
+     .is_agent = true,
+     .request = {.kind = "dp-ucbvi", .guarantee = LOCAL, TINY_WORLD}},
     {.name = "sound, learner",
      .what = "dp-ucbvi as it is",
      .trials = 400,
@@ -190,6 +227,23 @@ static uint64_t allowed(uint64_t n, double rate)
     return c;
 }
 
+static tacit_status report_bare(void *agent, const tacit_trajectory *user, void *bytes,
+                                size_t *size, tacit_error *err)
+{
+    tacit_status status = tacit_agent_report(agent, user, bytes, size, err);
+    if (status == TACIT_OK && bytes != NULL)
+        memcpy((char *)bytes + *size - sizeof *user->rewards, user->rewards, sizeof *user->rewards);
+    return status;
+}
+
+static tacit_status report_or_not(void *agent, const tacit_trajectory *user, void *bytes,
+                                  size_t *size, tacit_error *err)
+{
+    if (bytes != NULL && user->states[0] == 0)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the device has nothing to say");
+    return tacit_agent_report(agent, user, bytes, size, err);
+}
+
 static tacit_status audit_agent(const control *c, const tacit_audit_options *o, tacit_audit **out,
                                 tacit_error *err)
 {
@@ -205,6 +259,10 @@ static tacit_status audit_agent(const control *c, const tacit_audit_options *o, 
     subject.tamper = c->tampering == HALF   ? tacit__tamper_half
                      : c->tampering == BARE ? tacit__tamper_bare
                                             : NULL;
+    if (c->tampering == BARE_REPORT)
+        subject.report = report_bare;
+    if (c->tampering == SILENT)
+        subject.report = report_or_not;
     status = tacit__audit_subject(&subject, o, out, err);
     tacit_agent_destroy(example);
     return status;

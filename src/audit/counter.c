@@ -10,6 +10,8 @@
 #include "base/memory.h"
 
 typedef struct instance {
+    const tacit__counter *counter;
+    uint64_t users;
     tacit_plan *plan;
     tacit_ledger *ledger;
     tacit_sum *sum;
@@ -73,6 +75,7 @@ static tacit_status open(const tacit__subject *subject, uint64_t seed, void **ou
     instance *i = tacit__alloc(1, sizeof *i);
     if (i == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    i->counter = c;
     i->dimension = c->dimension;
     i->x = tacit__alloc(c->dimension, sizeof *i->x);
     tacit_status status = i->x != NULL
@@ -108,9 +111,15 @@ static tacit_ledger *ledger(void *self)
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     instance *i = self;
+    const tacit__counter *c = i->counter;
+    bool late = c->epochs && i->users >= c->users / 2 && user->actions[0] == 1;
+    if (late && c->refuses_late)
+        return tacit__fail(err, TACIT_LATE, "the action is out of date");
     for (size_t j = 0; j < i->dimension; j++)
-        i->x[j] = 2 * user->rewards[j] - 1;
-    return tacit_sum_add(i->sum, i->x, err);
+        i->x[j] = late ? 0 : 2 * user->rewards[j] - 1;
+    tacit_status status = tacit_sum_add(i->sum, i->x, err);
+    i->users += status == TACIT_OK;
+    return status;
 }
 
 void tacit__tamper_half(const tacit__subject *subject, void *memory, const tacit__passage *p)
@@ -147,20 +156,22 @@ tacit_status tacit__counter_open(tacit__counter *c, tacit__subject *out, tacit_e
         status = tacit_plan_calibrate(c->plan, c->guarantee, err);
     if (status != TACIT_OK)
         return status;
-    *out = (tacit__subject){
-        .self = c,
-        .form = {.n_states = 1, .n_actions = 1, .horizon = c->dimension, .vectors = 1},
-        .claim = c->guarantee,
-        .users = c->overrun ? TACIT__OVERRUN * c->users : c->users,
-        .declared = c->plan,
-        .open = open,
-        .close = close,
-        .ledger = ledger,
-        .learn = learn,
-        .tamper = c->half_noise        ? tacit__tamper_half
-                  : c->bare_coordinate ? tacit__tamper_bare
-                  : c->reused_noise    ? reuse
-                                       : NULL,
-        .tamper_bytes = TACIT__TAMPER_NUMBERS * sizeof(int64_t)};
+    *out = (tacit__subject){.self = c,
+                            .form = {.n_states = 1,
+                                     .n_actions = c->epochs ? 2 : 1,
+                                     .horizon = c->dimension,
+                                     .vectors = 1},
+                            .claim = c->guarantee,
+                            .users = c->overrun ? TACIT__OVERRUN * c->users : c->users,
+                            .declared = c->plan,
+                            .open = open,
+                            .close = close,
+                            .ledger = ledger,
+                            .learn = learn,
+                            .tamper = c->half_noise        ? tacit__tamper_half
+                                      : c->bare_coordinate ? tacit__tamper_bare
+                                      : c->reused_noise    ? reuse
+                                                           : NULL,
+                            .tamper_bytes = TACIT__TAMPER_NUMBERS * sizeof(int64_t)};
     return TACIT_OK;
 }

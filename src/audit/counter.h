@@ -17,6 +17,8 @@ typedef struct tacit__counter {
     size_t dimension;
     uint64_t users;
     bool clip; /* outliers are clipped; else refused */
+    /* There are two actions, and the second is out of date after half of the users: who comes late with it counts with 0. */
+    bool epochs;
     /* What is wrong with it. */
     bool one_side;        /* the sensitivity is that of one user's vector, not of two */
     bool unclipped;       /* outliers are neither clipped nor refused */
@@ -25,6 +27,7 @@ typedef struct tacit__counter {
     bool half_noise;      /* half of it is taken off again */
     bool reused_noise;    /* each step has the noise of the first */
     bool bare_coordinate; /* the first coordinate has none */
+    bool refuses_late;    /* epochs: who comes late is refused, and does not count */
     tacit_plan *plan;     /* declared; made by tacit__counter_open */
 } tacit__counter;
 

@@ -14,10 +14,19 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+/* Magnified noise stays below this many lattice steps, so that sums of 2^17 releases fit into 62 bits. */
+#define MOST_MAGNIFIED 0x1p45
+
+/* On lattices so fine a draw of 0 is a draw that was left out: by chance it comes once in 4e7 numbers. */
+#define FINE 0x1p24
+
 const char *tacit__score_name(tacit__score score)
 {
-    return score == TACIT__SCORE_LIKELIHOOD ? "likelihood ratio of the releases"
-                                            : "draws that are zero or used again";
+    static const char *const names[TACIT__SCORES] = {
+        [TACIT__SCORE_LIKELIHOOD] = "likelihood ratio of the releases",
+        [TACIT__SCORE_MATCHES] = "draws that are zero or used again",
+        [TACIT__SCORE_SIGNS] = "bytes or silence that only one of the two would send"};
+    return names[score];
 }
 
 /* Where the numbers of one of the second instance's releases begin among those of all; *index is its place in the
@@ -29,6 +38,12 @@ static size_t place(const tacit__duel *d, const tacit_release *release, size_t *
     for (*index = 0; tacit_plan_release(plan, *index) != release; ++*index)
         at += tacit_plan_release(plan, *index)->dimension;
     return at;
+}
+
+void tacit__duel_blame(tacit__duel *d, const char *what)
+{
+    if (d->fault[0] == '\0')
+        (void)snprintf(d->fault, sizeof d->fault, "%s", what);
 }
 
 static void note(tacit__duel *d, const char *release, uint64_t step, const char *what)
@@ -63,9 +78,21 @@ static void hold_against_plan(tacit__duel *d, const tacit__passage *p)
                                : "has another size or noise than was declared");
 }
 
+static void magnify(const tacit__passage *p, double factor)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        double noise = factor * (double)(p->released[i] - p->exact[i]);
+        noise = fmax(-MOST_MAGNIFIED, fmin(MOST_MAGNIFIED, noise));
+        p->released[i] = p->exact[i] + (int64_t)noise;
+    }
+}
+
 static void before_writing(void *context, const tacit__passage *p)
 {
     tacit__duel *d = context;
+    tacit__charges_note(&d->charges, p);
+    if (d->magnified > 1)
+        magnify(p, d->magnified * pow(d->growth, (double)p->step));
     if (d->subject->tamper != NULL)
         d->subject->tamper(d->subject, d->memory, p);
     hold_against_plan(d, p);
@@ -107,6 +134,7 @@ static void after_replay(void *context, const tacit__entry *e, const tacit__pass
             double a = (double)u / s, b = (double)v / s;
             ratio += e->law == TACIT_LAW_GAUSSIAN ? (b - a) * (b + a) / 2 : fabs(b) - fabs(a);
             matches += (u == 0) - (v == 0);
+            d->bare = d->bare || (u == 0 && s >= FINE);
             if (has_last)
                 matches += (u == d->last[0][at + i]) - (v == d->last[1][at + i]);
             if (other != NULL)
@@ -136,16 +164,24 @@ static tacit_status make_room(tacit__duel *d, const tacit_plan *plan)
     d->memory = tacit__alloc(1, d->subject->tamper_bytes + 1);
     bool there = d->last[0] != NULL && d->last[1] != NULL && d->now != NULL &&
                  d->last_step != NULL && d->memory != NULL;
+    for (int i = 0; i < 2 && d->report_room > 0; i++) {
+        d->sent[i].bytes = tacit__alloc(d->report_room, 1);
+        there = there && d->sent[i].bytes != NULL;
+    }
+    if (there && tacit__charges_open(&d->charges, d->subject->ledger(d->first)) != TACIT_OK)
+        return TACIT_NO_MEMORY;
     return there ? tacit__tape_create(&d->tape) : TACIT_NO_MEMORY;
 }
 
 tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uint64_t seed,
                               tacit_error *err)
 {
-    *d = (tacit__duel){.subject = subject, .same_view = true};
+    *d = (tacit__duel){.subject = subject, .same_view = true, .magnified = 1, .growth = 1};
     tacit_status status = subject->open(subject, seed, &d->first, err);
     if (status == TACIT_OK)
         status = subject->open(subject, seed, &d->second, err);
+    if (status == TACIT_OK && subject->report != NULL)
+        status = subject->report(d->first, &(tacit_trajectory){0}, NULL, &d->report_room, err);
     if (status == TACIT_OK &&
         make_room(d, tacit_ledger_plan(subject->ledger(d->first))) != TACIT_OK)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -167,6 +203,9 @@ void tacit__duel_close(tacit__duel *d)
         d->subject->close(d->second);
     }
     tacit__tape_destroy(d->tape);
+    tacit__charges_close(&d->charges);
+    tacit__free(d->sent[0].bytes);
+    tacit__free(d->sent[1].bytes);
     tacit__free_secret(d->last[0], d->n_last * sizeof *d->last[0]);
     tacit__free_secret(d->last[1], d->n_last * sizeof *d->last[1]);
     tacit__free_secret(d->now, d->n_last * sizeof *d->now);
@@ -175,95 +214,17 @@ void tacit__duel_close(tacit__duel *d)
     *d = (tacit__duel){0};
 }
 
-/* --- What is shown ------------------------------------------------------------------------------- */
-
-static bool same_table(const tacit__duel *d, const tacit_billboard *a, const tacit_billboard *b)
-{
-    size_t cells = d->subject->form.horizon * d->subject->form.n_states;
-    if (a->version != b->version || (a->policy == NULL) != (b->policy == NULL) ||
-        (a->mixed == NULL) != (b->mixed == NULL))
-        return false;
-    if (a->policy != NULL)
-        return memcmp(a->policy, b->policy, cells * sizeof *a->policy) == 0;
-    return a->mixed == NULL ||
-           memcmp(a->mixed, b->mixed, cells * d->subject->form.n_actions * sizeof *a->mixed) == 0;
-}
-
-/* Where there is no table: what both do in the situations that a user meets. */
-static tacit_status same_acts(tacit__duel *d, const tacit__user *user, bool *same, tacit_error *err)
-{
-    const tacit__form *form = &d->subject->form;
-    for (size_t h = 0; h < form->horizon && *same; h++) {
-        tacit_situation at = {.step = h, .state = user->states[h]};
-        if (user->features != NULL)
-            at.features = user->features + h * form->vectors * form->features;
-        uint32_t action[2];
-        double probability[2];
-        tacit_status status = d->subject->act(d->first, &at, 0.5, &action[0], &probability[0], err);
-        if (status == TACIT_OK)
-            status = d->subject->act(d->second, &at, 0.5, &action[1], &probability[1], err);
-        if (status != TACIT_OK)
-            return status;
-        *same = action[0] == action[1] &&
-                memcmp(&probability[0], &probability[1], sizeof probability[0]) == 0;
-    }
-    return TACIT_OK;
-}
-
-static tacit_status look(tacit__duel *d, const tacit__user *user, tacit_error *err)
-{
-    tacit_billboard boards[2];
-    tacit_status status = d->subject->plan(d->first, &boards[0], err);
-    if (status == TACIT_OK)
-        status = d->subject->plan(d->second, &boards[1], err);
-    tacit__tape_clear(d->tape);
-    if (status != TACIT_OK || !d->compare_views)
-        return status;
-    bool same = same_table(d, &boards[0], &boards[1]);
-    if (same && boards[0].policy == NULL && boards[0].mixed == NULL && d->subject->act != NULL)
-        status = same_acts(d, user, &same, err);
-    if (!same && d->fault[0] == '\0')
-        (void)snprintf(d->fault, sizeof d->fault,
-                       "what is shown differs although all releases are the same: it depends on "
-                       "exact data");
-    d->same_view = d->same_view && same;
-    return status;
-}
-
-/* --- A step -------------------------------------------------------------------------------------- */
-
-/* A refusal is the curator's right; what the system lacks is not. */
-static bool is_refusal(tacit_status status)
-{
-    return status != TACIT_OK && status != TACIT_NO_MEMORY && status != TACIT_SYSTEM;
-}
-
-tacit_status tacit__duel_step(tacit__duel *d, bool plan, const tacit__user *first,
-                              const tacit__user *second, bool *refused, tacit_error *err)
-{
-    tacit_trajectory a = tacit__user_trajectory(first), b = tacit__user_trajectory(second);
-    *refused = false;
-    if (plan && d->subject->plan != NULL) {
-        tacit_status status = look(d, first, err);
-        if (status != TACIT_OK)
-            return status;
-    }
-    tacit_status status = d->subject->learn(d->first, &a, err);
-    if (status == TACIT_OK)
-        status = d->subject->learn(d->second, &b, err);
-    *refused = is_refusal(status);
-    if (*refused || status != TACIT_OK)
-        return *refused ? TACIT_OK : status;
-    tacit__tape_clear(d->tape);
-    if (tacit__tape_verdict(d->tape).no_memory)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    return TACIT_OK;
-}
-
-tacit__verdict tacit__duel_verdict(const tacit__duel *d)
+tacit__verdict tacit__duel_verdict(tacit__duel *d)
 {
     tacit__verdict v = tacit__tape_verdict(d->tape);
-    if (d->fault[0] != '\0' && v.fault[0] == '\0')
+    tacit__charges_check(&d->charges);
+    if (d->charges.fault[0] != '\0') {
+        d->undeclared = true;
+        tacit__duel_blame(d, d->charges.fault);
+    }
+    if (d->one_sided) /* what passed after that says nothing more */
+        v.same_calls = true;
+    if (d->fault[0] != '\0' && (v.fault[0] == '\0' || d->one_sided))
         v.fault = d->fault;
     return v;
 }

@@ -2,10 +2,13 @@
  *
  * The first instance is the real one: its noise decides. The second follows in lockstep with the same releases, and so
  * tells, passage by passage, what the door would have been given had the other user come. From exact and released
- * values follows the likelihood ratio of what everybody sees: the best score that any attacker could compute. */
+ * values follows the likelihood ratio of what everybody sees: the best score that any attacker could compute. With the
+ * releases the same, all else that others see must be the same too: billboards, the bytes of reports, and whether a user is
+ * taken at all. */
 #ifndef TACIT_AUDIT_DUEL_H
 #define TACIT_AUDIT_DUEL_H
 
+#include "audit/charges.h"
 #include "audit/residuals.h"
 #include "audit/subject.h"
 #include "audit/tape.h"
@@ -14,6 +17,7 @@
 typedef enum tacit__score {
     TACIT__SCORE_LIKELIHOOD, /* ln of the likelihood ratio, for the declared noise */
     TACIT__SCORE_MATCHES, /* draws that would be 0, or used twice, if the first user came, minus the same for the second */
+    TACIT__SCORE_SIGNS, /* bytes, and silence, that only one of the two would send */
     TACIT__SCORES
 } tacit__score;
 
@@ -25,25 +29,49 @@ typedef struct tacit__reference {
     size_t n, capacity;
 } tacit__reference;
 
+/* What became of a user. */
+typedef enum tacit__outcome {
+    TACIT__TAKEN,
+    TACIT__REFUSED,   /* whichever of the two came */
+    TACIT__OUTSIDE,   /* one of the two, who is not within the domain: the curator's right */
+    TACIT__ONE_SIDED, /* one of the two, for no such reason: whether a user counts tells who it was */
+} tacit__outcome;
+
+/* The bytes of a report. */
+typedef struct tacit__message {
+    uint8_t *bytes;
+    size_t size;
+} tacit__message;
+
 typedef struct tacit__duel {
     const tacit__subject *subject;
     void *first, *second;
     tacit__tape *tape;
-    void *memory; /* the tamper's */
+    tacit__charges charges; /* of the first */
+    void *memory;           /* the tamper's */
+    /* Releases have `magnified` times the noise, and `growth` times more at every step: unlikely ones, which must be as safe as
+     * others. */
+    double magnified, growth;
     double scores[TACIT__SCORES];
     /* The draws of the step before, all releases one after the other, under both hypotheses. */
     int64_t *last[2];
     int64_t *now;  /* scratch: a passage's draws */
     size_t n_last; /* numbers in each */
     uint64_t *last_step;
-    size_t cursor;              /* numbers passed */
-    tacit__residuals *check;    /* NULL: draws are not examined */
-    tacit__reference *write;    /* NULL: draws are not kept */
-    const tacit__reference *is; /* NULL: there is no other run */
+    size_t cursor;          /* numbers passed */
+    tacit__message sent[2]; /* the last reports; none where `learn` is all there is */
+    size_t report_room;
+    tacit__residuals *check;           /* NULL: draws are not examined */
+    tacit__reference *write;           /* NULL: draws are not kept */
+    const tacit__reference *is;        /* NULL: there is no other run */
+    const tacit__message *expected[2]; /* what the two sent in another run; NULL: not known */
     bool compare_views;
     bool same_view;
-    bool undeclared; /* a passage that the declared plan does not have */
-    char fault[240]; /* in words, if the two differ or break the plan; else "" */
+    bool bare;        /* a number that moved had no noise */
+    bool other_bytes; /* a report differed although all releases were the same */
+    bool one_sided;   /* somebody was */
+    bool undeclared;  /* a passage that the declared plan does not have */
+    char fault[240];  /* in words, if the two differ or break the plan; else "" */
 } tacit__duel;
 
 /* Both instances fresh, with this seed. */
@@ -52,16 +80,26 @@ TACIT_MUST_USE tacit_status tacit__duel_open(tacit__duel *duel, const tacit__sub
 /* Accepts a duel that is all zero. */
 void tacit__duel_close(tacit__duel *duel);
 
-/* One user comes, `plan`: after a look at what is shown. *refused: one of the instances did not take their user, and the
- * duel is over; the status is OK then. */
-TACIT_MUST_USE tacit_status tacit__duel_step(tacit__duel *duel, bool plan, const tacit__user *first,
-                                             const tacit__user *second, bool *refused,
+/* A look at what is shown, before somebody acts. `user`: where there is no table, what both do in their situations. */
+TACIT_MUST_USE tacit_status tacit__duel_look(tacit__duel *duel, const tacit__user *user,
+                                             tacit_error *err);
+
+/* Both are devices that go by this model from now on. *followed: they took it. */
+TACIT_MUST_USE tacit_status tacit__duel_follow(tacit__duel *duel, const tacit__message *model,
+                                               bool *followed, tacit_error *err);
+
+/* One user comes. After ONE_SIDED or OUTSIDE the duel is over: the two have nothing in common any more. */
+TACIT_MUST_USE tacit_status tacit__duel_take(tacit__duel *duel, const tacit__user *first,
+                                             const tacit__user *second, tacit__outcome *outcome,
                                              tacit_error *err);
 
 /* What the first instance is held to. */
 const tacit_plan *tacit__duel_plan(const tacit__duel *duel);
 
 /* What they came to. */
-tacit__verdict tacit__duel_verdict(const tacit__duel *duel);
+tacit__verdict tacit__duel_verdict(tacit__duel *duel);
+
+/* Remembers what is wrong, if nothing was before. */
+void tacit__duel_blame(tacit__duel *duel, const char *what);
 
 #endif

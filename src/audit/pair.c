@@ -1,235 +1,143 @@
 /* See audit/pair.h.
  *
- * The loss of a pair is deterministic: no noise is involved in how far exact values move. So the search climbs: from
- * the best of a list of extremes, a change to one of the two users is kept if the loss rises. Under Laplace noise pairs
- * of the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
- *
  * Others are adversarial in that they are fixed, extreme as often as not, and the attacker knows them. Actions are the
- * auditor's too: guarantees hold for every trajectory, not only for those of obedient users. */
+ * auditor's too: guarantees hold for every trajectory, not only for those of obedient users. Half of the crowd does what it
+ * likes; a quarter does what the billboard says; a quarter comes late: it does what the first billboard of all said, when
+ * that may be long out of date. */
 #include "audit/pair.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
-tacit_status tacit__pair_create(const tacit__subject *subject, tacit__pair *out)
+tacit_status tacit__pair_create(const tacit__subject *subject, size_t model_room, tacit__pair *out)
 {
-    *out = (tacit__pair){.users = tacit__users_create(&subject->form, 2 + TACIT__CROWD)};
-    return out->users != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+    *out = (tacit__pair){.users = tacit__users_create(&subject->form, 2 + TACIT__CROWD),
+                         .magnified = 1,
+                         .growth = 1};
+    if (model_room > 0)
+        out->model.bytes = tacit__alloc(model_room, 1);
+    bool made = out->users != NULL && (model_room == 0 || out->model.bytes != NULL);
+    return made ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
 void tacit__pair_destroy(tacit__pair *pair)
 {
     tacit__free(pair->users);
-    pair->users = NULL;
+    tacit__free(pair->model.bytes);
+    *pair = (tacit__pair){0};
 }
 
-double tacit__plan_loss(const tacit_plan *plan)
+void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pair *from)
 {
-    bool gaussian = tacit_plan_law(plan) == TACIT_LAW_GAUSSIAN;
-    double loss = 0;
-    for (size_t i = 0; i < tacit_plan_size(plan); i++) {
-        const tacit_release *r = tacit_plan_release(plan, i);
-        double scale = tacit_plan_scale(plan, i);
-        loss += gaussian ? pow(r->l2 * r->column_l2 / scale, 2) : r->l1 * r->column_l1 / scale;
-    }
-    return gaussian ? sqrt(loss) : loss;
+    tacit__user_copy(form, &to->users[0], &from->users[0]);
+    tacit__user_copy(form, &to->users[1], &from->users[1]);
+    to->position = from->position;
+    to->seed = from->seed;
+    to->magnified = from->magnified;
+    to->growth = from->growth;
+    to->model.size = from->model.size;
+    if (from->model.size > 0)
+        memcpy(to->model.bytes, from->model.bytes, from->model.size);
 }
 
-tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world, bool *refused,
-                             tacit_error *err)
+/* --- Runs ---------------------------------------------------------------------------------------- */
+
+/* What the billboard says to this user; chance goes by the user's number. */
+static tacit_status obey(tacit__duel *d, const tacit__user *user, size_t number, uint32_t *actions,
+                         tacit_error *err)
 {
-    const tacit__subject *s = duel->subject;
-    uint64_t n = s->claim.model == TACIT_MODEL_LOCAL ? pair->position + 1 : s->users;
-    *refused = false;
-    for (uint64_t k = 0; k < n && !*refused; k++) {
-        const tacit__user *other = &pair->users[2 + k % TACIT__CROWD];
-        bool planted = k == pair->position;
+    const tacit__form *form = &d->subject->form;
+    double chance = ((double)number + 0.5) / TACIT__CROWD, probability;
+    for (size_t h = 0; h < form->horizon; h++) {
+        tacit_situation at = tacit__user_situation(form, user, h);
         tacit_status status =
-            tacit__duel_step(duel, true, planted ? &pair->users[world] : other,
-                             planted ? &pair->users[1 - world] : other, refused, err);
+            d->subject->act(d->first, &at, chance, &actions[h], &probability, err);
         if (status != TACIT_OK)
             return status;
     }
     return TACIT_OK;
 }
 
-/* --- Search -------------------------------------------------------------------------------------- */
-
-typedef struct climb {
-    const tacit__subject *subject;
-    uint64_t seed;
-    bool gaussian;
-    tacit__search *out;
-    double best; /* objective */
-} climb;
-
-/* Measures a pair; true if it is worse than the worst so far. */
-static tacit_status measure(climb *c, const tacit__pair *pair, bool *worse, tacit_error *err)
+static bool is_obedient(size_t number)
 {
-    tacit__duel duel;
-    bool refused;
-    *worse = false;
-    tacit_status status = tacit__duel_open(&duel, c->subject, c->seed + c->out->tried, err);
-    if (status != TACIT_OK)
-        return status;
-    duel.compare_views = true;
-    status = tacit__pair_run(pair, &duel, 0, &refused, err);
-    tacit__verdict v = tacit__duel_verdict(&duel);
-    tacit__search *out = c->out;
-    out->tried++;
-    out->refused += refused;
-    if (status == TACIT_OK && !refused) {
-        double loss = c->gaussian ? sqrt(v.mu_square) : v.epsilon;
-        double objective = loss * (1 + 1e-3 * v.mu_square / fmax(v.epsilon * v.epsilon, 1e-300));
-        out->same_calls = out->same_calls && v.same_calls;
-        out->same_view = out->same_view && duel.same_view;
-        out->undeclared = out->undeclared || duel.undeclared;
-        if (out->fault[0] == '\0')
-            (void)snprintf(out->fault, sizeof out->fault, "%s", v.fault);
-        *worse = objective > c->best * (1 + 1e-12);
-        if (*worse) {
-            c->best = objective;
-            out->measured = loss;
-            out->declared = tacit__plan_loss(tacit__duel_plan(&duel));
-            out->mu_square = v.mu_square;
-        }
-    }
-    tacit__duel_close(&duel);
+    return number % 4 == 2;
+}
+
+static bool is_late(size_t number)
+{
+    return number % 4 == 3;
+}
+
+/* Member `number` of the crowd at their turn: as written, or with the actions of a billboard. */
+static tacit_status call_member(const tacit__pair *pair, tacit__duel *d, size_t number, bool first,
+                                uint32_t *actions, tacit__user *out, tacit_error *err)
+{
+    const size_t horizon = d->subject->form.horizon;
+    tacit_status status = TACIT_OK;
+    *out = pair->users[2 + number];
+    if (d->subject->act == NULL || d->subject->plan == NULL)
+        return TACIT_OK;
+    for (size_t i = 0; first && i < TACIT__CROWD && status == TACIT_OK; i++)
+        if (is_late(i))
+            status = obey(d, &pair->users[2 + i], i, actions + i * horizon, err);
+    if (status == TACIT_OK && is_obedient(number))
+        status = obey(d, out, number, actions + number * horizon, err);
+    if (is_obedient(number) || is_late(number))
+        out->actions = actions + number * horizon;
     return status;
 }
 
-static void fill_crowd(const tacit__subject *s, tacit__lot *lot, tacit__pair *pair)
+static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world,
+                              tacit__outcome *outcome, tacit_error *err)
 {
-    for (size_t i = 0; i < TACIT__CROWD; i++) {
-        tacit__user *u = &pair->users[2 + i];
-        if (i % 2 == 0)
-            tacit__user_random(&s->form, lot, u);
-        else
-            tacit__user_extreme(&s->form, i % 4 == 1, (double)(i / 4 % 2), u);
+    uint32_t *actions = tacit__alloc(TACIT__CROWD * d->subject->form.horizon, sizeof *actions);
+    if (actions == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    bool over = false;
+    for (uint64_t k = 0; k < d->subject->users && status == TACIT_OK && !over; k++) {
+        bool planted = k == pair->position;
+        tacit__user other;
+        tacit__outcome now;
+        status = tacit__duel_look(d, &pair->users[2 + k % TACIT__CROWD], err);
+        if (status == TACIT_OK)
+            status = call_member(pair, d, k % TACIT__CROWD, k == 0, actions, &other, err);
+        if (status == TACIT_OK)
+            status = tacit__duel_take(d, planted ? &pair->users[world] : &other,
+                                      planted ? &pair->users[1 - world] : &other, &now, err);
+        if (status != TACIT_OK)
+            break;
+        over = now == TACIT__ONE_SIDED || now == TACIT__OUTSIDE;
+        if (planted || over)
+            *outcome = now;
     }
+    tacit__free(actions);
+    return status;
 }
 
-/* Pairs that are far apart by construction; false beyond the last. */
-static bool propose(const tacit__form *form, size_t i, tacit__pair *pair)
-{
-    static const struct {
-        bool last[2];
-        double reward[2];
-    } extremes[] = {{{false, true}, {1, 1}},  {{false, true}, {0, 1}}, {{false, true}, {0, 0}},
-                    {{false, false}, {0, 1}}, {{true, true}, {0, 1}},  {{true, false}, {1, 0}}};
-    enum { N = sizeof extremes / sizeof *extremes };
-    if (i >= N + 2)
-        return false;
-    for (int w = 0; w < 2 && i < N; w++)
-        tacit__user_extreme(form, extremes[i].last[w], extremes[i].reward[w], &pair->users[w]);
-    if (i >= N) { /* beyond the bounds: to be refused, or clipped */
-        tacit__user_outrageous(form, i == N ? 3 : -3, &pair->users[0]);
-        tacit__user_extreme(form, true, i == N ? 0 : 1, &pair->users[1]);
-    }
-    return true;
-}
-
-static void keep(const tacit__form *form, tacit__pair *to, const tacit__pair *from)
-{
-    tacit__user_copy(form, &to->users[0], &from->users[0]);
-    tacit__user_copy(form, &to->users[1], &from->users[1]);
-    to->position = from->position;
-}
-
-/* Tries *attempt and keeps it in *pair if it is worse than what is there. */
-static tacit_status attempt_pair(climb *c, tacit__pair *attempt, tacit__pair *pair,
+tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__duel *d, bool *followed,
                                  tacit_error *err)
 {
-    bool worse;
-    tacit_status status = measure(c, attempt, &worse, err);
-    if (status == TACIT_OK && worse)
-        keep(&c->subject->form, pair, attempt);
+    tacit_status status = tacit__duel_look(d, &pair->users[0], err);
+    *followed = true;
+    if (status == TACIT_OK && pair->model.size > 0)
+        status = tacit__duel_follow(d, &pair->model, followed, err);
     return status;
 }
 
-/* Early, middle, late; the last user of all may be of no consequence, so the one before counts as late too. */
-static size_t positions(const tacit__subject *s, size_t out[6])
+tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
+                             tacit__outcome *outcome, tacit_error *err)
 {
-    uint64_t k = s->users;
-    const uint64_t wanted[6] = {0, 1, k / 4, k / 2, k >= 2 ? k - 2 : 0, k - 1};
-    size_t n = 0;
-    if (s->claim.model == TACIT_MODEL_LOCAL) { /* a report is a report */
-        out[0] = 0;
-        return 1;
-    }
-    for (size_t i = 0; i < 6; i++)
-        if (wanted[i] < k && (n == 0 || wanted[i] > out[n - 1]))
-            out[n++] = (size_t)wanted[i];
-    return n;
-}
-
-static tacit_status climb_all(climb *c, tacit__lot *lot, uint64_t attempts, tacit__pair *pair,
-                              tacit__pair *attempt, tacit_error *err)
-{
-    const tacit__form *form = &c->subject->form;
-    size_t places[6], n_places = positions(c->subject, places);
-    tacit_status status = TACIT_OK;
-    /* everywhere with the farthest pair, then everything where that was worst */
-    for (size_t i = 0; i < n_places && status == TACIT_OK && c->out->same_calls; i++) {
-        (void)propose(form, 0, attempt);
-        attempt->position = places[i];
-        status = attempt_pair(c, attempt, pair, err);
-    }
-    for (size_t i = 0; status == TACIT_OK && c->out->same_calls; i++) {
-        if (!propose(form, i, attempt))
-            break;
-        attempt->position = pair->position;
-        status = attempt_pair(c, attempt, pair, err);
-    }
-    while (c->out->tried < attempts && status == TACIT_OK && c->out->same_calls) {
-        keep(form, attempt, pair);
-        uint64_t how = tacit__lot_below(lot, 8);
-        uint64_t which = tacit__lot_below(lot, 2);
-        tacit__user *one = &attempt->users[which];
-        if (how == 0)
-            tacit__user_random(form, lot, one);
-        for (uint64_t changes = how == 0 ? 0 : 1 + how % 3; changes > 0; changes--)
-            tacit__user_mutate(form, lot, one, &attempt->users[1 - which]);
-        if (how == 1 && n_places > 1)
-            attempt->position = places[tacit__lot_below(lot, n_places)];
-        status = attempt_pair(c, attempt, pair, err);
-    }
-    return status;
-}
-
-tacit_status tacit__pair_search(const tacit__subject *subject, uint64_t seed, uint64_t effort,
-                                tacit__pair *pair, tacit__search *out, tacit_error *err)
-{
-    tacit__lot lot;
-    tacit__pair attempt = {0};
-    *out = (tacit__search){
-        .same_calls = true, .same_view = true, .declared = tacit__plan_loss(subject->declared)};
-    climb c = {.subject = subject,
-               .seed = seed,
-               .gaussian = tacit_plan_law(subject->declared) == TACIT_LAW_GAUSSIAN,
-               .out = out,
-               .best = 0};
-    uint64_t each = subject->claim.model == TACIT_MODEL_LOCAL ? 1 : subject->users;
-    uint64_t attempts = effort / each;
-    attempts = attempts < 14 ? 14 : attempts > 300 ? 300 : attempts;
-    tacit_status status = tacit__lot_open(&lot, seed, "audit: neighbours");
-    if (status == TACIT_OK)
-        status = tacit__pair_create(subject, &attempt);
-    if (status != TACIT_OK)
-        return tacit__fail_plain(err, status);
-    fill_crowd(subject, &lot, pair);
-    for (size_t i = 0; i < TACIT__CROWD; i++)
-        tacit__user_copy(&subject->form, &attempt.users[2 + i], &pair->users[2 + i]);
-    (void)propose(&subject->form, 0, pair);
-    status = climb_all(&c, &lot, attempts, pair, &attempt, err);
-    tacit__pair_destroy(&attempt);
-    if (status == TACIT_OK && out->tried == out->refused)
-        return tacit__fail(err, TACIT_UNSUPPORTED,
-                           "the learner took none of the users that the audit made up");
+    bool followed;
+    *outcome = TACIT__REFUSED;
+    if (duel->subject->claim.model != TACIT_MODEL_LOCAL)
+        return run_joint(pair, duel, world, outcome, err);
+    tacit_status status = tacit__pair_prepare(pair, duel, &followed, err);
+    if (status == TACIT_OK && followed)
+        status = tacit__duel_take(duel, &pair->users[world], &pair->users[1 - world], outcome, err);
     return status;
 }
 
@@ -281,13 +189,13 @@ static tacit_status run_once(const tacit__subject *subject, const tacit__pair *p
                              moves *m, tacit__verdict *verdict, tacit_error *err)
 {
     tacit__duel duel;
-    bool refused;
+    tacit__outcome outcome;
     tacit_status status = tacit__duel_open(&duel, subject, seed, err);
     if (status != TACIT_OK)
         return status;
     if (m != NULL)
         tacit__tape_on_replay(duel.tape, collect, m);
-    status = tacit__pair_run(pair, &duel, 0, &refused, err);
+    status = tacit__pair_run(pair, &duel, 0, &outcome, err);
     *verdict = tacit__duel_verdict(&duel);
     verdict->fault = "";
     tacit__duel_close(&duel);

@@ -44,18 +44,46 @@ static tacit_status learn(void *instance, const tacit_trajectory *user, tacit_er
     return tacit_agent_learn(instance, user, err);
 }
 
-tacit__subject tacit__subject_agent(const tacit_agent_request *request, const tacit_agent *example)
+static tacit_status report(void *instance, const tacit_trajectory *user, void *bytes, size_t *size,
+                           tacit_error *err)
 {
-    return (tacit__subject){.self = request,
-                            .form = tacit__form_of(request),
-                            .claim = request->guarantee,
-                            .users = request->episodes,
-                            .declared = tacit_agent_release_plan(example),
-                            .declares_itself = true,
-                            .open = open,
-                            .close = close,
-                            .ledger = ledger,
-                            .plan = plan,
-                            .act = act,
-                            .learn = learn};
+    return tacit_agent_report(instance, user, bytes, size, err);
+}
+
+static tacit_status publish(void *instance, void *bytes, size_t *size, tacit_error *err)
+{
+    return tacit_agent_publish(instance, bytes, size, err);
+}
+
+static tacit_status follow(void *instance, const void *bytes, size_t size, tacit_error *err)
+{
+    return tacit_agent_follow(instance, bytes, size, err);
+}
+
+tacit__subject tacit__subject_agent(const tacit_agent_request *request, tacit_agent *example)
+{
+    tacit__subject s = {.self = request,
+                        .form = tacit__form_of(request),
+                        .claim = request->guarantee,
+                        .users = request->episodes,
+                        .declared = tacit_agent_release_plan(example),
+                        .declares_itself = true,
+                        .open = open,
+                        .close = close,
+                        .ledger = ledger,
+                        .plan = plan,
+                        .act = act,
+                        .learn = learn};
+    tacit_billboard board;
+    size_t size = 0;
+    if (request->guarantee.model != TACIT_MODEL_LOCAL)
+        return s;
+    if (tacit_agent_report(example, &(tacit_trajectory){0}, NULL, &size, NULL) == TACIT_OK)
+        s.report = report;
+    if (s.report != NULL && tacit_agent_plan(example, &board, NULL) == TACIT_OK &&
+        tacit_agent_publish(example, NULL, &size, NULL) == TACIT_OK) {
+        s.publish = publish;
+        s.follow = follow;
+    }
+    return s;
 }

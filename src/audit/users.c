@@ -74,6 +74,15 @@ tacit_trajectory tacit__user_trajectory(const tacit__user *user)
                               .features = user->features};
 }
 
+tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user *user, size_t h)
+{
+    return (tacit_situation){.step = h,
+                             .state = user->states[h],
+                             .features = user->features != NULL
+                                             ? user->features + h * form->vectors * form->features
+                                             : NULL};
+}
+
 /* --- Lots --------------------------------------------------------------------------------------- */
 
 tacit_status tacit__lot_open(tacit__lot *lot, uint64_t seed, const char *what)
@@ -137,10 +146,13 @@ static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
         row[j] *= factor;
 }
 
+/* The ends, the middle (where centred rewards are 0), or anywhere. */
 static double random_reward(tacit__lot *lot)
 {
-    uint64_t shape = tacit__lot_below(lot, 4);
-    return shape < 3 ? (double)(shape % 2) : tacit__lot_unit(lot);
+    uint64_t shape = tacit__lot_below(lot, 5);
+    return shape < 3    ? (double)shape / 2
+           : shape == 3 ? (double)tacit__lot_below(lot, 2)
+                        : tacit__lot_unit(lot);
 }
 
 static uint32_t random_state(const tacit__form *form, tacit__lot *lot)
@@ -204,7 +216,7 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
     bool all = tacit__lot_below(lot, 3) == 0;
     size_t first = all ? 0 : tacit__lot_below(lot, form->horizon),
            end = all ? form->horizon : first + 1;
-    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 6 : 3);
+    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 7 : 4);
     uint32_t state = random_state(form, lot),
              action = (uint32_t)tacit__lot_below(lot, form->n_actions);
     double reward = random_reward(lot);
@@ -217,6 +229,10 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
             user->actions[h] = action;
         } else if (what == 2) {
             user->rewards[h] = reward;
+        } else if (what == 3) { /* where the other is, with the opposite to say */
+            user->states[h] = other->states[h];
+            user->actions[h] = other->actions[h];
+            user->rewards[h] = 1 - other->rewards[h];
         } else {
             size_t vector = user->actions[h] % form->vectors;
             double *row = feature_row(form, user, h, vector);
@@ -230,9 +246,48 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
     }
 }
 
-void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out)
+/* --- The domain ---------------------------------------------------------------------------------- */
+
+#define SLACK 1e-9 /* relative excess of a length, or a sum, that learners take for rounding */
+
+static bool row_fits(const tacit__form *form, const double *row)
 {
-    tacit__user_extreme(form, false, factor, out);
-    for (size_t i = 0; form->features > 0 && i < feature_count(form); i++)
-        out->features[i] *= fabs(factor);
+    double sum = 0, square = 0;
+    bool positive = true;
+    for (size_t j = 0; j < form->features; j++) {
+        sum += row[j];
+        square += row[j] * row[j];
+        positive = positive && row[j] >= 0;
+    }
+    if (form->simplex && !(positive && fabs(sum - 1) <= SLACK))
+        return false;
+    return sqrt(square) <= form->bound * (1 + SLACK);
+}
+
+bool tacit__user_fits(const tacit__form *form, const tacit__user *user)
+{
+    bool fits = true;
+    for (size_t h = 0; h <= form->horizon && form->features == 0; h++)
+        fits = fits && user->states[h] < form->n_states;
+    for (size_t h = 0; h < form->horizon; h++)
+        fits = fits && user->actions[h] < form->n_actions && user->rewards[h] >= 0 &&
+               user->rewards[h] <= 1;
+    for (size_t i = 0; form->features > 0 && i < (form->horizon + 1) * form->vectors; i++)
+        fits = fits && row_fits(form, user->features + i * form->features);
+    return fits;
+}
+
+bool tacit__user_offend(const tacit__form *form, tacit__offence offence, tacit__user *user)
+{
+    static const double factors[TACIT__OFFENCES] = {
+        [TACIT__REWARD_HIGH] = 3,    [TACIT__REWARD_LOW] = -3,
+        [TACIT__REWARD_FAR] = 1000,  [TACIT__REWARD_NAN] = (double)NAN,
+        [TACIT__FEATURE_LONG] = 3,   [TACIT__FEATURE_BACK] = -3,
+        [TACIT__FEATURE_FAR] = 1000, [TACIT__FEATURE_NAN] = (double)NAN};
+    bool reward = offence < TACIT__FEATURE_LONG;
+    for (size_t h = 0; h < form->horizon && reward; h++)
+        user->rewards[h] = factors[offence];
+    for (size_t i = 0; !reward && form->features > 0 && i < feature_count(form); i++)
+        user->features[i] *= factors[offence];
+    return reward || form->features > 0;
 }

@@ -1,4 +1,4 @@
-/* Users that an auditor makes up: as far apart as can be, ordinary, and out of bounds.
+/* Users that an auditor makes up: as far apart as can be, ordinary, and outside of the domain.
  *
  * They come from public facts alone: numbers of states and actions, the horizon, the bound of features where those come
  * with the states. No family of agents is named here. */
@@ -29,6 +29,8 @@ typedef struct tacit__user {
 tacit__user *tacit__users_create(const tacit__form *form, size_t n);
 void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from);
 tacit_trajectory tacit__user_trajectory(const tacit__user *user);
+/* Where the user stands at step h. */
+tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user *user, size_t h);
 
 /* Chance for what is not private: the auditor's own choices. */
 typedef struct tacit__lot {
@@ -52,7 +54,23 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
 void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user,
                         const tacit__user *other);
 
-/* One whom a sound curator refuses or clips: rewards, or features, `factor` times as large as allowed. */
-void tacit__user_outrageous(const tacit__form *form, double factor, tacit__user *out);
+/* Whether a user is within what was declared: states, actions, rewards, lengths of features. */
+bool tacit__user_fits(const tacit__form *form, const tacit__user *user);
+
+/* Ways to leave the domain, one at a time, so that a check that is missing cannot hide behind another. */
+typedef enum tacit__offence {
+    TACIT__REWARD_HIGH,
+    TACIT__REWARD_LOW,
+    TACIT__REWARD_FAR, /* 1000 times as large as allowed */
+    TACIT__REWARD_NAN,
+    TACIT__FEATURE_LONG,
+    TACIT__FEATURE_BACK, /* as long, the other way */
+    TACIT__FEATURE_FAR,  /* what a server gets that declares a bound 1000 times too small */
+    TACIT__FEATURE_NAN,
+    TACIT__OFFENCES
+} tacit__offence;
+
+/* A user who is within the domain leaves it; false: this form has no such way. */
+bool tacit__user_offend(const tacit__form *form, tacit__offence offence, tacit__user *user);
 
 #endif

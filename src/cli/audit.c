@@ -21,9 +21,12 @@ static const char help[] =
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
     "\n"
     "Attacks the promise of each agent through the code that serves people: replays frozen\n"
-    "releases on neighbouring users and compares what moved with what was declared; examines the\n"
-    "noise; and runs two worlds that differ in one user, many times, to prove as large an epsilon\n"
-    "as it can. A pass is evidence, not proof.\n"
+    "releases on neighbouring users, with late ones, and with models that no honest server sends,\n"
+    "and compares what moved with what was declared; examines the noise; and runs two worlds that\n"
+    "differ in one user, many times, to prove as large an epsilon as it can. A pass is evidence,\n"
+    "not proof; where the search for the worst users reaches less than 0.8 of what is declared "
+    "the\n"
+    "audit is inconclusive.\n"
     "\n"
     "  --agent LABEL     this agent only\n"
     "  --trials N        runs (joint) or reports (local) in each world (default: enough to find a\n"
@@ -37,8 +40,10 @@ static const char help[] =
     "  --self-test       audit mechanisms that are broken on purpose, and sound ones\n"
     "  --audits N        of each sound mechanism in the self-test (default: 20)\n"
     "\n"
-    "Exit status 1 if a claim was refuted, or the self-test failed. Noise comes from seeds, a\n"
-    "different one for each trial, so the same seed gives the same result.\n"
+    "Exit status 1 if a claim was refuted, or the self-test failed; 4 if none was, and an audit "
+    "was\n"
+    "inconclusive. Noise comes from seeds, a different one for each trial, so the same seed gives\n"
+    "the same result.\n"
     "\n"
     "example:\n"
     "  tacit audit examples/riverswim.yaml --episodes 16 --agent 'joint eps 1'\n";
@@ -229,7 +234,7 @@ typedef struct story {
     const tacit_experiment_facts *facts;
     json_t *agents; /* NULL: text */
     vigil watch;
-    bool violated, stopped;
+    bool violated, inconclusive, stopped;
 } story;
 
 static tacit_status audit_agent(story *s, const tacit_world *world, const char *world_label,
@@ -253,6 +258,7 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
         return status;
     s->stopped = audit->verdict == TACIT_AUDIT_STOPPED;
     s->violated = s->violated || audit->verdict == TACIT_AUDIT_VIOLATED;
+    s->inconclusive = s->inconclusive || audit->verdict == TACIT_AUDIT_INCONCLUSIVE;
     if (s->agents != NULL)
         (void)json_array_append_new(s->agents, cli_audit_json(world_label, entry, audit));
     else if (!s->stopped)
@@ -324,7 +330,7 @@ static int finish(story *s, tacit_status status, const tacit_error *err)
         cli_print_json(json_pack("{s:s, s:I, s:O}", "title", s->facts->title, "episodes",
                                  (json_int_t)s->facts->episodes, "agents", s->agents)) != CLI_DONE)
         return CLI_SYSTEM;
-    return s->violated ? CLI_NO : CLI_DONE;
+    return s->violated ? CLI_NO : s->inconclusive ? CLI_UNSURE : CLI_DONE;
 }
 
 static int audit_all(const wish *w, const tacit_experiment *experiment)

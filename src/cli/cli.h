@@ -13,6 +13,7 @@ enum {
     CLI_NO = 1,     /* the answer is "no": a check failed, an audit found a violation */
     CLI_WRONG = 2,  /* the input is wrong */
     CLI_SYSTEM = 3, /* disk, memory, network */
+    CLI_UNSURE = 4, /* there is no answer: an audit's search came not near enough to say one */
 };
 
 /* A command: argv[0] is its name. One line of the table in main.c each. */

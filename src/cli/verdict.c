@@ -22,22 +22,32 @@ static void print_replay(const tacit_audit *a)
     char text[640];
     (void)snprintf(text, sizeof text,
                    "%llu neighbours (%llu refused by the curator); the worst, user %llu replaced, "
-                   "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s",
+                   "moves the releases by %s %.4g, and the plan declares %.4g; %s%s%s%s",
                    (unsigned long long)a->neighbours, (unsigned long long)a->refused,
                    (unsigned long long)a->position, loss_name(a), a->moved, a->declared,
                    a->same_calls ? "the same calls" : "NOT the same calls",
                    a->same_view ? ", the same view" : ", NOT the same view",
+                   a->same_taken ? "" : ", NOT the same users taken",
                    a->declared_only ? "" : ", NOT as declared");
     cli_print_wrapped("  replay      ", text);
+    int used =
+        snprintf(text, sizeof text, "%.3f of the declared %s was reached", a->share, loss_name(a));
+    if (a->share_elsewhere > 0)
+        (void)snprintf(text + used, sizeof text - (size_t)used,
+                       ", and %.3f with public knowledge of the auditor's own", a->share_elsewhere);
+    cli_print_wrapped("  search      ", text);
 }
 
 static void print_noise(const tacit_audit *a)
 {
     char text[320];
-    (void)snprintf(text, sizeof text, "%.3g draws examined, %.5g times the declared size; %s",
-                   a->draws, a->noise_size,
-                   a->noise_fault[0] != '\0' ? a->noise_fault
-                                             : "nothing repeated, nothing left out");
+    if (a->draws > 0)
+        (void)snprintf(text, sizeof text, "%.3g draws examined, %.5g times the declared size; %s",
+                       a->draws, a->noise_size,
+                       a->noise_fault[0] != '\0' ? a->noise_fault
+                                                 : "nothing repeated, nothing left out");
+    else
+        (void)snprintf(text, sizeof text, "none was drawn");
     cli_print_wrapped("  noise       ", text);
 }
 
@@ -136,11 +146,13 @@ static json_t *proof_json(const tacit_audit_proof *p)
 
 static json_t *replay_json(const tacit_audit *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:b, s:b, s:b, s:s, s:o, s:o, s:o, s:s}", "neighbours",
-                     (json_int_t)a->neighbours, "refused", (json_int_t)a->refused, "position",
-                     (json_int_t)a->position, "same_calls", a->same_calls, "same_view",
-                     a->same_view, "declared_only", a->declared_only, "loss", loss_name(a), "moved",
-                     cli_json_number(a->moved), "declared", cli_json_number(a->declared), "epsilon",
+    return json_pack("{s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:s}",
+                     "neighbours", (json_int_t)a->neighbours, "refused", (json_int_t)a->refused,
+                     "position", (json_int_t)a->position, "same_calls", a->same_calls, "same_view",
+                     a->same_view, "same_taken", a->same_taken, "declared_only", a->declared_only,
+                     "loss", loss_name(a), "moved", cli_json_number(a->moved), "declared",
+                     cli_json_number(a->declared), "share", cli_json_number(a->share),
+                     "share_elsewhere", cli_json_number(a->share_elsewhere), "epsilon",
                      cli_json_number(a->replay_epsilon), "fault", a->fault);
 }
 

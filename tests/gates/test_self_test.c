@@ -25,7 +25,7 @@ static void broken_mechanisms_are_caught_by_the_attack_itself(void **state)
             fail_msg("%s: caught by %s only", c->name, c->caught_by);
     }
     assert_true(test->right);
-    assert_true(broken >= 7 && test->n - broken >= 5);
+    assert_true(broken >= 13 && test->n - broken >= 7);
     tacit_self_test_destroy(test);
 }
 

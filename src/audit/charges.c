@@ -1,0 +1,71 @@
+/* See audit/charges.h. */
+#include "audit/charges.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+
+static size_t index_of(const tacit__charges *c, const tacit_release *release)
+{
+    const tacit_plan *plan = tacit_ledger_plan(c->ledger);
+    size_t i = 0;
+    while (i < c->n && tacit_plan_release(plan, i) != release)
+        i++;
+    return i;
+}
+
+static void blame(tacit__charges *c, const tacit_release *release, uint64_t step, const char *what)
+{
+    if (c->fault[0] == '\0')
+        (void)snprintf(c->fault, sizeof c->fault, "release '%.60s', step %llu: %s", release->name,
+                       (unsigned long long)step + 1, what);
+}
+
+static tacit_status charge(void *context, const tacit_release *release, uint64_t step)
+{
+    tacit__charges *c = context;
+    size_t i = index_of(c, release);
+    (void)step;
+    if (i < c->n)
+        c->charged[i]++;
+    return TACIT_OK;
+}
+
+tacit_status tacit__charges_open(tacit__charges *c, tacit_ledger *ledger)
+{
+    *c = (tacit__charges){.ledger = ledger, .n = tacit_plan_size(tacit_ledger_plan(ledger))};
+    c->passed = tacit__alloc(c->n, sizeof *c->passed);
+    c->charged = tacit__alloc(c->n, sizeof *c->charged);
+    if (c->passed == NULL || c->charged == NULL)
+        return TACIT_NO_MEMORY;
+    tacit_ledger_set_journal(ledger, charge, c);
+    return TACIT_OK;
+}
+
+void tacit__charges_close(tacit__charges *c)
+{
+    tacit__free(c->passed);
+    tacit__free(c->charged);
+    *c = (tacit__charges){0};
+}
+
+void tacit__charges_note(tacit__charges *c, const tacit__passage *p)
+{
+    size_t i = index_of(c, p->release);
+    if (i == c->n || p->offset > 0)
+        return;
+    if (p->step != c->passed[i])
+        blame(c, p->release, p->step, "passes the door more than once, and is charged once");
+    c->passed[i]++;
+    if (c->charged[i] < c->passed[i])
+        blame(c, p->release, p->step, "passes the door before it is charged");
+}
+
+void tacit__charges_check(tacit__charges *c)
+{
+    const tacit_plan *plan = tacit_ledger_plan(c->ledger);
+    for (size_t i = 0; i < c->n; i++)
+        if (tacit_ledger_passed(c->ledger, i) < c->passed[i])
+            blame(c, tacit_plan_release(plan, i), tacit_ledger_passed(c->ledger, i),
+                  "passed the door, and the ledger does not know of it");
+}

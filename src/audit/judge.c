@@ -1,0 +1,95 @@
+/* See audit/judge.h. Every reason says which part of the audit found it. */
+#include "audit/judge.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tacit__judge_say(tacit__file *f, const char *format, ...)
+{
+    size_t used = strlen(f->words);
+    va_list arguments;
+    if (used > 0 && used + 3 < sizeof f->words) {
+        memcpy(f->words + used, "; ", 3);
+        used += 2;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(f->words + used, sizeof f->words - used, format, arguments);
+    va_end(arguments);
+}
+
+void tacit__judge_replay(tacit__file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->fault[0] != '\0')
+        tacit__judge_say(f, "by replay: %s", f->fault);
+    if (a->moved > a->declared * (1 + TACIT__JUDGE_TOL))
+        tacit__judge_say(
+            f,
+            "by replay: a pair of users moves what is released by %s %.4g, and the plan "
+            "declares %.4g",
+            a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
+}
+
+void tacit__judge_attack(tacit__file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->noise_fault[0] != '\0')
+        tacit__judge_say(f, "by the noise: %s (measured over declared: %.4g)", f->noise_fault,
+                         a->noise_size);
+    if (a->epsilon > a->claim.epsilon)
+        tacit__judge_say(
+            f,
+            "by attack: the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
+            a->epsilon, 100 * a->confidence, a->claim.epsilon);
+    if (isfinite(a->replay_epsilon) &&
+        a->replay_epsilon > a->claim.epsilon * (1 + TACIT__JUDGE_TOL))
+        tacit__judge_say(
+            f,
+            "by replay: with the noise that was declared, a pair of users is told apart at epsilon "
+            "%.4g, and the claim is %g",
+            a->replay_epsilon, a->claim.epsilon);
+}
+
+void tacit__judge_conclude(tacit__file *f)
+{
+    tacit_audit *a = &f->face;
+    if (f->words[0] != '\0') {
+        a->verdict = TACIT_AUDIT_VIOLATED;
+        return;
+    }
+    double share = fmax(a->share, a->share_elsewhere);
+    if (share < TACIT_AUDIT_ENOUGH) {
+        a->verdict = TACIT_AUDIT_INCONCLUSIVE;
+        tacit__judge_say(
+            f,
+            "nothing was found, but the search reached only %.2g of the declared %s: either "
+            "what is declared has room, or the worst users were not found. Noise that is "
+            "%.3g times as large as it should be could have passed",
+            share, a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", share);
+        return;
+    }
+    bool hopeless =
+        a->ceiling <= a->claim.epsilon && isinf(a->detectable); /* even without any noise */
+    a->verdict = hopeless ? TACIT_AUDIT_TOO_FEW : TACIT_AUDIT_PASSED;
+    if (hopeless)
+        tacit__judge_say(
+            f,
+            "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
+            "the mechanism does, and the claim is %g: only record and replay speaks here",
+            (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
+    else if (isinf(a->detectable))
+        tacit__judge_say(
+            f,
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
+            "themselves find only noise that is more than 16 times too small. This is "
+            "evidence, not proof",
+            a->epsilon, a->claim.epsilon);
+    else
+        tacit__judge_say(
+            f,
+            "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
+            "themselves find noise that is %.3g times too small. This is evidence, not proof",
+            a->epsilon, a->claim.epsilon, a->detectable);
+}

@@ -1,0 +1,25 @@
+/* From what was found to a verdict, in words. */
+#ifndef TACIT_AUDIT_JUDGE_H
+#define TACIT_AUDIT_JUDGE_H
+
+#include <tacit/audit.h>
+
+#define TACIT__JUDGE_TOL 1e-9 /* relative: scales and sums are rounded */
+
+typedef struct tacit__file {
+    tacit_audit face; /* first: what the caller holds */
+    char words[1000], fault[280], noise_fault[120];
+} tacit__file;
+
+/* Adds a reason for a conviction. */
+__attribute__((format(printf, 2, 3))) void tacit__judge_say(tacit__file *file, const char *format,
+                                                            ...);
+
+/* Reasons that replay, and that noise and trials, gave. */
+void tacit__judge_replay(tacit__file *file);
+void tacit__judge_attack(tacit__file *file);
+
+/* The verdict: violated if there is a reason, else how much the absence of one is worth. */
+void tacit__judge_conclude(tacit__file *file);
+
+#endif
