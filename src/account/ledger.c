@@ -189,6 +189,7 @@ tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input, tac
     }
     if (gate->tagger != NULL) {
         tacit__site_refresh(&gate->site);
+        tacit__tagger_prepare(gate->tagger);
         tacit__site_advance(&gate->site, tacit__tag_of(gate->tagger, &gate->labels, input),
                             release->dimension, &gate->link);
     }

@@ -43,15 +43,12 @@ typedef struct limbs {
 struct tacit__tagger {
     uint8_t key[TACIT__KEY_BYTES];
     size_t size, n_inner, n_outer;
-    bool narrow;
-    residue kappa, beta, *outer; /* of chunks 1 .. n_outer */
-    limbs inner[];
+    bool narrow;   /* all values are */
+    bool prepared; /* inner and outer are those of the key */
+    residue kappa, beta;
+    limbs *inner;
+    residue *outer; /* of chunks 1 .. n_outer */
 };
-
-static size_t bytes_of(size_t n_inner)
-{
-    return sizeof(tacit__tagger) + n_inner * sizeof(limbs);
-}
 
 static residue reduced(residue x)
 {
@@ -83,21 +80,41 @@ static residue drawn(const uint64_t words[2])
 
 /* --- The table ------------------------------------------------------------------------------------- */
 
-void tacit__tagger_rekey(tacit__tagger *t, const uint8_t key[TACIT__KEY_BYTES])
+static void make_table(tacit__tagger *t)
 {
+    enum { AT_ONCE = 16 };
     tacit__site site;
-    uint64_t words[TACIT__WORDS_PER_BLOCK]; /* a block has a key of four limbs, or a residue */
-    memcpy(t->key, key, sizeof t->key);
-    tacit__site_restore(&site, key, true);
-    for (size_t i = 0; i < t->n_inner; i++) {
-        tacit__site_words(&site, 0, i * TACIT__WORDS_PER_BLOCK, LIMBS, words);
-        for (int l = 0; l < LIMBS; l++) /* 27, 27, 27 and 26 bits */
-            t->inner[i].limb[l] = (int64_t)(words[l] >> (64 - LIMB_BITS + (l == LIMBS - 1)));
+    uint64_t words[AT_ONCE * LIMBS];
+    tacit__site_restore(&site, t->key, true);
+    for (size_t i = 0; i < t->n_inner; i += AT_ONCE) {
+        tacit__site_words(&site, 0, i * LIMBS, AT_ONCE * LIMBS, words);
+        for (size_t k = 0; k < AT_ONCE && i + k < t->n_inner; k++)
+            for (size_t l = 0; l < LIMBS; l++) /* 27, 27, 27 and 26 bits */
+                t->inner[i + k].limb[l] =
+                    (int64_t)(words[k * LIMBS + l] >> (64 - LIMB_BITS + (l == LIMBS - 1)));
     }
-    for (size_t j = 0; j < t->n_outer; j++) {
+    for (size_t j = 0; j < t->n_outer; j++) { /* a block for each */
         tacit__site_words(&site, 1, j * TACIT__WORDS_PER_BLOCK, 2, words);
         t->outer[j] = drawn(words);
     }
+    tacit__wipe(words, sizeof words);
+    tacit__site_wipe(&site);
+}
+
+void tacit__tagger_prepare(tacit__tagger *t)
+{
+    if (!t->prepared)
+        make_table(t);
+    t->prepared = true;
+}
+
+void tacit__tagger_rekey(tacit__tagger *t, const uint8_t key[TACIT__KEY_BYTES])
+{
+    tacit__site site;
+    uint64_t words[4];
+    memcpy(t->key, key, sizeof t->key);
+    t->prepared = false;
+    tacit__site_restore(&site, key, true);
     tacit__site_words(&site, 2, 0, 4, words);
     t->kappa = drawn(words);
     t->beta = drawn(words + 2);
@@ -108,16 +125,16 @@ void tacit__tagger_rekey(tacit__tagger *t, const uint8_t key[TACIT__KEY_BYTES])
 tacit_status tacit__tagger_create(const uint8_t key[TACIT__KEY_BYTES], size_t size, double largest,
                                   tacit__tagger **out)
 {
-    size_t n_inner = size < CHUNK ? size : CHUNK;
-    tacit__tagger *t = tacit__alloc(1, bytes_of(n_inner));
+    tacit__tagger *t = tacit__alloc(1, sizeof *t);
     if (t == NULL)
         return TACIT_NO_MEMORY;
     t->size = size;
-    t->n_inner = n_inner;
-    t->narrow = largest < NARROW;
+    t->n_inner = size < CHUNK ? size : CHUNK;
     t->n_outer = size > CHUNK ? (size - 1) / CHUNK : 0;
+    t->narrow = largest < NARROW;
+    t->inner = tacit__alloc(t->n_inner, sizeof *t->inner);
     t->outer = t->n_outer > 0 ? tacit__alloc(t->n_outer, sizeof *t->outer) : NULL;
-    if (t->n_outer > 0 && t->outer == NULL) {
+    if (t->inner == NULL || (t->n_outer > 0 && t->outer == NULL)) {
         tacit__tagger_destroy(t);
         return TACIT_NO_MEMORY;
     }
@@ -130,9 +147,11 @@ void tacit__tagger_destroy(tacit__tagger *t)
 {
     if (t == NULL)
         return;
+    if (t->inner != NULL)
+        tacit__free_secret(t->inner, t->n_inner * sizeof *t->inner);
     if (t->outer != NULL)
         tacit__free_secret(t->outer, t->n_outer * sizeof *t->outer);
-    tacit__free_secret(t, bytes_of(t->n_inner));
+    tacit__free_secret(t, sizeof *t);
 }
 
 const uint8_t *tacit__tagger_key(const tacit__tagger *t)
@@ -297,6 +316,7 @@ static run run_from(const tacit__tagger *t, const tacit__input *input, size_t at
 tacit__tag tacit__tag_of(const tacit__tagger *t, const tacit__labels *labels,
                          const tacit__input *input)
 {
+    TACIT__REQUIRE(t->prepared);
     TACIT__REQUIRE(input->n == 0 ||
                    (input->index != NULL ? input->index[input->n - 1] : input->n - 1) < t->size);
     residue tag = labels->low == 0 && labels->high == 0 ? 0 : times(t->beta, read_labels(labels));

@@ -28,7 +28,10 @@ TACIT_MUST_USE tacit_status tacit__tagger_create(const uint8_t key[TACIT__KEY_BY
                                                  double largest, tacit__tagger **out);
 void tacit__tagger_destroy(tacit__tagger *tagger);
 
-/* The same for another key. */
+/* Fills its table, before the first tag: many a gate is opened, or loaded, that no step passes. */
+void tacit__tagger_prepare(tacit__tagger *tagger);
+
+/* The same for another key; to be prepared again. */
 void tacit__tagger_rekey(tacit__tagger *tagger, const uint8_t key[TACIT__KEY_BYTES]);
 const uint8_t *tacit__tagger_key(const tacit__tagger *tagger);
 

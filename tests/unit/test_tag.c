@@ -17,6 +17,7 @@ static tacit__tagger *tagger_of(size_t size, double largest)
 {
     tacit__tagger *t;
     assert_ok(tacit__tagger_create(key, size, largest, &t));
+    tacit__tagger_prepare(t);
     return t;
 }
 
@@ -133,9 +134,11 @@ static void another_key_makes_other_tags(void **state)
     tacit__tagger *t = tagger_of(3, 0x1p26);
     tacit__tag before = dense(t, 3, x);
     tacit__tagger_rekey(t, other);
+    tacit__tagger_prepare(t);
     assert_memory_equal(tacit__tagger_key(t), other, sizeof other);
     assert_false(is_same(dense(t, 3, x), before));
     tacit__tagger_rekey(t, key);
+    tacit__tagger_prepare(t);
     assert_true(is_same(dense(t, 3, x), before));
     tacit__tagger_destroy(t);
 }
