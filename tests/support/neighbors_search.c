@@ -170,7 +170,7 @@ static void draw_stretch(size_t horizon, uint64_t *seed, size_t *first, size_t *
 /* Something that the domain does not have. */
 static void spoil(const crowd *c, uint64_t *seed, person *p)
 {
-    static const double numbers[] = {NAN, INFINITY, -INFINITY, 1e200, -3, 1 + 1e-9};
+    static const double numbers[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e200, -3, 1 + 1e-9};
     const size_t h = random_below(seed, c->request.horizon), n = sizeof numbers / sizeof *numbers;
     const size_t features = feature_steps(c) * c->rows * c->dimension;
     const uint64_t kind = random_below(seed, features > 0 ? 4 : 3);
