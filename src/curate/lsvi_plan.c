@@ -51,40 +51,43 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
     c->shown_bits = coarse < c->response_bits ? coarse : c->response_bits;
 }
 
-/* The running sum of Gram matrices, with its lattice. */
+/* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity, and that on the lattice: until the step
+ * that it has room for is no finer than the one that is chosen for it. Leaves are then on the sum's own lattice. */
 static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, int *bits,
                               tacit_error *err)
 {
     const tacit__lsvi_scheme *s = &c->o.scheme;
-    double H = (double)c->o.space.horizon, leaf = (double)s->leaf, n = (double)c->size;
+    const double H = (double)c->o.space.horizon, leaf = (double)s->leaf, n = (double)c->size;
+    const bool rounds = c->o.space.form != TACIT__ONE_HOT;
+    double step = 0, needed = 0, l1 = 0, l2 = 0;
     *spec = (tacit_sum_spec){
         .mechanism = s->mechanism,
         .law = s->law,
         .dimension = c->size,
         .users = s->leaves,
         .bound = {.l1 = LEAF_SLACK * leaf * H * s->gram_l1 / 2, .l2 = LEAF_SLACK * leaf * sqrt(H)},
-        .sensitivity_l1 = H * s->gram_l1,
-        .sensitivity_l2 = sqrt(H) * s->gram_l2,
-        .sensitivity_on_lattice = true, /* rounding is added below, user by user */
-        .reason = "to be given"};
-    tacit__lattice lattice;
-    tacit_status status = tacit__lattice_choose(spec, c->size, &lattice, err);
-    if (status != TACIT_OK)
-        return status;
-    bool rounds = c->o.space.form != TACIT__ONE_HOT;
-    double step = ldexp(STEP, -lattice.bits), l1 = rounds ? n * step : 0,
-           l2 = rounds ? sqrt(n) * step : 0;
-    if (l2 > (LEAF_SLACK - 1) * sqrt(H) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)
-        return tacit__fail(err, TACIT_NO_ROOM,
-                           "Gram matrices of %zu numbers and %llu users in a leaf do not fit the "
-                           "lattice; use fewer features or more batches",
-                           c->size, (unsigned long long)s->leaf);
-    spec->sensitivity_l1 += l1;
-    spec->sensitivity_l2 += l2;
-    spec->reason = s->tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
-                               "table, at each of H steps"
-                             : "|xx'-yy'|_F^2 = |x|^4+|y|^4-2(x.y)^2 <= 2 at each of H steps";
-    *bits = lattice.bits;
+        .sensitivity_on_lattice = true, /* rounding is added here, user by user */
+        .reason = s->tabled ? "|xx'-yy'|_F at its largest over all pairs of the public feature "
+                              "table, at each of H steps"
+                            : "|xx'-yy'|_F^2 = |x|^4+|y|^4-2(x.y)^2 <= 2 at each of H steps"};
+    do {
+        tacit__lattice lattice;
+        step = needed;
+        l1 = rounds ? n * step : 0;
+        l2 = rounds ? sqrt(n) * step : 0;
+        spec->sensitivity_l1 = H * s->gram_l1 + l1;
+        spec->sensitivity_l2 = sqrt(H) * s->gram_l2 + l2;
+        tacit_status status = tacit__lattice_choose(spec, c->size, &lattice, err);
+        if (status != TACIT_OK)
+            return status;
+        *bits = lattice.bits;
+        needed = ldexp(STEP, -lattice.bits);
+        if (l2 > (LEAF_SLACK - 1) * sqrt(H) || l1 > (LEAF_SLACK - 1) * H * s->gram_l1 / 2)
+            return tacit__fail(err, TACIT_NO_ROOM,
+                               "Gram matrices of %zu numbers and %llu users in a leaf do not fit "
+                               "the lattice; use fewer features or more batches",
+                               c->size, (unsigned long long)s->leaf);
+    } while (needed > step);
     return TACIT_OK;
 }
 

@@ -73,35 +73,43 @@ static double most_in_batch(const tacit__regression *c)
     return (double)most;
 }
 
-/* The sum, and the step of its lattice, which its sensitivity depends on in turn. */
+/* What a batch of users can measure, each rounded to a lattice of this step: half a step in every coordinate of a block, for all of them
+ * perhaps in the same direction. Nothing that users may bring is refused or scaled back. */
+static double bound_of(const tacit__regression *c, double step)
+{
+    const double s = c->o.response_weight, most = is_local(c) ? 1 : most_in_batch(c);
+    return most * (sqrt(1 + s * s) * (1 + 1e-6) + 0.5625 * sqrt((double)c->block) * step);
+}
+
+/* The sum, and the step of its lattice, which its bound and its sensitivity depend on in turn. */
 static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_error *err)
 {
-    const double s = c->o.response_weight;
     double differing = sqrt((double)(c->o.blocks > 1 ? 2 * c->block : c->block));
-    double delta = tacit__regression_sensitivity(s);
+    double delta = tacit__regression_sensitivity(c->o.response_weight);
     tacit_sum_spec spec = {
         .mechanism = c->o.mechanism,
         .law = TACIT_LAW_GAUSSIAN,
         .dimension = c->size,
         .users =
             is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
-        .bound = {.l2 = (is_local(c) ? 1 : most_in_batch(c)) * sqrt(1 + s * s) * (1 + 1e-6)},
+        .bound = {.l2 = bound_of(c, 0)},
         .sensitivity_l2 = delta,
         .sensitivity_on_lattice = true, /* rounding is added below, user by user */
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 8; i++) { /* each round asks for more room than the last one needed */
         tacit__lattice lattice;
         tacit_status status = tacit__lattice_choose(&spec, c->size, &lattice, err);
         if (status != TACIT_OK)
             return status;
         c->step = ldexp(1, -lattice.bits);
         double needed = delta + 1.125 * differing * c->step; /* half a step each, both users */
-        if (needed <= spec.sensitivity_l2) {
+        if (needed <= spec.sensitivity_l2 && bound_of(c, c->step) <= spec.bound.l2) {
             *out = spec;
             c->per_step = 1 / c->step;
             return TACIT_OK;
         }
         spec.sensitivity_l2 = needed * (1 + 1e-3 * i);
+        spec.bound.l2 = bound_of(c, c->step * (1 + i));
     }
     return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %zu features",
                        c->o.dimension);

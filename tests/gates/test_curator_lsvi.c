@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "curate/lsvi.h"
+#include "curate/lsvi_inside.h"
+#include "sums/sum.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/random.h"
@@ -30,6 +32,7 @@ typedef struct setup {
     bool centred;
     double least;       /* share of the declared loss that must be reached */
     double ratio_share; /* of the largest ratio of noises that the scheme allows; 0: all of it */
+    double move;        /* blt sums, and what a user moves a Gram matrix; 0: a tree, as it is */
 } setup;
 
 static tacit_status create(const setup *s, tacit__lsvi_data **out)
@@ -47,7 +50,8 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
                              .schedule = TACIT__EVERY,
                              .episodes = USERS,
                              .guarantee = s->guarantee,
-                             .mechanism = TACIT_SUM_TREE,
+                             .mechanism = s->move > 0 ? TACIT_SUM_BLT : TACIT_SUM_TREE,
+                             .gram = s->move > 0 ? TACIT__GRAM_SUMS : TACIT__GRAM_AUTO,
                              .centred = s->centred,
                              .lambda = 1,
                              .shift = 1,
@@ -61,6 +65,11 @@ static tacit_status create(const setup *s, tacit__lsvi_data **out)
     tacit_noise *noise;
     assert_ok(tacit__lsvi_decide(&wish, &o.scheme, NULL));
     o.scheme.ratio *= s->ratio_share > 0 ? s->ratio_share : 1;
+    if (s->move > 0) {
+        o.scheme.gram_l2 = s->move;
+        o.scheme.leaf = 20000; /* the bound is then far above the sensitivity, which chooses */
+        o.scheme.ratio = HUGE_VAL;
+    }
     assert_ok(tacit_noise_create_simulated(3, &noise));
     tacit_status status = tacit__lsvi_data_create(&o, noise, out, NULL);
     tacit_noise_destroy(noise);
@@ -207,8 +216,8 @@ static void values_of_states_are_cut(void **state)
 {
     (void)state;
     for (int centred = 0; centred < 2; centred++) {
-        check((setup){TACIT__ONE_HOT, joint, centred == 1, 0.9, 0});
-        check((setup){TACIT__ONE_HOT, pure, centred == 1, 0.95, 0});
+        check((setup){TACIT__ONE_HOT, joint, centred == 1, 0.9, 0, 0});
+        check((setup){TACIT__ONE_HOT, pure, centred == 1, 0.95, 0, 0});
     }
 }
 
@@ -216,8 +225,8 @@ static void values_of_features_are_cut(void **state)
 {
     (void)state;
     for (int centred = 0; centred < 2; centred++) {
-        check((setup){TACIT__CARRIED, joint, centred == 1, 0.9, 0});
-        check((setup){TACIT__CARRIED, pure, centred == 1, 0.95, 0});
+        check((setup){TACIT__CARRIED, joint, centred == 1, 0.9, 0, 0});
+        check((setup){TACIT__CARRIED, pure, centred == 1, 0.95, 0, 0});
     }
 }
 
@@ -226,12 +235,41 @@ static void a_split_that_misses_its_condition_is_refused(void **state)
 {
     (void)state;
     tacit__lsvi_data *curator = NULL;
-    const setup wrong = {TACIT__ONE_HOT, joint, true, 0, 0.5},
-                right = {TACIT__ONE_HOT, joint, true, 0, 1};
+    const setup wrong = {TACIT__ONE_HOT, joint, true, 0, 0.5, 0},
+                right = {TACIT__ONE_HOT, joint, true, 0, 1, 0};
     assert_status(create(&wrong, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
     assert_ok(create(&right, &curator));
     tacit__lsvi_data_destroy(curator);
+}
+
+/* The lattice of the sum when a user moves a Gram matrix by so much; it is the one that leaves are put on. */
+static int bits_of(double move)
+{
+    const setup s = {.form = TACIT__CARRIED, .guarantee = joint, .move = move};
+    tacit__lsvi_data *c = NULL;
+    assert_ok(create(&s, &c));
+    int bits = c->sum->lattice.bits;
+    assert_int_equal(bits, c->gram_bits);
+    tacit__lsvi_data_destroy(c);
+    return bits;
+}
+
+/* The lattice is chosen by the sensitivity, and the sensitivity has room for the lattice's rounding: where the one steps to the next
+ * power of two, found by bisection, a leaf is still on the lattice of its sum, and is not rounded once more. */
+static void leaves_are_on_the_lattice_of_their_sum(void **state)
+{
+    (void)state;
+    double low = 0.6, high = 1.4;
+    const int fine = bits_of(low);
+    assert_true(bits_of(high) < fine);
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (bits_of(middle) == fine)
+            low = middle;
+        else
+            high = middle;
+    }
 }
 
 int main(void)
@@ -240,6 +278,7 @@ int main(void)
         cmocka_unit_test(values_of_states_are_cut),
         cmocka_unit_test(values_of_features_are_cut),
         cmocka_unit_test(a_split_that_misses_its_condition_is_refused),
+        cmocka_unit_test(leaves_are_on_the_lattice_of_their_sum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Billboards by a server that means harm: a device that has seen its data always reports.
  *
  * The server is honest enough to be believed: it makes learners of every local kind with settings of its choice, publishes what they
- * say, and changes some of it. Numbers of a model become huge, or no numbers; bounds become tiny; a policy is not the model's; anything
+ * say, and changes some of it. Numbers of a model become huge, or no numbers; bounds become tiny; a policy is not the model's, or no policy; anything
  * may be garbled. The device refuses such a billboard before the episode begins, or goes through with it: whatever its person meets,
  * however far outside the domain, it acts, and its report is made. Fixed seeds: the same billboards every time. */
 #include <float.h>
@@ -299,8 +299,49 @@ static void a_device_reports_or_does_not_begin(void **state)
 
 /* --- The cases that are known ---------------------------------------------------------------------- */
 
-/* A policy that is not the model's would let the server choose who reports: acted by the one, reported by the other. */
-static void a_policy_that_is_not_the_models_is_refused(void **state)
+static tacit_client *open_client(const char *text)
+{
+    static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory = 1 << 26};
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    if (tacit_client_create(text, strlen(text), &terms, &client, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    return client;
+}
+
+/* Another action in the first situation, in as many characters. */
+static void change_table(char *text)
+{
+    char *table = strstr(text, "\"policy\":[[");
+    if (table != NULL) {
+        table[strlen("\"policy\":[[")] ^= 1; /* actions 0 and 1 */
+        return;
+    }
+    table = strstr(text, "\"mixed\":[[[");
+    assert_non_null(table);
+    table += strlen("\"mixed\":[[[");
+    const char *other = strncmp(table, "1,0]", 4) == 0 ? "0,1" : "1,0";
+    memset(table, ' ', strcspn(table, "]"));
+    memcpy(table, other, 3);
+}
+
+/* How likely the client plays this action; 0: it was not seen in 400 trials, which an action of 1/20 is once in 10^9 times. */
+static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
+{
+    for (int trial = 0; trial < 400; trial++) {
+        uint32_t action;
+        double probability;
+        assert_ok(
+            tacit_client_act(client, &(tacit_situation){.state = s}, &action, &probability, NULL));
+        if (action == wanted)
+            return probability;
+    }
+    return 0;
+}
+
+/* Acting by one thing and reporting by another would let the server choose who reports. The device goes by the model alone: another
+ * policy beside it changes no action, and is no reason to refuse, since two machines may round a tie to different actions. */
+static void a_policy_beside_a_model_does_not_matter(void **state)
 {
     (void)state;
     static const size_t with_tables[] = {7, 8, 11}; /* capri, ucrl-vtr, linopt-po */
@@ -310,24 +351,18 @@ static void a_policy_that_is_not_the_models_is_refused(void **state)
         char *text = NULL;
         while (text == NULL)
             text = publish(&learners[with_tables[i]], &seed);
-        assert_true(believe(text, &seed));
-        char *table = strstr(text, "\"policy\":[[");
-        if (table != NULL) {
-            table[strlen("\"policy\":[[")] ^= 1; /* actions 0 and 1 */
-        } else {
-            table = strstr(text, "\"mixed\":[[[");
-            assert_non_null(table);
-            table += strlen("\"mixed\":[[[");
-            const size_t row =
-                strcspn(table, "]"); /* certain of the first action, in as many characters */
-            char certain[64] = "1,0";
-            assert_true(row < sizeof certain);
-            if (strncmp(table, "1,0]", 4) == 0)
-                (void)memcpy(certain, "0,1", 3);
-            memset(certain + 3, ' ', row - 3);
-            memcpy(table, certain, row);
-        }
-        assert_false(believe(text, &seed));
+        tacit_client *honest = open_client(text);
+        change_table(text);
+        tacit_client *changed = open_client(text);
+        for (uint32_t s = 0; s < S; s++)
+            for (uint32_t a = 0; a < A; a++) {
+                double p = chance_of(honest, s, a);
+                if (p > 0.05)
+                    assert_true(chance_of(changed, s, a) == p);
+            }
+        live(changed, &seed);
+        tacit_client_destroy(honest);
+        tacit_client_destroy(changed);
         free(text);
     }
 }
@@ -361,7 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_reports_or_does_not_begin),
-        cmocka_unit_test(a_policy_that_is_not_the_models_is_refused),
+        cmocka_unit_test(a_policy_beside_a_model_does_not_matter),
         cmocka_unit_test(a_huge_number_in_a_model_silences_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

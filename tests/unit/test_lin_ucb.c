@@ -197,6 +197,27 @@ static void batches_add_up(void **state)
         tacit__regression_destroy(c[m]);
 }
 
+/* Users who all bring the same longest features and reward fill a batch to its bound, and rounding may push all of them in one
+ * direction: none is refused for what the others brought. */
+static void users_who_are_all_alike_fit_their_batch(void **state)
+{
+    (void)state;
+    enum { USERS = 3000 };
+    uint64_t seed = 8;
+    for (int trial = 0; trial < 10; trial++) {
+        tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6}, 2, USERS, 1);
+        double x[D], square = 0;
+        random_vector(&seed, D, x);
+        for (size_t i = 0; i < D; i++)
+            square += x[i] * x[i];
+        for (size_t i = 0; i < D; i++)
+            x[i] /= sqrt(square);
+        for (uint64_t t = 0; t < USERS; t++)
+            assert_ok(tacit__regression_add(c, x, 0, trial % 2 == 0 ? 1 : -1, NULL));
+        tacit__regression_destroy(c);
+    }
+}
+
 /* Noise of the declared size: users without features leave nothing else. 4000 numbers; five standard deviations. */
 static void the_noise_has_the_size_that_is_told(void **state)
 {
@@ -620,6 +641,7 @@ int main(void)
         cmocka_unit_test(the_sensitivity_is_the_largest_distance_of_two_users),
         cmocka_unit_test(releases_come_when_users_have_grown),
         cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(users_who_are_all_alike_fit_their_batch),
         cmocka_unit_test(the_noise_has_the_size_that_is_told),
         cmocka_unit_test(what_is_too_long_is_refused_and_changes_nothing),
         cmocka_unit_test(the_factor_follows_the_sums),
