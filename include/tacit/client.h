@@ -44,8 +44,8 @@ typedef struct tacit_client_terms {
 
 /* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it is no billboard;
  * UNSUPPORTED: its learner is not local, or nothing in it tells how to act or what to report by; OUT_OF_BOUND: it has numbers that
- * cannot be; NO_MEMORY or TOO_LARGE: it asks for too much. Where there is a model to report by, it tells how to act, too: a policy
- * beside it must have the right shape and is not used. */
+ * cannot be, or a policy that is not the one of its model; NO_MEMORY or TOO_LARGE: it asks for too much. Where there is a model to
+ * report by, it tells how to act, too: a policy beside it must agree, but where actions are equally good, and is not used. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_create(const char *billboard, size_t size,
                                                           const tacit_client_terms *terms,
                                                           tacit_client **out, tacit_error *err);

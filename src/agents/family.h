@@ -27,6 +27,9 @@ typedef struct tacit__family {
     /* The model behind the last plan, and how to plan by one that was made elsewhere. NULL: the table is all there is. */
     tacit_status (*publish)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*follow)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    /* Whether the last plan holds two actions of one step and state for equally good, up to the rounding in which two machines
+     * differ; both are places in a table [horizon][states][actions]. NULL: no plan is a choice between such actions. */
+    bool (*is_tie)(const void *agent, size_t one, size_t other);
     /* What `absorb` would say; changes nothing but scratch. NULL: it cannot be told beforehand. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
                                  tacit_error *err);

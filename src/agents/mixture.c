@@ -1,5 +1,6 @@
 /* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), four ways to be sure. What they can be
  * told is in mixture_settings.c, how they travel in mixture_bytes.c. */
+#include <math.h>
 #include <stdio.h>
 
 #include "agents/family.h"
@@ -230,6 +231,13 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     return tacit__gram_add(agent->curator, &t, lenses, err);
 }
 
+static bool is_tie(const void *self, size_t one, size_t other)
+{
+    const double tol = 1e-9; /* relative: some 10^6 roundings */
+    const double *q = tacit__optimist_look(((const mixture_agent *)self)->planner).q;
+    return fabs(q[one] - q[other]) <= tol * (1 + fabs(q[one]));
+}
+
 static tacit_ledger *ledger(const void *self)
 {
     return tacit__gram_ledger(((const mixture_agent *)self)->curator);
@@ -272,6 +280,7 @@ const tacit__family tacit__family_mixture = {
     .absorb = tacit__mixture_absorb,
     .publish = tacit__mixture_publish,
     .follow = tacit__mixture_follow,
+    .is_tie = is_tie,
     .save = tacit__mixture_save,
     .load = tacit__mixture_load,
     .ledger = ledger,

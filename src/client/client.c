@@ -7,8 +7,8 @@
  *
  *   - act and report cut what lies outside the billboard's domain (agents/outside.c), so no curator refuses the person, however
  *     small the server has chosen its bounds;
- *   - the action is the one of the model that the report is made by, in a plan that the device makes itself. A table beside the model
- *     is not looked at: it cannot matter, and comparing would refuse honest servers, whose arithmetic may break a tie otherwise. A
+ *   - the action is the one of the model that the report is made by, in a plan that the device makes itself; a table that says
+ *     otherwise, but for ties, is refused at creation. A
  *     caller who plays another action reports all the same: an action that a model does not have contributes the zero vector
  *     (agents/capri.c), and all other reports do not depend on the model's opinion of an action;
  *   - features of numbered contexts keep their bound, which is checked when the agent is made (agents/lin_ucb.c);
@@ -29,6 +29,8 @@
 #include "client/client_inside.h"
 #include "noise/seal.h"
 
+#define TOL 1e-9 /* absolute, of probabilities that were printed and read again */
+
 /* A plan made of a model from elsewhere gives every situation an action. */
 static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
 {
@@ -45,7 +47,25 @@ static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
     return true;
 }
 
-/* Act and report by one thing: the model, if the kind has one. A table beside it is forgotten. */
+/* Whether the billboard's table says what its model says. Where the model holds two actions for equally good the last bit decides,
+ * and no honest server is refused for having other last bits. */
+static bool agrees(const tacit_client *c, const tacit_billboard *plan)
+{
+    const size_t rows = c->request.horizon * c->request.n_states, n = c->request.n_actions;
+    const tacit__family *family = c->agent->family;
+    bool same = (plan->policy != NULL) == (c->board.policy != NULL) &&
+                (plan->mixed != NULL) == (c->board.mixed != NULL);
+    for (size_t row = 0; same && plan->policy != NULL && row < rows; row++) {
+        size_t own = row * n + plan->policy[row], posted = row * n + c->board.policy[row];
+        same = own == posted ||
+               (family->is_tie != NULL && family->is_tie(c->agent->self, own, posted));
+    }
+    for (size_t i = 0; same && plan->mixed != NULL && i < rows * n; i++)
+        same = fabs(plan->mixed[i] - c->board.mixed[i]) <= TOL;
+    return same;
+}
+
+/* Act and report by one thing: the model, if the kind has one. A table beside it must agree, and is forgotten. */
 static tacit_status follow(tacit_client *c, tacit_error *err)
 {
     tacit_billboard plan;
@@ -60,6 +80,9 @@ static tacit_status follow(tacit_client *c, tacit_error *err)
         return status;
     if (!is_plan(c, &plan))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the billboard's model gives no plan");
+    if (c->table != NULL && !agrees(c, &plan))
+        return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                           "the billboard's policy is not the one of its model");
     tacit__free(c->table);
     c->table = NULL;
     return TACIT_OK;

@@ -82,7 +82,7 @@ size_t tacit__optimist_put(const tacit__optimist *planner, double *numbers);
 TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers,
                                          bool planned);
 
-/* For tests: the last Q [H][pair], values [H + 1][S], probabilities [H][pair] of soft. */
+/* The last Q [H][pair], values [H + 1][S], probabilities [H][pair] of soft. */
 typedef struct tacit__optimist_view {
     const double *q, *values, *mixed;
     const double *weights; /* of transitions, [step][block][width] */
