@@ -7,6 +7,7 @@
 #   make install PREFIX=…  headers, libraries, command, man pages (DESTDIR is respected)
 #   make fuzz              every fuzz target for FUZZ_SECONDS (60)
 #   make tsan              what has threads, under the thread sanitizer
+#   make mutants           breaks the promise in one small way after another, and fails if no test notices
 #   make format lint coverage symbols clean
 #
 # PRESET chooses another build for all of them, e.g. `make test PRESET=asan`.
@@ -23,7 +24,7 @@ THREADED_PROGRAMS := tacit_command service_test_parts service_test_http service_
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log
 
-.PHONY: all setup configure demo test bench install fuzz tsan format format-check lint coverage symbols clean
+.PHONY: all setup configure demo test bench install fuzz tsan mutants format format-check lint coverage symbols clean
 
 all: configure
 	@cmake --build $(BUILD)
@@ -62,6 +63,9 @@ tsan:
 	@$(MAKE) --no-print-directory configure PRESET=tsan
 	@cmake --build build/tsan --target $(THREADED_PROGRAMS)
 	@scripts/run-tests build/tsan -R '$(THREADED)'
+
+mutants: setup
+	@scripts/mutants
 
 format:
 	@scripts/format

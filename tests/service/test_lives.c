@@ -1,5 +1,5 @@
 /* One store, two lives: an older file put back, a log lost or damaged, a copy that runs beside the original, a backup whose mark was
- * removed, two servers on one store. In one life users bring 1, in the other 0. With noise that depended on the step alone, the
+ * removed, two servers on one store. In one life users bring 1, in the other 0, or 1 as well. With noise that depended on the step alone, the
  * difference of the two published sums was the number of users since the lives parted, to the last digit. Here no
  * difference is a whole number: the noise of the lives is independent. (A sum is published as a mean in doubles, so whole numbers
  * would show within 1e-9; that a fresh draw of noise passes within 1e-6 of one, 40 times in 6 ways, has a probability below 1e-3.) */
@@ -78,9 +78,9 @@ static life live_first(server *s)
     return look(s);
 }
 
-static life live_second(server *s)
+static life live_second(server *s, int reward)
 {
-    bring(s, AFTER, 0);
+    bring(s, AFTER, reward);
     server_wait_users(s, "arms", MOST);
     return look(s);
 }
@@ -100,17 +100,29 @@ static void assert_apart(const life *a, const life *b)
     assert_int_equal(compared, AFTER);
 }
 
-static void an_older_file_is_put_back(void **state)
+static void put_back(int reward)
 {
-    (void)state;
     server s;
     life first = live_first(&s);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
     assert_true(server_start(&s, NULL));
-    life second = live_second(&s);
+    life second = live_second(&s, reward);
     assert_apart(&first, &second);
     end(&s);
+}
+
+static void an_older_file_is_put_back(void **state)
+{
+    (void)state;
+    put_back(0);
+}
+
+/* Equal releases would say that somebody brought the same as somebody else in the same place. */
+static void users_who_bring_the_same_have_noise_of_their_own(void **state)
+{
+    (void)state;
+    put_back(1);
 }
 
 /* The log holds what came since the last start, unless the service had two seconds of rest: then this way of losing users does not
@@ -126,7 +138,7 @@ static void lose_log(const char *damage)
         bool lost = users_of(&s) < MOST;
         if (lost) {
             server_wait_users(&s, "arms", BEFORE);
-            life second = live_second(&s);
+            life second = live_second(&s, 0);
             assert_apart(&first, &second);
         }
         end(&s);
@@ -167,7 +179,7 @@ static void a_copy_runs_beside_the_original(void **state)
     server s, copy;
     life first = live_first(&s);
     open_second(&s, &copy, "cp \"$first\"/kept service.db");
-    life second = live_second(&copy);
+    life second = live_second(&copy, 0);
     assert_apart(&first, &second);
     end(&copy);
     end(&s);
@@ -195,7 +207,7 @@ static void a_backup_loses_its_mark(void **state)
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     open_second(&s, &copy, "cp \"$first\"/backup.db service.db");
-    life second = live_second(&copy);
+    life second = live_second(&copy, 0);
     assert_apart(&first, &second);
     end(&copy);
     end(&s);
@@ -236,6 +248,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_older_file_is_put_back),
+        cmocka_unit_test(users_who_bring_the_same_have_noise_of_their_own),
         cmocka_unit_test(the_log_is_lost),
         cmocka_unit_test(a_bit_of_the_log_is_flipped),
         cmocka_unit_test(a_copy_runs_beside_the_original),

@@ -262,6 +262,7 @@ static void a_copy_is_its_owners_alone_and_keeps_nobody(void **state)
             tacit__vault_hold(copy, p.l.id, name, bob, 100, secret, sizeof secret, &answer, &err));
         assert_int_equal(answer, TACIT__VAULT_FULL);
         assert_int_equal(take(&p, 5, bob), TACIT__VAULT_FULL);
+        assert_int_equal(take(&p, 7, NULL), TACIT__VAULT_FULL);
     }
     assert_int_equal(take(&p, 6, ann), TACIT__VAULT_PERSON);
     assert_ok(tacit__vault_has_person(copy, p.l.id, bob, NULL, &has, &err));

@@ -391,14 +391,21 @@ static void a_huge_number_in_a_model_silences_nobody(void **state)
     static uint8_t bytes[1 << 16];
     size_t size = 0;
     tacit__seal_start();
-    char *text = NULL;
-    while (text == NULL)
+    const size_t vectors =
+        24 + 24 + 8 * S * A; /* where they begin; in the last epoch there are none */
+    char *text = NULL, *start = NULL;
+    size_t length = 0;
+    while (size <= vectors) {
+        free(text);
         text = publish(capri, &seed);
-    char *start = strstr(text, "\"model_bytes\":\"") + strlen("\"model_bytes\":\"");
-    const size_t length = strcspn(start, "\"");
-    assert_true(tacit__base64_read(start, length, bytes, sizeof bytes, &size));
+        if (text == NULL)
+            continue;
+        start = strstr(text, "\"model_bytes\":\"") + strlen("\"model_bytes\":\"");
+        length = strcspn(start, "\"");
+        assert_true(tacit__base64_read(start, length, bytes, sizeof bytes, &size));
+    }
     const double huge = 1e200;
-    for (size_t at = size - 8; at > 24 + 24 + 8 * S * A; at -= 8)
+    for (size_t at = vectors; at < size; at += 8)
         memcpy(bytes + at, &huge, sizeof huge);
     tacit__base64_write(bytes, size, start);
     start[length] = '"';

@@ -153,6 +153,33 @@ static void a_saved_state_goes_on_with_unused_noise(void **state)
     close_rig(&b);
 }
 
+/* The number of releases that were made comes last. One beyond the declared number would never meet its end. */
+static void a_saved_state_has_no_more_releases_than_declared(void **state)
+{
+    (void)state;
+    rig a, b;
+    static int64_t exact[N];
+    static double x[N];
+    uint8_t bytes[256], *last = bytes + tacit__once_saved_size() - sizeof(uint64_t);
+    open_rig(&a, TACIT_LAW_GAUSSIAN, 7);
+    open_rig(&b, TACIT_LAW_GAUSSIAN, 7);
+    for (int i = 0; i < RELEASES; i++)
+        assert_ok(tacit__once_release(a.once, exact, x, NULL));
+    tacit__once_save(a.once, bytes);
+    uint64_t passed;
+    memcpy(&passed, last, sizeof passed);
+    assert_int_equal(passed, RELEASES);
+    passed++;
+    memcpy(last, &passed, sizeof passed);
+    assert_status(tacit__once_load(b.once, bytes, NULL), TACIT_CORRUPT);
+    passed--;
+    memcpy(last, &passed, sizeof passed);
+    assert_ok(tacit__once_load(b.once, bytes, NULL));
+    assert_status(tacit__once_release(b.once, exact, x, NULL), TACIT_EXHAUSTED);
+    close_rig(&a);
+    close_rig(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +187,7 @@ int main(void)
         cmocka_unit_test(noise_is_fresh_and_as_large_as_declared),
         cmocka_unit_test(what_the_plan_does_not_cover_is_refused),
         cmocka_unit_test(a_saved_state_goes_on_with_unused_noise),
+        cmocka_unit_test(a_saved_state_has_no_more_releases_than_declared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

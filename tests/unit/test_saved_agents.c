@@ -196,6 +196,33 @@ static void counters_that_nobody_can_have_counted_are_refused(void **state)
     }
 }
 
+/* A tabular learner's users come first. One user less than the sums have had would be one more to come than was declared. */
+static void users_are_as_many_as_the_steps_of_their_sums(void **state)
+{
+    (void)state;
+    static const size_t tabular[] = {0, 1, 2, 4, 6};
+    for (size_t i = 0; i < sizeof tabular / sizeof *tabular; i++) {
+        const struct variant *v = &variants[tabular[i]];
+        tacit_agent *agent = hire(v);
+        for (uint64_t k = 0; k < STOP; k++)
+            serve(agent, v, k);
+        saved s = save(agent);
+        size_t at = HEADER;
+        uint64_t word = 0;
+        for (memcpy(&word, s.data + at, sizeof word); word != STOP && at + 16 <= s.size; at += 8)
+            memcpy(&word, s.data + at + 8, sizeof word);
+        assert_int_equal(word, STOP);
+        write_word(&s, at, STOP - 1);
+        assert_false(is_taken(v, &s));
+        write_word(&s, at, STOP + 1);
+        assert_false(is_taken(v, &s));
+        write_word(&s, at, STOP);
+        assert_true(is_taken(v, &s));
+        free(s.data);
+        tacit_agent_destroy(agent);
+    }
+}
+
 /* The users that reported each step, in a row: as many as there were, however they are told. */
 static void reports_of_single_steps_are_as_many_as_the_users(void **state)
 {
@@ -233,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_that_nobody_can_have_counted_are_refused),
+        cmocka_unit_test(users_are_as_many_as_the_steps_of_their_sums),
         cmocka_unit_test(reports_of_single_steps_are_as_many_as_the_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
