@@ -18,6 +18,7 @@ tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(systemd "${house}/systemd.sh" "${PROJECT_SOURCE_DIR}/packaging/tacit.service")
 set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
 tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(mutants "${PROJECT_SOURCE_DIR}/scripts/mutants" --check)
 
 # These link against the libraries as a stranger would, which instrumented ones do not allow.
 if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)

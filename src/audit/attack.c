@@ -244,13 +244,13 @@ typedef struct choice {
     double n, delta, error_epsilon, error_mu; /* of the runs that will prove */
 } choice;
 
-/* Takes the event if it promises more. `counts`: in the worlds, of m. */
-static void weigh(const choice *c, int score, int world, double threshold, const uint64_t counts[2],
-                  uint64_t m)
+/* Takes the event if it promises more. `counts`: in the worlds, of m. It may be likelier in either: noise that does not depend on
+ * chance puts a world's score anywhere. */
+static void weigh(const choice *c, tacit__proof event, const uint64_t counts[2], uint64_t m)
 {
-    double p = (double)counts[world] / (double)m,
-           q = ((double)counts[1 - world] + 1) / ((double)m + 1);
-    tacit__proof event = {.score = (tacit__score)score, .world = world, .threshold = threshold};
+    event.world = counts[1] > counts[0];
+    double p = (double)counts[event.world] / (double)m,
+           q = ((double)counts[1 - event.world] + 1) / ((double)m + 1);
     event.value = tacit__epsilon_guess(p, q, c->n, c->delta, c->error_epsilon);
     if (event.value > c->epsilon->value)
         *c->epsilon = event;
@@ -279,10 +279,13 @@ static void choose(const battle *b, const choice *c, double *scratch)
                 uint64_t place = (uint64_t)(rank * (double)m);
                 double t = sorted[w][place < m ? place : m - 1];
                 uint64_t up[2] = {above(sorted[0], m, t), above(sorted[1], m, t)};
-                weigh(c, s, 0, t, up, m);
+                tacit__proof event = {.score = (tacit__score)s, .threshold = t, .above = true};
+                weigh(c, event, up, m);
                 /* the other side: at most t */
                 uint64_t down[2] = {m - up[0], m - up[1]};
-                weigh(c, s, 1, nextafter(t, HUGE_VAL), down, m);
+                event.threshold = nextafter(t, HUGE_VAL);
+                event.above = false;
+                weigh(c, event, down, m);
             }
     }
 }
@@ -294,8 +297,7 @@ static void count(const battle *b, tacit__proof *proof)
     for (int w = 0; w < 2; w++) {
         const double *scores = score_at(b, (int)proof->score, w);
         for (uint64_t t = b->selection; t < b->o->trials; t++)
-            counts[w] +=
-                proof->world == 0 ? scores[t] > proof->threshold : scores[t] < proof->threshold;
+            counts[w] += proof->above ? scores[t] > proof->threshold : scores[t] < proof->threshold;
     }
     proof->hits = counts[proof->world];
     proof->alarms = counts[1 - proof->world];

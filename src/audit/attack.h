@@ -8,7 +8,8 @@
 typedef struct tacit__proof {
     tacit__score score;
     int world;        /* in which the event is the likelier one */
-    double threshold; /* world 0: the score is above it; world 1: below */
+    double threshold; /* of the score */
+    bool above;       /* the event: the score is above it, or else below */
     uint64_t hits, alarms,
         n;        /* how often it was seen in that world, and in the other, of n runs in each */
     double value; /* the bound: epsilon or mu; -inf: nothing */

@@ -40,7 +40,7 @@ static void a_sound_learner_passes(void **state)
 {
     (void)state;
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
-    tacit_audit *a = audit(&q, 6000, 0);
+    tacit_audit *a = audit(&q, 16000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
     assert_within(a->share, 0.9, 1 + 1e-9); /* the search finds nearly the worst */
     assert_close(a->share, a->moved / a->declared, 1e-12);
