@@ -96,7 +96,7 @@ static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double 
 {
     return (tacit_audit_proof){.score = tacit__score_name(p->score),
                                .threshold = p->threshold,
-                               .below = p->world == 1,
+                               .below = !p->above,
                                .hits = p->hits,
                                .alarms = p->alarms,
                                .n = p->n,
