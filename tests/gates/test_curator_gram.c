@@ -100,7 +100,7 @@ static double share(void *context, const void *at)
 /* Mostly too long, now and then within bounds, seldom no number at all. */
 static double draw(uint64_t *seed)
 {
-    static const double strange[] = {NAN, INFINITY, -INFINITY, 1e200, 1e-200};
+    static const double strange[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e200, 1e-200};
     uint64_t kind = random_below(seed, 20);
     return kind == 0   ? strange[random_below(seed, 5)]
            : kind < 10 ? random_between(seed, -1, 1)

@@ -145,7 +145,7 @@ static double share(void *context, const void *at)
 
 static double draw_value(uint64_t *seed)
 {
-    static const double strange[] = {NAN, INFINITY, -INFINITY, 1e200, -1e200};
+    static const double strange[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e200, -1e200};
     return random_below(seed, 4) == 0 ? strange[random_below(seed, 5)]
                                       : random_between(seed, -20, 20);
 }

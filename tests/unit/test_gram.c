@@ -76,8 +76,9 @@ static double trace(const stream *s, size_t h)
 static void with_a_table_features_are_the_tables(void **state)
 {
     (void)state;
-    static const double lies[STEPS * WIDTH * PAIRS] = {[0] = 1e9, [5] = NAN, [11] = -INFINITY};
-    static const double values[STEPS * STATES] = {9, -0.5, NAN, -HUGE_VAL, 0.25, HUGE_VAL};
+    static const double lies[STEPS * WIDTH * PAIRS] = {
+        [0] = 1e9, [5] = (double)NAN, [11] = -HUGE_VAL};
+    static const double values[STEPS * STATES] = {9, -0.5, (double)NAN, -HUGE_VAL, 0.25, HUGE_VAL};
     static const double cut[STEPS * STATES] = {1, -0.5, -1, -1, 0.25, 1};
     const tacit__lens lens = {.features = lies, .stride = WIDTH * PAIRS, .targets = values};
     fill_table();
