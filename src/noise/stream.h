@@ -55,7 +55,7 @@ void tacit__site_extension(const tacit__site *site, uint64_t step, uint64_t inde
                            uint64_t out[TACIT__WORDS_PER_BLOCK]);
 
 /* The words of one step of a chain. */
-enum { TACIT__HEAD_WORDS = 512 };
+enum { TACIT__HEAD_WORDS = 256 };
 typedef struct tacit__link {
     tacit__site site;
     uint64_t step;                    /* of that site */

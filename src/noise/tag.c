@@ -101,6 +101,17 @@ static void make_table(tacit__tagger *t)
     tacit__site_wipe(&site);
 }
 
+/* A table that was not made holds nothing. */
+static void wipe_table(tacit__tagger *t)
+{
+    if (!t->prepared)
+        return;
+    tacit__wipe(t->inner, t->n_inner * sizeof *t->inner);
+    if (t->n_outer > 0)
+        tacit__wipe(t->outer, t->n_outer * sizeof *t->outer);
+    t->prepared = false;
+}
+
 void tacit__tagger_prepare(tacit__tagger *t)
 {
     if (!t->prepared)
@@ -113,7 +124,7 @@ void tacit__tagger_rekey(tacit__tagger *t, const uint8_t key[TACIT__KEY_BYTES])
     tacit__site site;
     uint64_t words[4];
     memcpy(t->key, key, sizeof t->key);
-    t->prepared = false;
+    wipe_table(t);
     tacit__site_restore(&site, key, true);
     tacit__site_words(&site, 2, 0, 4, words);
     t->kappa = drawn(words);
@@ -147,10 +158,9 @@ void tacit__tagger_destroy(tacit__tagger *t)
 {
     if (t == NULL)
         return;
-    if (t->inner != NULL)
-        tacit__free_secret(t->inner, t->n_inner * sizeof *t->inner);
-    if (t->outer != NULL)
-        tacit__free_secret(t->outer, t->n_outer * sizeof *t->outer);
+    wipe_table(t);
+    tacit__free(t->inner);
+    tacit__free(t->outer);
     tacit__free_secret(t, sizeof *t);
 }
 
