@@ -166,7 +166,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_follow(tacit_agent *agent, con
 /* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save` with
  * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped, the
  * billboard of its last plan included: the same plans from the same users. From the first different user on, two continuations of
- * one state have independent noise; who is in both pays twice. The
+ * one state have independent noise; a person in both pays twice. The
  * next call is the one that would have come next. What is corrupt, or of another
  * request, is refused, and the agent stays fresh. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes,

@@ -110,8 +110,8 @@ typedef struct tacit_store_health {
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_check(const tacit_service_options *options,
                                                         tacit_store_health *health,
                                                         tacit_error *err);
-/* A consistent copy. A service that is started on it decides, but does not learn: the original may have gone on, and who is in
- * both would pay twice. */
+/* A consistent copy. A service that is started on it decides, but does not learn: the original may have gone on, and a
+ * person in both would pay twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_options *options,
                                                          const char *path, tacit_error *err);
 /* What is public, as JSON: counts, ledger, curves. To be freed with free(). */

@@ -133,7 +133,7 @@ TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
 /* Complete state as bytes, raw data and noise key included: keep it as safe as the data itself. `save`
  * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the
  * saved one stopped. A state that is loaded twice shows the same numbers for the same users, and has independent noise from
- * the first different user on; who is in both continuations pays twice. */
+ * the first different user on; a person in both continuations pays twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes,
                                                      size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,

@@ -4,7 +4,7 @@
  * to its journal, before any noise exists), then its coordinates pass in order, in as many pieces as the
  * caller likes, and that is all: steps cannot be repeated, skipped or added.
  *
- * Whoever opens a step says what it depends on that the steps before did not: its input. The noise is a function of the gate's
+ * The caller who opens a step says what it depends on that the steps before did not: its input. The noise is a function of the gate's
  * key and of the inputs so far (noise/stream.c), so the same noise never meets different data, however often a saved state
  * is loaded. All that passes in a step must follow from the inputs so far and from what is public. */
 #ifndef TACIT_ACCOUNT_DOOR_H

@@ -65,7 +65,7 @@ typedef struct tacit__link {
 } tacit__link;
 
 /* Opens the step of the chain that `site` stands at, for `n` words and this input, and moves the site on: its key is then
- * another one, which nobody has who does not know this step's key and input. */
+ * another one, which cannot be had without this step's key and input. */
 void tacit__site_advance(tacit__site *site, tacit__tag input, uint64_t n, tacit__link *out);
 
 void tacit__wipe(void *p, size_t bytes);
