@@ -66,8 +66,8 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
     if (r->type != NULL && strncmp(r->type, "text/html", 9) == 0) {
         (void)MHD_add_response_header(
             response, "Content-Security-Policy",
-            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-            "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'");
+            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+            "img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'");
         (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     }
 }

@@ -5,9 +5,9 @@
 
 #include <tacit/account.h>
 
+#include "base/assets.h"
 #include "base/json_text.h"
 #include "serve/describe.h"
-#include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -377,10 +377,32 @@ void tacit__figures_add(tacit__route_figures *f, unsigned status, double seconds
     atomic_fetch_add_explicit(&f->total_us, (uint64_t)(1e6 * seconds), memory_order_relaxed);
 }
 
-bool tacit__handle_page(tacit__request *r)
+/* --- The page ----------------------------------------------------------------------------------- */
+
+static bool answer_assets(tacit__request *r, const char *type, const tacit__asset *first,
+                          const tacit__asset *second)
 {
     r->status = 200;
-    r->type = "text/html; charset=utf-8";
-    tacit__text_add(&r->answer, (const char *)tacit__live_page, tacit__live_page_size);
+    r->type = type;
+    tacit__text_add(&r->answer, (const char *)first->bytes, first->size);
+    if (second != NULL)
+        tacit__text_add(&r->answer, (const char *)second->bytes, second->size);
     return true;
+}
+
+bool tacit__handle_page(tacit__request *r)
+{
+    return answer_assets(r, "text/html; charset=utf-8", &tacit__asset_live_html, NULL);
+}
+
+bool tacit__handle_page_style(tacit__request *r)
+{
+    return answer_assets(r, "text/css; charset=utf-8", &tacit__asset_report_css,
+                         &tacit__asset_live_css);
+}
+
+bool tacit__handle_page_script(tacit__request *r)
+{
+    return answer_assets(r, "text/javascript; charset=utf-8", &tacit__asset_drawing_js,
+                         &tacit__asset_live_js);
 }

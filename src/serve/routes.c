@@ -167,6 +167,20 @@ const tacit__route tacit__routes[] = {
      .summary = "A page that shows learning and privacy live. It asks for a token with the scope "
                 "read.",
      .answers = ANSWERS({.status = 200, .media = "text/html", .help = "the page"})},
+    {.method = "GET",
+     .path = "/live.css",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_page_style,
+     .name = "getPageStyle",
+     .summary = "How the page looks.",
+     .answers = ANSWERS({.status = 200, .media = "text/css", .help = "the style"})},
+    {.method = "GET",
+     .path = "/live.js",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_page_script,
+     .name = "getPageScript",
+     .summary = "What the page does.",
+     .answers = ANSWERS({.status = 200, .media = "text/javascript", .help = "the script"})},
 };
 const size_t tacit__n_routes = sizeof tacit__routes / sizeof *tacit__routes;
 

@@ -147,5 +147,7 @@ bool tacit__handle_history(tacit__request *r);
 bool tacit__handle_health(tacit__request *r);
 bool tacit__handle_metrics(tacit__request *r);
 bool tacit__handle_page(tacit__request *r);
+bool tacit__handle_page_style(tacit__request *r);
+bool tacit__handle_page_script(tacit__request *r);
 
 #endif
