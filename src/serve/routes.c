@@ -22,7 +22,8 @@ const tacit__route tacit__routes[] = {
      "`learner`: its name; may be left out if there is one\n"
      "`user`: an opaque id, up to 256 bytes, kept as a keyed hash; a user takes part once in each "
      "learner",
-     "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970)\n"
+     "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970, an estimate: "
+     "time in which nothing is served does not count)\n"
      "409 `taken_part`: this user has taken part already\n" REUSED},
     {"POST", "/v1/episodes/{id}/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide,
      "The action for the user's present situation, by the current billboard.",
@@ -68,7 +69,8 @@ const tacit__route tacit__routes[] = {
     {"POST", "/v1/reports", TACIT__SCOPE_REPORT, tacit__handle_report,
      "A privatised report, made by the user's own device (local privacy). A 2xx means that it is "
      "on disk.",
-     "header `Idempotency-Key`: 16 to 128 characters chosen at random; the same key counts once\n"
+     "header `Idempotency-Key`: 16 to 128 characters chosen at random; the same key counts once, "
+     "and so do the same bytes under any key\n"
      "`learner`: as above\n`report`: base64url",
      "202: `status` is `taken`, or `full` (the budget is spent: not learned), or `late` (the model "
      "that it was made by has been replaced: not learned)\n"
@@ -99,8 +101,16 @@ const tacit__route tacit__routes[] = {
      "Curves: version and released mean reward over users.", "`?learner=`",
      "200: `learner`, `points`: `users`, `at`, `version`, `reward` and its standard `error` (null "
      "without a monitor)"},
-    {"GET", "/healthz", TACIT__SCOPE_OPEN, tacit__handle_health, "Whether the service serves.", "",
-     "200: `status` is `ok`, `version` (of tacit); 503: `failing`, the store cannot be written"},
+    {"GET", "/healthz", TACIT__SCOPE_OPEN, tacit__handle_health,
+     "Whether the service is alive: for what starts it again when it is not.", "",
+     "200: `status` is `ok`, or the first of what readyz names; `version` (of tacit)"},
+    {"GET", "/readyz", TACIT__SCOPE_OPEN, tacit__handle_ready,
+     "Whether the service can do all its work now: for what sends requests to it. It recovers by "
+     "itself.",
+     "",
+     "200: `ready` is true, `reasons` is empty\n"
+     "503: `ready` is false, `reasons` has some of `failing` (the store cannot be written), "
+     "`copy` (the store is a copy: nobody learns), `learner` (a learner has failed), `stopping`"},
     {"GET", "/metrics", TACIT__SCOPE_READ, tacit__handle_metrics,
      "Figures in Prometheus' text format.", "", "200"},
     {"GET", "/", TACIT__SCOPE_OPEN, tacit__handle_page,
@@ -143,6 +153,11 @@ const tacit__route *tacit__route_find(const char *method, const char *path, cons
         *allowed = strcmp(route->method, "GET") == 0 ? "GET, HEAD" : route->method;
     }
     return NULL;
+}
+
+bool tacit__route_only_reads(const tacit__route *route)
+{
+    return route->scope == TACIT__SCOPE_READ || strncmp(route->path, "/v1/", 4) != 0;
 }
 
 static const struct {
@@ -251,16 +266,18 @@ void tacit__routes_reference(tacit__text *out)
              "\n"
              "| status | when |\n"
              "|---|---|\n"
-             "| 400 | the body is not JSON, or the request not HTTP |\n"
-             "| 401 | there is no token, or nobody knows it |\n"
-             "| 403 | the token has not the scope |\n"
+             "| 400 | the body is not JSON, or the request not HTTP, or one that can be read in "
+             "two ways |\n"
+             "| 401 | there is no token, or nobody knows it; `expired_token`: it has ended |\n"
+             "| 403 | the token has not the scope; `learner`: it is for another learner |\n"
              "| 404 | there is no such route, learner or episode |\n"
              "| 405 | the route has another method, which `Allow` names |\n"
              "| 409 | it contradicts what was said before, or the user has taken part |\n"
              "| 410 | the episode is too old |\n"
              "| 413 | the body is too large |\n"
              "| 422 | a field is missing, unknown or out of range; nothing has changed |\n"
-             "| 429 | the token asks too often; `Retry-After` says when to come back |\n"
+             "| 429 | the token asks too often, or `quota`: it has brought all its users of this "
+             "day; `Retry-After` says when to come back |\n"
              "| 503 | the store cannot be written, or is full, or the service stops; nothing was "
              "acknowledged |\n"
              "\n"

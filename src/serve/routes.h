@@ -21,6 +21,9 @@ extern const size_t tacit__n_routes;
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
                                       size_t *id_length, const char **allowed);
 
+/* Whether the admin listener has it: health, figures, the page and what the page shows; nothing that decides or learns. */
+bool tacit__route_only_reads(const tacit__route *route);
+
 const char *tacit__scope_name(unsigned scope);
 /* "decide,observe" as bits; false: one of them does not exist. */
 bool tacit__scopes_read(const char *text, unsigned *out);
@@ -42,6 +45,7 @@ bool tacit__handle_ledger(tacit__request *r);
 bool tacit__handle_guarantee(tacit__request *r);
 bool tacit__handle_history(tacit__request *r);
 bool tacit__handle_health(tacit__request *r);
+bool tacit__handle_ready(tacit__request *r);
 bool tacit__handle_metrics(tacit__request *r);
 bool tacit__handle_page(tacit__request *r);
 
