@@ -95,7 +95,8 @@ int cli_store(int argc, char **argv)
     if (strcmp(verb, "export") == 0)
         return export_public(&wish);
     if (strcmp(verb, "backup") != 0)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export and events", verb);
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export and events",
+                         verb);
     tacit_status status = tacit_store_backup(&wish, argv[optind + 2], &err);
     return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
 }

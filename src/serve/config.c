@@ -12,8 +12,8 @@
 #include "serve/fields.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen", "store",   "key",    "tls",
-                                   "expire", "threads", "limits", "learners", "admin",  "log"};
+static const char *const keys[] = {"listen",  "store",  "key",      "tls",   "expire",
+                                   "threads", "limits", "learners", "admin", "log"};
 enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",

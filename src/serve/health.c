@@ -40,7 +40,8 @@ bool tacit__handle_health(tacit__request *r)
         if (all & names[i].bit)
             status = names[i].name;
     r->status = 200;
-    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}", status, tacit_version());
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}", status,
+                      tacit_version());
     return true;
 }
 

@@ -133,8 +133,8 @@ static void free_http(struct tacit__http *http)
 }
 
 /* A daemon on a socket, which it owns if it could be started. The certificate is its own from now on; NULL: no TLS. */
-static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate,
-                          const place *c, struct tacit__http **out, tacit_error *err)
+static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
+                          struct tacit__http **out, tacit_error *err)
 {
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
     if (http == NULL) {
@@ -164,9 +164,9 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     http->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, tacit__exchange_go_on, http, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)c->timeout, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)s->config.limits.header,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->timeout,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)s->config.limits.header,
         MHD_OPTION_UNESCAPE_CALLBACK, tacit__strict_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         tacit__exchange_end, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
         MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);

@@ -154,11 +154,11 @@ static void answer_open(tacit__request *r)
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
     tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, &r->answer);
-    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld}",
-                      c->name, c->request.horizon,
-                      (long long)tacit__clock_wall(&r->service->clock,
-                                                r->ticket.opened +
-                                                    (int64_t)r->service->config.expire));
+    tacit__text_print(
+        &r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld}", c->name,
+        c->request.horizon,
+        (long long)tacit__clock_wall(&r->service->clock,
+                                     r->ticket.opened + (int64_t)r->service->config.expire));
 }
 
 bool tacit__handle_open(tacit__request *r)

@@ -78,8 +78,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
     r->is_user = false;
-    tacit_status status =
-        tacit__vault_is_taken(vault, learner, r->key, r->content, &answer, err);
+    tacit_status status = tacit__vault_is_taken(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
         status = tacit__vault_is_full(vault, learner, &full, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)

@@ -31,8 +31,7 @@ tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, taci
 
 bool tacit__quota_refuse(tacit__request *r)
 {
-    r->retry_after =
-        (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
+    r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
     return tacit__refuse(r, 429, "quota", NULL,
                          "this token has brought all its users of today; nothing was kept");
 }

@@ -25,8 +25,8 @@ typedef enum tacit__scope {
 typedef struct tacit__bearer {
     int64_t token; /* its number in the store */
     uint8_t hash[TACIT__TOKEN_HASH];
-    uint64_t users_per_day; /* 0: any number */
-    bool bound;             /* it is for one learner */
+    uint64_t users_per_day;               /* 0: any number */
+    bool bound;                           /* it is for one learner */
     const struct tacit__learner *learner; /* if bound; NULL: one that is not served */
 } tacit__bearer;
 

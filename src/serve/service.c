@@ -194,7 +194,8 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     }
     warn_of_listeners(s);
     if (s->n_guests == 0)
-        tacit__service_say(s, TACIT__WARNING, "token", "nobody has a token yet: tacit token create");
+        tacit__service_say(s, TACIT__WARNING, "token",
+                           "nobody has a token yet: tacit token create");
     note_start(s);
     tacit__service_say(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)

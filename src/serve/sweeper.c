@@ -27,8 +27,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 /* One look; true if there was more than it could end. */
 static bool look(tacit_service *s, int64_t now)
 {
-    sweeping w = {
-        .job = {.apply = apply}, .now = now, .before = now - (int64_t)s->config.expire};
+    sweeping w = {.job = {.apply = apply}, .now = now, .before = now - (int64_t)s->config.expire};
     if (tacit__scribe_wait(s->scribe, &w.job) != TACIT_OK)
         return false;
     atomic_fetch_sub(&s->open_episodes, w.expired);

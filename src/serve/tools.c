@@ -67,9 +67,8 @@ static tacit_status check_learner(const tacit_service_options *options, const ch
         tacit__text_print(&names, "%s%s", i > 0 ? ", " : "", config.learners[i].name);
     }
     if (!known)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s has no learner '%.64s', only %.200s", options->file, name,
-                             names.data != NULL ? names.data : "");
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s has no learner '%.64s', only %.200s",
+                             options->file, name, names.data != NULL ? names.data : "");
     tacit__text_destroy(&names);
     tacit__service_config_free(&config);
     return status;
@@ -183,8 +182,8 @@ tacit_status tacit_token_list(const tacit_service_options *options,
                                          .scopes = tacit__scopes_write(tokens[i].scopes, scopes),
                                          .created = tokens[i].created,
                                          .revoked = tokens[i].revoked,
-                                         .learner =
-                                             tokens[i].learner[0] != '\0' ? tokens[i].learner : NULL,
+                                         .learner = tokens[i].learner[0] != '\0' ? tokens[i].learner
+                                                                                 : NULL,
                                          .users_per_day = tokens[i].users_per_day,
                                          .expires = tokens[i].expires};
         each(context, &facts);

@@ -239,10 +239,10 @@ TACIT_MUST_USE tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t 
 __attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
 tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
 /* All of them, the oldest first. */
-TACIT_MUST_USE tacit_status
-tacit__vault_events(tacit__vault *vault,
-                    void (*each)(void *context, int64_t at, const char *what), void *context,
-                    tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
+                                                void (*each)(void *context, int64_t at,
+                                                             const char *what),
+                                                void *context, tacit_error *err);
 
 /* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
 

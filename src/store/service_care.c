@@ -189,8 +189,8 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
         (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
     status = finish(vault, s, err);
     if (status == TACIT_OK) /* the number may have been another token's */
-        status = run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL,
-                               err);
+        status =
+            run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
     return status;
 }
 

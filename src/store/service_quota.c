@@ -10,11 +10,11 @@ tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = tacit__db_prepare(
-        &vault->db, SQL_IS_TAKEN,
-        "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
-        " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
-        &s, err);
+    tacit_status status =
+        tacit__db_prepare(&vault->db, SQL_IS_TAKEN,
+                          "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
+                          " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
+                          &s, err);
     if (status != TACIT_OK)
         return status;
     (void)sqlite3_bind_int64(s, 1, learner);
