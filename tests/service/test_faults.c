@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "service/plain.h"
 
 /* A sanitizer's run-time must be the first library, so nothing can be put before it. */
@@ -74,6 +76,37 @@ static void a_store_of_another_key_or_with_damage_is_refused(void **state)
     assert_int_equal(system(command), 0);
     assert_false(server_start(&s, &code));
     assert_true(code == 2 || code == 3);
+    end(&s);
+}
+
+static void a_damaged_schema_is_not_quoted(void **state)
+{
+    (void)state;
+    static const char damage[] =
+        "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=X'53454352455401a5ff1b5b324a',"
+        " sql=X'53454352455401a5ff1b5b324a' WHERE name='token'";
+    static const char *const tools[] = {"store check", "store export", "token list"};
+    server s;
+    sqlite3 *db;
+    char out[512], arguments[64], command[600];
+    int code = 0;
+    begin(&s, plain);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_int_equal(sqlite3_open(s.store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, damage, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_false(server_start(&s, &code));
+    assert_true(code == 2 || code == 3);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        (void)snprintf(arguments, sizeof arguments, "%s service.yaml", tools[i]);
+        assert_int_not_equal(server_tool(&s, arguments, out, sizeof out), 0);
+    }
+    (void)snprintf(command, sizeof command, "grep -q damaged '%s/err'", s.directory);
+    assert_int_equal(system(command), 0);
+    (void)snprintf(command, sizeof command,
+                   "LC_ALL=C grep -q 'SECRET\\|[^[:print:]]' '%s/err' '%s/tool.err'", s.directory,
+                   s.directory);
+    assert_int_not_equal(system(command), 0);
     end(&s);
 }
 
@@ -285,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_server_on_the_store_refuses),
         cmocka_unit_test(a_store_of_another_key_or_with_damage_is_refused),
+        cmocka_unit_test(a_damaged_schema_is_not_quoted),
         cmocka_unit_test(changed_settings_need_another_name),
         cmocka_unit_test(a_full_disk_acknowledges_nothing_and_recovers),
         cmocka_unit_test(a_read_only_store_is_refused),
