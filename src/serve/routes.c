@@ -59,7 +59,7 @@ const tacit__route tacit__routes[] = {
      .parameters = FIELDS(ID),
      .asks = ASKS({.shape = &tacit__shape_observe}),
      .answers = ANSWERS({.status = 200, .type = "Observed", .help = "it is on disk"}),
-     .errors = "no_episode no_learner contradiction taken_part expired crowded store"},
+     .errors = "no_episode no_learner contradiction taken_part expired crowded quota store"},
     {.method = "POST",
      .path = "/v1/decide",
      .scope = TACIT__SCOPE_DECIDE,
@@ -78,7 +78,7 @@ const tacit__route tacit__routes[] = {
      .summary = "The same as observe above: the decision's id tells the episode.",
      .asks = ASKS({.shape = &tacit__shape_observe}),
      .answers = ANSWERS({.status = 200, .type = "Observed", .help = "it is on disk"}),
-     .errors = "no_learner contradiction taken_part expired crowded store"},
+     .errors = "no_learner contradiction taken_part expired crowded quota store"},
     {.method = "GET",
      .path = "/v1/billboard",
      .scope = TACIT__SCOPE_OPEN,
@@ -104,11 +104,12 @@ const tacit__route tacit__routes[] = {
      .summary = "A privatized report, made by the user's own device (local privacy). A 2xx means "
                 "that it is on disk.",
      .parameters = FIELDS({"Idempotency-Key", "text 16..128", TACIT__IN_HEADER,
-                           "chosen at random; the same key counts once"}),
+                           "chosen at random; the same key counts once, and so do the same bytes "
+                           "under any key"}),
      .asks = ASKS({.shape = &tacit__shape_report}),
      .answers =
          ANSWERS({.status = 202, .type = "Reported", .help = "the device has done its part"}),
-     .errors = "no_learner not_local key_reused store"},
+     .errors = "no_learner not_local key_reused quota store"},
     {.method = "GET",
      .path = "/v1/learners",
      .scope = TACIT__SCOPE_READ,
@@ -149,9 +150,17 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_health,
      .name = "getHealth",
-     .summary = "Whether the service serves.",
-     .answers = ANSWERS({.status = 200, .type = "Health", .help = "it does"},
-                        {.status = 503, .type = "Health", .help = "the store cannot be written"})},
+     .summary = "Whether the service is alive: for what starts it again when it is not.",
+     .answers = ANSWERS({.status = 200, .type = "Health", .help = "it is"})},
+    {.method = "GET",
+     .path = "/readyz",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_ready,
+     .name = "getReadiness",
+     .summary = "Whether the service can do all its work now: for what sends requests to it. It "
+                "recovers by itself.",
+     .answers = ANSWERS({.status = 200, .type = "Readiness", .help = "it can"},
+                        {.status = 503, .type = "Readiness", .help = "it cannot"})},
     {.method = "GET",
      .path = "/metrics",
      .scope = TACIT__SCOPE_READ,
@@ -247,6 +256,11 @@ bool tacit__route_has_error(const tacit__route *route, const tacit__error_row *e
         if (strlen(error->code) == length && memcmp(error->code, word, length) == 0)
             return true;
     return false;
+}
+
+bool tacit__route_only_reads(const tacit__route *route)
+{
+    return strcmp(route->method, "GET") == 0;
 }
 
 const tacit__scope_row tacit__scopes[] = {
