@@ -6,6 +6,7 @@
   const PERIOD = 2000, WEEK = 7 * 86400, CENTURY = 36525 * 86400, MOST_ACTIONS = 10;
   const $ = (id) => document.getElementById(id);
   let token = new URLSearchParams(location.hash.slice(1)).get('token') || sessionStorage.getItem('token') || '';
+  if (location.hash) history.replaceState(null, '', location.pathname); // a token stays in no history
   let timer = 0;
   let now = Date.now() / 1000; // of the service, by its last answer
   const fixed = new Map(); // what stays as it is: guarantees, and billboards by version
@@ -185,7 +186,8 @@
       make('p', { class: 'facts' }, learner.kind + '; ' + where + '; privacy: ' + (learner.model === 'none' ? 'none' : learner.model + ', ' + promise) + '.'),
       ...(learner.reason ? [make('p', { class: 'notice' }, 'Not learning: ' + learner.reason + '.')] : []),
       numbers(learner), ...budget(all), figures(all), ...releases(all),
-      make('h3', null, 'What is promised'), make('ul', { class: 'sentences' }, ...guarantee.sentences.map((s) => make('li', null, s))));
+      make('h3', null, 'What is promised'), make('ul', { class: 'sentences' }, ...guarantee.sentences.map((s) => make('li', null, s)),
+        ...(guarantee.lives > 1 ? [make('li', null, 'The store was continued ' + plural(guarantee.lives - 1, 'time') + ' from a copy; a person in all of its lives has ' + cost(guarantee.in_all_lives) + '.')] : [])));
   }
 
   /* --- The service --- */
@@ -211,10 +213,11 @@
     return [...routes].map(([name, r]) => [name, whole.format(r.good), whole.format(r.refused), whole.format(r.failed), r.count > 0 ? say(1000 * r.seconds / r.count, 3) : '–']);
   }
 
-  const states = { ok: ['serving', 'good'], failing: ['the store cannot be written', 'bad'], copy: ['the store is a copy', 'bad'], learner: ['a learner has failed', 'bad'], stopping: ['stopping', 'open'] };
+  const states = { ok: ['serving', 'good'], failing: ['the store cannot be written', 'bad'], copy: ['the store is a copy', 'bad'], behind: ['the store went back', 'bad'],
+    unsound: ['the store was changed', 'bad'], fenced: ['another server has the store', 'bad'], learner: ['a learner has failed', 'bad'], stopping: ['stopping', 'open'] };
 
   function head(everything, health, all) {
-    const one = (name) => all[name]?.[0]?.value, [words, kind] = states[health.status] ?? [health.status, 'open'];
+    const one = (name) => all[name]?.[0]?.value, state = health.status === 'ok' && (health.store ?? 'fine') !== 'fine' ? health.store : health.status, [words, kind] = states[state] ?? [state, 'open'];
     $('state').textContent = words;
     $('state').className = 'badge ' + kind;
     $('state').hidden = false;
@@ -249,7 +252,7 @@
       problem('');
       $('gate').hidden = true;
       sessionStorage.setItem('token', token);
-      timer = setTimeout(refresh, PERIOD);
+      timer = setTimeout(refresh, PERIOD * Math.ceil(learners.length / 10)); // not more than ten learners a period
     } catch (error) {
       if (error.message === 'token') {
         $('gate').hidden = false;

@@ -117,12 +117,23 @@ async function whatIsKnown(page) {
   assert.deepEqual(await of('many', '[data-curve=actions] text.ink').then((l) => l.at(-1)), '11 others');
   assert.deepEqual(await page.ask(`[...document.querySelectorAll('#traffic tbody tr')].map((r) => [...r.children].map((c) => c.textContent).join('|'))`),
     ['POST /v1/decide|2,600|17|0|0.1', 'POST /v1/observe|2,500|0|3|5']);
+  assert.match(await text('[data-learner=clinic] .sentences'), /continued 1 time from a copy; a person in all of its lives has ε 2\.5, δ 2×10⁻⁶\.$/);
+  assert.ok(!(await text('[data-learner=phone] .sentences')).includes('lives'));
+  assert.equal(await page.ask('location.hash'), '');
   assert.deepEqual(await of('clinic', 'tbody tr:first-child > *'), ['visits', '2,500', '9,999', '4', '12.5']);
   // the band: two errors above and below the line, at its beginning, in the line's own scale
   const place = (selector, i) => page.ask(`(() => { const d = ${part('clinic', `[data-curve=reward] ${selector}`)}.getAttribute('d'); return Number(d.slice(1).replace('Z', '').split('L').at(${i}).split(' ')[1]); })()`);
   const [mean, last, high, low] = [await place('path.line', 0), await place('path.line', -1), await place('path.band', 0), await place('path.band', -1)];
   const { points } = answers['/v1/history?learner=clinic'], scale = (last - mean) / (points.at(-1).reward - points[0].reward);
   for (const [edge, sign] of [[high, 1], [low, -1]]) assert.ok(Math.abs(edge - mean - sign * 2 * points[0].error * scale) < 1, `${edge} ${mean} ${scale}`);
+}
+
+/* What is wrong is said in a word. */
+async function whatIsWrong(page) {
+  for (const [health, words] of [[{ status: 'failing' }, 'the store cannot be written'], [{ status: 'ok', store: 'behind' }, 'the store went back'], [{ status: 'ok', store: 'fine' }, 'serving']]) {
+    await page.ask(`seeded['/healthz'] = { version: '0.0.0', ...${JSON.stringify(health)} }; true`);
+    await until(page, `document.getElementById('state').textContent === ${JSON.stringify(words)}`, words);
+  }
 }
 
 /* Nothing wider than the window, no text below 11 pixels, and text against its background by the formula of WCAG 2.1, 4.5 at least. */
@@ -168,6 +179,7 @@ try {
       await whatIsKnown(known);
       await canBeRead(known, name);
       assert.deepEqual(known.problems, [], name);
+      if (name === '1400') await whatIsWrong(known);
       if (process.env.TACIT_PICTURES) writeFileSync(`${process.env.TACIT_PICTURES}/live-${name.replace(' ', '-')}.png`, await known.picture(true));
     }
 } finally {

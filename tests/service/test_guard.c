@@ -384,6 +384,21 @@ static void what_is_answered_is_written_down(void **state)
     end(&s);
 }
 
+/* The page has no script and no style but those that the service sends, and the browser is told so. */
+static void the_page_runs_nothing_inline(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    assert_int_equal(server_ask(&s, "", "GET", "/", NULL, NULL, answer), 200);
+    assert_non_null(strstr(answer, "script-src 'self'"));
+    assert_non_null(strstr(answer, "style-src 'self'"));
+    assert_null(strstr(answer, "unsafe"));
+    assert_null(strstr(answer, "<style"));
+    assert_null(strstr(answer, "<script>"));
+    end(&s);
+}
+
 static double seconds(void)
 {
     struct timespec t;
@@ -474,6 +489,7 @@ int main(void)
         cmocka_unit_test(tokens_are_renewed_for_ever),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(what_is_answered_is_written_down),
+        cmocka_unit_test(the_page_runs_nothing_inline),
         cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
         cmocka_unit_test(planted_values_are_found_nowhere),
     };
