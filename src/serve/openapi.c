@@ -213,13 +213,18 @@ static void put_body(tacit__text *out, const tacit__content *c)
         tacit__text_put(out, "}}");
 }
 
-/* Headers by name, into "headers" that *open says are begun. */
-static void put_headers(tacit__text *out, const char *names, bool *open)
+/* Headers by name, each once, into "headers" that are begun if there is text. */
+static void put_headers(tacit__text *out, const char *names)
 {
     const char *word;
-    for (size_t n; names != NULL && tacit__next_word(&names, &word, &n); *open = true)
-        tacit__text_print(out, "%s\"%.*s\":{\"$ref\":\"#/components/headers/%.*s\"}",
-                          *open ? "," : ",\"headers\":{", (int)n, word, (int)n, word);
+    char name[64];
+    for (size_t n; names != NULL && tacit__next_word(&names, &word, &n);) {
+        (void)snprintf(name, sizeof name, "\"%.*s\":", (int)n, word);
+        if (out->length > 0 && strstr(out->data, name) != NULL)
+            continue;
+        tacit__text_print(out, "%s%s{\"$ref\":\"#/components/headers/%.*s\"}",
+                          out->length > 0 ? "," : ",\"headers\":{", name, (int)n, word);
+    }
 }
 
 /* What a route may answer with one status. */
@@ -279,25 +284,25 @@ static void put_outcome(tacit__text *out, outcome *o)
 static bool put_status(tacit__text *out, const tacit__route *route, unsigned status, bool first)
 {
     outcome o = {0};
-    bool any = false, open = false;
+    bool any = false;
     tacit__text headers = {0};
     for (const tacit__answer *a = route->answers; a->status != 0; a++)
         if (a->status == status) {
             add_answer(&o, a);
-            put_headers(&headers, a->headers, &open);
+            put_headers(&headers, a->headers);
             any = true;
         }
     for (const tacit__error_row *e = tacit__errors; e->status != 0; e++)
         if (e->status == status && tacit__route_has_error(route, e)) {
             add_error(&o, e);
-            put_headers(&headers, e->headers, &open);
+            put_headers(&headers, e->headers);
             any = true;
         }
     if (any && !(o.help.failed || o.schemas.failed || o.codes.failed || headers.failed)) {
         tacit__text_print(out, "%s\"%u\":{", first ? "" : ",", status);
         put_outcome(out, &o);
         tacit__text_add(out, headers.data != NULL ? headers.data : "", headers.length);
-        tacit__text_put(out, open ? "}}" : "}");
+        tacit__text_put(out, headers.length > 0 ? "}}" : "}");
     }
     out->failed =
         out->failed || o.help.failed || o.schemas.failed || o.codes.failed || headers.failed;
