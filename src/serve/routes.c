@@ -71,7 +71,8 @@ const tacit__route tacit__routes[] = {
      "on disk.",
      "header `Idempotency-Key`: 16 to 128 characters chosen at random; the same key counts once, "
      "and so do the same bytes under any key\n"
-     "`learner`: as above\n`report`: base64url",
+     "`learner`: as above\n`report`: base64url; its last 16 bytes are random, and no two reports "
+     "have the same",
      "202: `status` is `taken`, or `full` (the budget is spent: not learned), or `late` (the model "
      "that it was made by has been replaced: not learned)\n"
      "422 `report`: it was made for another learner, or no device can have made it\n" REUSED},
