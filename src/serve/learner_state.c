@@ -187,10 +187,9 @@ tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     tacit__vault_point *point = &l->points[l->n_points++];
-    *point = (tacit__vault_point){l->row.users, board.version, (double)NAN};
-    double error;
+    *point = (tacit__vault_point){l->row.users, board.version, (double)NAN, (double)NAN};
     if (l->monitor != NULL)
-        tacit__monitor_read(l->monitor, &point->reward, &error);
+        tacit__monitor_read(l->monitor, &point->reward, &point->error);
     l->next_point = point_after(l->row.users);
     return TACIT_OK;
 }

@@ -97,7 +97,8 @@ const tacit__route tacit__routes[] = {
      "monitor), `sentences`, `remark`"},
     {"GET", "/v1/history", TACIT__SCOPE_READ, tacit__handle_history,
      "Curves: version and released mean reward over users.", "`?learner=`",
-     "200: `learner`, `points`: `users`, `at`, `version`, `reward` (null without a monitor)"},
+     "200: `learner`, `points`: `users`, `at`, `version`, `reward` and its standard `error` (null "
+     "without a monitor)"},
     {"GET", "/healthz", TACIT__SCOPE_OPEN, tacit__handle_health, "Whether the service serves.", "",
      "200: `status` is `ok`, `version` (of tacit); 503: `failing`, the store cannot be written"},
     {"GET", "/metrics", TACIT__SCOPE_READ, tacit__handle_metrics,

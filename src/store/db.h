@@ -10,7 +10,7 @@
 
 #include <tacit/status.h>
 
-enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 32 };
+enum { TACIT__DB_PATH = 4096, TACIT__DB_STATEMENTS = 64 };
 
 typedef struct tacit__db {
     sqlite3 *handle;

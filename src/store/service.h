@@ -1,6 +1,7 @@
 /* The vault: what the decision service keeps, in one SQLite file.
  *
- *     learner   one row each: description, counters, and the learner's whole state, sealed
+ *     learner   one row each: description, counters, and a proof that they belong together
+ *     state     the learners' whole states, sealed, in parts
  *     open      episodes with some of their steps, sealed, until they are finished or too old
  *     input     finished users in the order in which they were acknowledged, sealed, until a learner's state has them
  *     seen      episodes and reports that were taken, so that none counts twice
@@ -8,7 +9,11 @@
  *     person    users that took part, as keyed hashes; who was answered `full` has not
  *     ledger    releases: how many steps were declared, how many have passed
  *     history   points for curves; public
- *     token     who may do what; hashes only
+ *     token     who may do what, until when; hashes only
+ *     quota     how many users tokens have brought on their last day
+ *     event     what was done to the store, and when; public
+ *     adoption  when a store was continued whose original may have gone on
+ *     decision  a record of decisions, sealed, where the operator asks for one
  *
  * The counters and the ledger can be read by anybody, but are proved with the state (service_proof.c): changed ones are noticed.
  *
@@ -67,6 +72,7 @@ typedef struct tacit__vault_learner {
         refused; /* of these, that a learner of an earlier version passed over; grows no more */
     uint64_t version; /* of the billboard that belongs to the state */
     int64_t taken;    /* the last input in the state */
+    uint64_t shown;   /* users behind the billboard that was put up last */
 } tacit__vault_learner;
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
@@ -92,10 +98,10 @@ TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
                                               const tacit__vault_line *lines, size_t n_lines,
                                               tacit_error *err);
 
-/* A point of the public curves; `reward` may be NaN. */
+/* A point of the public curves; `reward` and its standard `error` may be NaN. */
 typedef struct tacit__vault_point {
     uint64_t users, version;
-    double reward;
+    double reward, error;
 } tacit__vault_point;
 
 TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
@@ -196,6 +202,9 @@ typedef struct tacit__token {
     uint32_t scopes;
     int64_t created; /* seconds since 1970 */
     bool revoked;
+    int64_t expires;                     /* seconds since 1970; 0: never */
+    uint64_t users_per_day;              /* 0: any number */
+    char learner[TACIT__TOKEN_NAME + 1]; /* "": any */
 } tacit__token;
 
 /* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones make room: one of this name, and

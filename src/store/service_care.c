@@ -82,6 +82,14 @@ tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner, const cha
     return status;
 }
 
+static void put_real(tacit__text *out, sqlite3_stmt *s, int column)
+{
+    if (sqlite3_column_type(s, column) == SQLITE_NULL)
+        tacit__text_put(out, "null");
+    else
+        tacit__text_number(out, sqlite3_column_double(s, column));
+}
+
 tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t most,
                                   tacit__text *out, tacit_error *err)
 {
@@ -94,8 +102,8 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
             n = (uint64_t)sqlite3_column_int64(s, 0);
         (void)sqlite3_finalize(s);
         status = prepare(vault,
-                         "SELECT users, at, version, reward FROM history WHERE learner=? ORDER BY"
-                         " users",
+                         "SELECT users, at, version, reward, error FROM history WHERE learner=?"
+                         " ORDER BY users",
                          &s, err);
     }
     if (status != TACIT_OK)
@@ -114,10 +122,9 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
             out, "%s{\"users\":%lld,\"at\":%lld,\"version\":%lld,\"reward\":", first ? "" : ",",
             (long long)sqlite3_column_int64(s, 0), (long long)sqlite3_column_int64(s, 1),
             (long long)sqlite3_column_int64(s, 2));
-        if (sqlite3_column_type(s, 3) == SQLITE_NULL)
-            tacit__text_put(out, "null");
-        else
-            tacit__text_number(out, sqlite3_column_double(s, 3));
+        put_real(out, s, 3);
+        tacit__text_put(out, ",\"error\":");
+        put_real(out, s, 4);
         tacit__text_put(out, "}");
         first = false;
     }
@@ -167,8 +174,8 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
 {
     sqlite3_stmt *s;
     tacit_status status = prepare(vault,
-                                  "INSERT INTO token(name, hash, scopes, created, revoked)"
-                                  " VALUES(?,?,?,?,0)",
+                                  "INSERT INTO token(name, hash, scopes, created, revoked, expires,"
+                                  " users_per_day, learner) VALUES(?,?,?,?,0,?,?,?)",
                                   &s, err);
     if (status != TACIT_OK)
         return status;
@@ -176,6 +183,10 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
     (void)sqlite3_bind_blob(s, 2, token->hash, sizeof token->hash, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 3, token->scopes);
     (void)sqlite3_bind_int64(s, 4, token->created);
+    (void)sqlite3_bind_int64(s, 5, token->expires);
+    (void)sqlite3_bind_int64(s, 6, (int64_t)token->users_per_day);
+    if (token->learner[0] != '\0') /* else NULL */
+        (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
     return finish(vault, s, err);
 }
 
@@ -219,8 +230,11 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
                                  size_t *n, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = prepare(
-        vault, "SELECT id, name, hash, scopes, created, revoked FROM token ORDER BY id", &s, err);
+    tacit_status status =
+        prepare(vault,
+                "SELECT id, name, hash, scopes, created, revoked, expires, users_per_day, learner"
+                " FROM token ORDER BY id",
+                &s, err);
     if (status != TACIT_OK)
         return status;
     int code;
@@ -229,14 +243,20 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
         tacit__token *t = &out[*n];
         size_t size;
         const char *name = (const char *)sqlite3_column_text(s, 1);
+        const char *learner = (const char *)sqlite3_column_text(s, 8);
         const void *hash = tacit__vault_blob(s, 2, &size);
         *t = (tacit__token){.id = sqlite3_column_int64(s, 0),
                             .scopes = (uint32_t)sqlite3_column_int64(s, 3),
                             .created = sqlite3_column_int64(s, 4),
-                            .revoked = sqlite3_column_int64(s, 5) != 0};
-        if (name == NULL || strlen(name) > TACIT__TOKEN_NAME || size != sizeof t->hash)
+                            .revoked = sqlite3_column_int64(s, 5) != 0,
+                            .expires = sqlite3_column_int64(s, 6),
+                            .users_per_day = (uint64_t)sqlite3_column_int64(s, 7)};
+        learner = learner != NULL ? learner : "";
+        if (name == NULL || strlen(name) > TACIT__TOKEN_NAME ||
+            strlen(learner) > TACIT__TOKEN_NAME || size != sizeof t->hash)
             continue; /* nobody can hold such a token */
         memcpy(t->name, name, strlen(name) + 1);
+        memcpy(t->learner, learner, strlen(learner) + 1);
         memcpy(t->hash, hash, size);
         ++*n;
     }
@@ -289,17 +309,16 @@ static tacit_status check_sealed(tacit__vault *vault, const char *sql, const uin
 static tacit_status check_states(tacit__vault *vault, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = prepare(vault, "SELECT id, state FROM learner", &s, err);
+    tacit_status status = prepare(vault, "SELECT id FROM learner", &s, err);
     if (status != TACIT_OK)
         return status;
     int code;
     while (status == TACIT_OK && (code = sqlite3_step(s)) != SQLITE_DONE) {
-        size_t size, n = 0;
-        const void *sealed = tacit__vault_blob(s, 1, &size);
+        size_t n = 0;
         uint8_t *data = NULL;
-        status = code == SQLITE_ROW ? tacit__vault_open_state(vault, sqlite3_column_int64(s, 0),
-                                                              sealed, size, &data, &n, err)
-                                    : tacit__db_fail(&vault->db, code, "read", err);
+        status = code == SQLITE_ROW
+                     ? tacit__vault_open_state(vault, sqlite3_column_int64(s, 0), &data, &n, err)
+                     : tacit__db_fail(&vault->db, code, "read", err);
         tacit__free_secret(data, n);
     }
     (void)sqlite3_finalize(s);

@@ -22,8 +22,15 @@ enum {
     SQL_KEEP,
     SQL_KEEP_LINE,
     SQL_STATE,
+    SQL_PART,
+    SQL_DROP_EDITION,
+    SQL_EDITION,
+    SQL_STATE_SIZE,
+    SQL_READ_PARTS,
     SQL_PROVE,
     SQL_PROVE_LINES,
+    SQL_PROOF,
+    SQL_SET_PROOF,
     SQL_DROP_INPUTS,
     SQL_NOTE,
     SQL_SEE,
@@ -54,16 +61,22 @@ TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, 
 
 enum { TACIT__PROOF_BYTES = 32 };
 
-/* A keyed hash of a learner's row and of its lines in the ledger, as they are now, and of the state that they belong to, which
- * begins with `sealed`. It stands behind the state: nobody without the key can change one without the others. */
+/* Proves a learner's row and its lines in the ledger as they are now: a keyed hash of them stands in the row, so that nobody
+ * without the key can change one without the others. The last thing of a transaction that changes them. */
 TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
-                                               const uint8_t *sealed,
-                                               uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err);
+                                               tacit_error *err);
+/* CORRUPT if something was changed since. */
+TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
+                                                     tacit_error *err);
 
-/* What stands in the column of states: opened, if it was not changed, and neither was what belongs to it. */
+/* The learner's state instead of the one before, and the proof. All the rest must have been written. */
+TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t *state, size_t size,
+                                                     tacit_error *err);
+/* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
-                                                    const void *sealed, size_t size, uint8_t **out,
-                                                    size_t *out_size, tacit_error *err);
+                                                    uint8_t **out, size_t *out_size,
+                                                    tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

@@ -33,15 +33,15 @@ static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql
     return status;
 }
 
-tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, const uint8_t *sealed,
-                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
+/* What is proved. The state is there by its tag. */
+static tacit_status make_proof(tacit__vault *vault, int64_t learner,
+                               uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
 {
     tacit__text all = {0};
-    tacit__text_add(&all, (const char *)sealed, TACIT__SEAL_BYTES); /* its authenticator is here */
     tacit_status status =
         put_rows(vault, SQL_PROVE,
-                 "SELECT name, fingerprint, users_limit, users, refused, version, taken"
-                 " FROM learner WHERE id=?",
+                 "SELECT name, fingerprint, users_limit, users, refused, version, taken, shown,"
+                 " edition, tag FROM learner WHERE id=?",
                  learner, &all, err);
     if (status == TACIT_OK)
         status = put_rows(vault, SQL_PROVE_LINES,
@@ -56,25 +56,38 @@ tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, const uint
     return status;
 }
 
-tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner, const void *sealed,
-                                     size_t size, uint8_t **out, size_t *out_size, tacit_error *err)
+tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    if (!vault->keyed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
-    if (size < TACIT__SEAL_BYTES + TACIT__PROOF_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed is cut short",
-                           vault->db.path);
-    size -= TACIT__PROOF_BYTES;
-    tacit_status status = tacit__vault_prove(vault, learner, sealed, proof, err);
-    if (status == TACIT_OK &&
-        !tacit__same_bytes(proof, (const uint8_t *)sealed + size, sizeof proof))
+    tacit_status status = make_proof(vault, learner, proof, err);
+    return status == TACIT_OK
+               ? tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?",
+                                 err, "bi", proof, sizeof proof, learner)
+               : status;
+}
+
+tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
+{
+    uint8_t proof[TACIT__PROOF_BYTES];
+    sqlite3_stmt *s;
+    bool found;
+    tacit_status status = make_proof(vault, learner, proof, err);
+    if (status == TACIT_OK)
+        status = tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?",
+                                   &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    status = tacit__db_next(&vault->db, s, &found, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t size = 0;
+    const void *kept = found ? tacit__vault_blob(s, 0, &size) : NULL;
+    if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the state, the counters and the ledger of a learner do not "
                              "belong together: something was changed",
                              vault->db.path);
-    if (status == TACIT_OK)
-        status =
-            tacit__vault_open_sealed(vault, vault->key_state, sealed, size, out, out_size, err);
+    (void)sqlite3_reset(s);
     return status;
 }

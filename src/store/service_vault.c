@@ -17,13 +17,15 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-enum { FORMAT = 4, APPLICATION = 0x74616374, BUSY_MS = 5000 };
+enum { FORMAT = 5, APPLICATION = 0x74616374, BUSY_MS = 5000 };
 
 static const char schema[] =
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
     "CREATE TABLE learner(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, fingerprint BLOB,"
     " users_limit INTEGER, accepted INTEGER, users INTEGER, refused INTEGER, version INTEGER,"
-    " taken INTEGER, state BLOB);"
+    " taken INTEGER, shown INTEGER, edition INTEGER, tag BLOB, proof BLOB);"
+    "CREATE TABLE state(learner INTEGER, edition INTEGER, part INTEGER, data BLOB,"
+    " PRIMARY KEY(learner, edition, part));"
     "CREATE TABLE open(learner INTEGER, key BLOB, opened INTEGER, data BLOB,"
     " PRIMARY KEY(learner, key)) WITHOUT ROWID;"
     "CREATE INDEX open_by_age ON open(opened);"
@@ -31,6 +33,7 @@ static const char schema[] =
     "CREATE INDEX input_by_learner ON input(learner, number);"
     "CREATE TABLE seen(learner INTEGER, key BLOB, content BLOB, PRIMARY KEY(learner, key))"
     " WITHOUT ROWID;"
+    "CREATE INDEX seen_by_content ON seen(learner, content) WHERE content IS NOT NULL;"
     "CREATE TABLE answer(name BLOB PRIMARY KEY, opened INTEGER, content BLOB, data BLOB)"
     " WITHOUT ROWID;"
     "CREATE INDEX answer_by_age ON answer(opened);"
@@ -39,9 +42,15 @@ static const char schema[] =
     "CREATE TABLE ledger(learner INTEGER, release TEXT, declared INTEGER, passed INTEGER,"
     " PRIMARY KEY(learner, release)) WITHOUT ROWID;"
     "CREATE TABLE history(learner INTEGER, users INTEGER, at INTEGER, version INTEGER, reward REAL,"
-    " PRIMARY KEY(learner, users)) WITHOUT ROWID;"
+    " error REAL, PRIMARY KEY(learner, users)) WITHOUT ROWID;"
     "CREATE TABLE token(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, hash BLOB,"
-    " scopes INTEGER, created INTEGER, revoked INTEGER);";
+    " scopes INTEGER, created INTEGER, revoked INTEGER, expires INTEGER, users_per_day INTEGER,"
+    " learner TEXT);"
+    "CREATE TABLE quota(token INTEGER PRIMARY KEY, day INTEGER, used INTEGER);"
+    "CREATE TABLE event(number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, what TEXT);"
+    "CREATE TABLE adoption(number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, learner INTEGER,"
+    " users INTEGER, lives INTEGER);"
+    "CREATE TABLE decision(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);";
 
 /* --- Small things ------------------------------------------------------------------------------ */
 
@@ -373,7 +382,7 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
     tacit_status status =
         tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
                           "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
-                          " taken, state FROM learner WHERE name = ?",
+                          " taken, shown FROM learner WHERE name = ?",
                           &s, err);
     if (status != TACIT_OK)
         return status;
@@ -389,33 +398,15 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
                                       .users = count_at(s, 4),
                                       .refused = count_at(s, 5),
                                       .version = count_at(s, 6),
-                                      .taken = sqlite3_column_int64(s, 7)};
+                                      .taken = sqlite3_column_int64(s, 7),
+                                      .shown = count_at(s, 8)};
     if (size != sizeof learner->fingerprint)
         status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a learner is damaged", vault->db.path);
     else
         memcpy(learner->fingerprint, fingerprint, size);
-    if (status == TACIT_OK && state != NULL) {
-        const void *sealed = tacit__vault_blob(s, 8, &size);
-        status = tacit__vault_open_state(vault, learner->id, sealed, size, state, state_size, err);
-    }
     (void)sqlite3_reset(s);
-    return status;
-}
-
-/* The state, sealed, and the proof of what belongs to it. All the rest must have been written. */
-static tacit_status write_state(tacit__vault *vault, int64_t id, const uint8_t *state, size_t size,
-                                tacit_error *err)
-{
-    size_t sealed_size = size + TACIT__SEAL_BYTES;
-    uint8_t *sealed = tacit__alloc(sealed_size + TACIT__PROOF_BYTES, 1);
-    if (sealed == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__seal(vault->key_state, state, size, sealed);
-    tacit_status status = tacit__vault_prove(vault, id, sealed, sealed + sealed_size, err);
-    if (status == TACIT_OK)
-        status = tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET state=? WHERE id=?",
-                                 err, "bi", sealed, sealed_size + TACIT__PROOF_BYTES, id);
-    tacit__free(sealed);
+    if (status == TACIT_OK && state != NULL)
+        status = tacit__vault_open_state(vault, learner->id, state, state_size, err);
     return status;
 }
 
@@ -425,24 +416,25 @@ tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vaul
     tacit_status status =
         tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
-                        " refused, version, taken) VALUES(?,?,?,0,0,0,?,0)",
+                        " refused, version, taken, shown, edition) VALUES(?,?,?,0,0,0,?,0,0,0)",
                         err, "tbii", name, learner->fingerprint, sizeof learner->fingerprint,
                         (int64_t)learner->limit, (int64_t)learner->version);
     if (status != TACIT_OK)
         return status;
     learner->id = sqlite3_last_insert_rowid(vault->db.handle);
-    return write_state(vault, learner->id, state, state_size, err);
+    return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
 
 tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *learner,
                                const uint8_t *state, size_t state_size,
                                const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
 {
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_KEEP,
-                        "UPDATE learner SET users=?, refused=?, version=?, taken=? WHERE id=?", err,
-                        "iiiii", (int64_t)learner->users, (int64_t)learner->refused,
-                        (int64_t)learner->version, learner->taken, learner->id);
+    tacit_status status = tacit__db_write(
+        &vault->db, SQL_KEEP,
+        "UPDATE learner SET users=?, refused=?, version=?, taken=?, shown=?"
+        " WHERE id=?",
+        err, "iiiiii", (int64_t)learner->users, (int64_t)learner->refused,
+        (int64_t)learner->version, learner->taken, (int64_t)learner->users, learner->id);
     for (size_t i = 0; i < n_lines && status == TACIT_OK; i++)
         status = tacit__db_write(&vault->db, SQL_KEEP_LINE,
                                  "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
@@ -450,7 +442,7 @@ tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *
                                  err, "itii", learner->id, lines[i].release,
                                  (int64_t)lines[i].declared, (int64_t)lines[i].passed);
     if (status == TACIT_OK)
-        status = write_state(vault, learner->id, state, state_size, err);
+        status = tacit__vault_write_state(vault, learner->id, state, state_size, err);
     if (status == TACIT_OK)
         status = tacit__db_write(&vault->db, SQL_DROP_INPUTS,
                                  "DELETE FROM input WHERE learner=? AND number<=?", err, "ii",
@@ -462,7 +454,8 @@ tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
                                const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
-    return tacit__db_write(&vault->db, SQL_NOTE, "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?)",
-                           err, "iiiir", learner, (int64_t)point->users, (int64_t)time(NULL),
-                           (int64_t)point->version, point->reward);
+    return tacit__db_write(&vault->db, SQL_NOTE,
+                           "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err, "iiiirr",
+                           learner, (int64_t)point->users, (int64_t)time(NULL),
+                           (int64_t)point->version, point->reward, point->error);
 }

@@ -188,7 +188,7 @@ static void write_file(const uint8_t *edits, size_t left)
 static const struct column {
     const char *table, *name;
     bool sealed;
-} columns[] = {{"learner", "state", true},
+} columns[] = {{"state", "data", true},
                {"learner", "fingerprint", false},
                {"learner", "users_limit", false},
                {"learner", "accepted", false},
@@ -233,7 +233,7 @@ static bool edit_rows(const uint8_t *edits, size_t left)
                                          "substr(%s, 2)",
                                          "%s || x'00'",
                                          "hex(%s)",
-                                         "(SELECT state FROM learner LIMIT 1)",
+                                         "(SELECT data FROM state LIMIT 1)",
                                          "(SELECT data FROM open LIMIT 1)",
                                          "CAST('' || char(9731, 0, 10, 34) AS TEXT)"};
     sqlite3 *db;

@@ -99,8 +99,8 @@ static void fill_place(place *p)
     assert_int_equal(take(p, 1, ann), TACIT__VAULT_TAKEN);
     assert_int_equal(take(p, 2, bob), TACIT__VAULT_TAKEN);
     keep(p, 1);
-    assert_ok(tacit__db_run(&p->v->db, "INSERT INTO meta SELECT 'older', state FROM learner",
-                            "test", &err));
+    assert_ok(
+        tacit__db_run(&p->v->db, "INSERT INTO meta SELECT 'older', data FROM state", "test", &err));
     keep(p, 2);
     assert_int_equal(take(p, 3, NULL), TACIT__VAULT_TAKEN);
     assert_true(is_sound(p) && is_found(p));
@@ -124,8 +124,14 @@ static void what_was_changed_is_noticed(void **state)
         {"UPDATE ledger SET release='movez' WHERE release='moves'", false},
         {"DELETE FROM ledger", false},
         {"INSERT INTO ledger VALUES(1,'more',1,1)", false},
-        {"UPDATE learner SET state=substr(state,1,length(state)-1)", false},
-        {"UPDATE learner SET state=(SELECT value FROM meta WHERE name='older')", false},
+        {"UPDATE state SET data=substr(data,1,length(data)-1)", false},
+        {"UPDATE state SET data=(SELECT value FROM meta WHERE name='older')", false},
+        {"UPDATE learner SET shown=shown-1", false},
+        {"UPDATE learner SET tag=randomblob(32)", false},
+        {"UPDATE learner SET proof=randomblob(32)", false},
+        {"UPDATE learner SET edition=1-edition", false},
+        {"INSERT INTO state SELECT learner, edition, 1, data FROM state", false},
+        {"DELETE FROM state", false},
         {"UPDATE learner SET accepted=accepted+1", true},
         {"DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", true},
         {"DELETE FROM input", true},
