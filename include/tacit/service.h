@@ -59,6 +59,10 @@ typedef struct tacit_service_learner {
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
+    const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
+    const char *context; /* named columns, as they were declared; NULL: features are numbers */
+    bool user_required;  /* nobody takes part without an id */
+    bool log_decisions;  /* the operator keeps a record of decisions, outside the promise */
 } tacit_service_learner;
 
 /* True if a YAML file has `learners`: it means to describe a service, well or badly. */

@@ -11,6 +11,7 @@
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
 #include "serve/fields.h"
+#include "serve/names.h"
 #include "serve/space.h"
 
 static const char *const keys[] = {"listen", "store",   "key",    "tls",
@@ -231,8 +232,10 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
 
 void tacit__service_config_free(tacit__service_config *c)
 {
-    for (size_t i = 0; i < c->n_learners; i++)
+    for (size_t i = 0; i < c->n_learners; i++) {
         tacit__known_free(&c->learners[i].known);
+        tacit__names_free(&c->learners[i]);
+    }
     tacit__yaml_destroy(c->yaml);
     tacit__free(c->directory);
     tacit__free(c->owned_host);

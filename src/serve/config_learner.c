@@ -136,6 +136,28 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     return status;
 }
 
+/* What the server can only do where it sees what users tell. */
+static tacit_status check_local(const config *c, const tacit__node *learner,
+                                const tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *space = tacit__node_get(learner, "space");
+    if (l->request.guarantee.model != TACIT_MODEL_LOCAL)
+        return TACIT_OK;
+    if (l->context.columns != NULL)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(space, "context")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "named columns are for models joint and none, where the service "
+                                "encodes; devices of a local learner make their own features: "
+                                "features: %zu, shared: no",
+                                l->known.features);
+    if (l->user_required)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(space, "user")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "user: required is for models joint and none; devices of a local "
+                                "learner do not say whose they are");
+    return TACIT_OK;
+}
+
 tacit_status tacit__learner_config_read(const tacit__service_config *c, const tacit__node *node,
                                         tacit__learner_config *l, tacit_error *err)
 {
@@ -155,6 +177,8 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
         status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
     if (status == TACIT_OK)
         status = read_agent(c, node, l, err);
+    if (status == TACIT_OK)
+        status = check_local(c, node, l, err);
     if (status == TACIT_OK)
         status = read_monitor(c, node, l, err);
     return status;

@@ -6,8 +6,10 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/again.h"
+#include "serve/context.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
+#include "serve/names.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -40,8 +42,10 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
 {
     tacit__request *r = b->request;
     char user[MAX_USER + 1 + sizeof(int64_t)];
-    bool has;
-    if (!tacit__body_text(b, "user", &has, user + sizeof(int64_t), MAX_USER + 1) ||
+    bool has = true;
+    const bool required = tacit__learner_config_of(l)->user_required;
+    if (!tacit__body_text(b, "user", required ? NULL : &has, user + sizeof(int64_t),
+                          MAX_USER + 1) ||
         !tacit__again_read(r, false, tacit__learner_id(l), NULL))
         return false;
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
@@ -123,7 +127,7 @@ bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *
     if (x == NULL)
         return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
     bool given = true;
-    bool good = tacit__body_reals(b, context_key, c->per_user, has, x);
+    bool good = tacit__context_read(b, c, context_key, has, x);
     if (has != NULL)
         given = *has;
     if (good && given && clip) {
@@ -200,7 +204,9 @@ static void answer_decision(tacit__request *r)
     t->kind = TACIT__TICKET_DECISION;
     t->n_features = (uint32_t)tacit__learner_config_of(r->chosen)->per_user;
     r->status = 200;
-    tacit__text_print(&r->answer, "{\"action\":%lu,\"probability\":", (unsigned long)t->action);
+    tacit__text_put(&r->answer, "{\"action\":");
+    tacit__names_put_action(tacit__learner_config_of(r->chosen), t->action, &r->answer);
+    tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
     tacit__text_print(&r->answer, ",\"version\":%llu,\"step\":%lu,\"decision\":\"",
                       (unsigned long long)t->version, (unsigned long)t->step);

@@ -21,16 +21,20 @@ const tacit__route tacit__routes[] = {
      KEY
      "`learner`: its name; may be left out if there is one\n"
      "`user`: an opaque id, up to 256 bytes, kept as a keyed hash; a user takes part once in each "
-     "learner",
+     "learner. It is taken as it is: another spelling is another user. Without it, 422 `missing` "
+     "where the learner's space has `user: required`",
      "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970)\n"
      "409 `taken_part`: this user has taken part already\n" REUSED},
     {"POST", "/v1/episodes/{id}/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide,
      "The action for the user's present situation, by the current billboard.",
      KEY
      "`state`: a whole number, or `context`: [actions x features] numbers, as the learner's space "
-     "says\n"
+     "says; where it names columns, `context` is an object with their values, such as `{\"age\": "
+     "41, \"country\": \"DE\"}`, or the encoded numbers, and an error's field is "
+     "`context.age`\n"
      "`step`: from 0; may be left out: the first step that was not yet observed",
-     "200: `action`, `probability` (of this action), `version` (of the policy), `step`, `decision` "
+     "200: `action` (its number, or its name where it has one), `probability` (of this action), "
+     "`version` (of the policy), `step`, `decision` "
      "(its id)" OUTSIDE "\n"
      "410 `expired`: the episode is too old\n" REUSED},
     {"POST", "/v1/episodes/{id}/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
