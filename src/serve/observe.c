@@ -177,10 +177,9 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
 
 bool tacit__handle_observe(tacit__request *r)
 {
-    static const char *const keys[] = {"decision", "reward", "next_state", "next_context", NULL};
     tacit__body b;
     double *features = NULL;
-    if (!tacit__body_open(r, keys, &b) || !read_decision(&b, &r->ticket, &features)) {
+    if (!tacit__body_open(r, &b) || !read_decision(&b, &r->ticket, &features)) {
         tacit__free(features);
         return true;
     }

@@ -79,8 +79,8 @@ typedef struct tacit__body {
     const tacit__json_node *nodes;
 } tacit__body;
 
-/* The body as an object that has none but these keys (NULL-terminated). False: it was refused. */
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body);
+/* The body as an object that has none but the fields of its route's shape. False: it was refused. */
+bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */

@@ -10,6 +10,7 @@
 #include "serve/config.h"
 #include "serve/context.h"
 #include "serve/names.h"
+#include "serve/routes.h"
 #include "service/plain.h"
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -251,7 +252,8 @@ static void the_encoding_is_that_of_logged_bandit(void **state)
         {"33,3,199.5,?,Bonn,low", "{\"age\":33,\"gain\":3,\"height\":199.5,\"city\":\"Bonn\"}"},
         {"-5,1e6,300,DE,?,low", /* outside: as far as the range goes */
          "{\"age\":12,\"gain\":2000,\"height\":200.5,\"country\":\"DE\"}"}};
-    static const char *const keys[] = {"context", NULL};
+    const tacit__route *route = tacit__route_find("POST", "/v1/decide", &(const char *){NULL},
+                                                  &(size_t){0}, &(const char *){NULL});
     char path[300], columns[sizeof COLUMNS];
     server s;
     server_open(&s, TACIT_COMMAND, people);
@@ -291,10 +293,10 @@ static void the_encoding_is_that_of_logged_bandit(void **state)
             double features[16];
             bool has;
             const int n = snprintf(text, sizeof text, "{\"context\":%s}", lines[i][1]);
-            tacit__request r = {.body = text, .body_size = (size_t)n};
+            tacit__request r = {.route = route, .body = text, .body_size = (size_t)n};
             tacit__body b;
             assert_ok(tacit_rounds_begin(rounds, i, &visitor));
-            assert_true(tacit__body_open(&r, keys, &b));
+            assert_true(tacit__body_open(&r, &b));
             assert_true(tacit__context_read(&b, l, "context", &has, features) && has);
             assert_true(r.outside == (i + 1 == N_OF(lines)));
             assert_memory_equal(features, visitor.features, l->per_user * sizeof *features);
