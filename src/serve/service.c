@@ -12,6 +12,7 @@
 #include "noise/seal.h"
 #include "serve/http.h"
 #include "serve/key.h"
+#include "serve/left_out.h"
 #include "serve/routes.h"
 
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000 };
@@ -202,6 +203,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .log_context = s->log_context};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);

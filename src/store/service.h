@@ -235,4 +235,22 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
 
+/* --- The operator's own record: service_record.c ---------------------------------------------------- */
+
+/* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
+TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
+                                                const void *data, size_t size, tacit_error *err);
+/* All of them, in the order in which they were kept, with the names of their learners. It ends with the first failure of `each`.
+ * Whoever writes meanwhile is not in the way. */
+typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
+                                            const uint8_t *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,
+                                                 void *context, tacit_error *err);
+
+/* Every learner that the store has, and how many of its users wait to be learned from. */
+typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t waiting);
+TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
+                                                  tacit__vault_learner_fn *each, void *context,
+                                                  tacit_error *err);
+
 #endif

@@ -49,6 +49,9 @@ enum {
     SQL_REMEMBER,
     SQL_FORGET,
     SQL_FORGET_OLD,
+    SQL_RECORD,
+    SQL_RECORDS,
+    SQL_LEARNERS,
 };
 
 /* The column as bytes; NULL when it is empty. */

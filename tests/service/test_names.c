@@ -156,6 +156,19 @@ static void a_digest_tells_meanings_apart(void **state)
     tacit__service_config_free(&c);
 }
 
+/* What the server has said so far. */
+static const char *log_of(const server *s)
+{
+    static char text[8192];
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/err", s->directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
 /* --- Requests ------------------------------------------------------------------------------------- */
 
 /* Decides for a context, and returns the action's number; the answer is in `answer`. */
@@ -367,7 +380,7 @@ static void other_names_are_another_learner(void **state)
         BEGIN "  - {name: dose, space: {context: '%s', actions: [%s]}, users: 9, agent: " LIN "}\n";
     static const char *const changes[][2] = {{"age 17..91", "low, high"},
                                              {"age 17..90", "high, low"}};
-    char yaml[400], text[600], path[300];
+    char yaml[400];
     server s;
     (void)snprintf(yaml, sizeof yaml, form, "age 17..90", "low, high");
     begin(&s, yaml);
@@ -378,15 +391,39 @@ static void other_names_are_another_learner(void **state)
         server_rewrite(&s, yaml);
         assert_false(server_start(&s, &code));
         assert_int_equal(code, 2);
-        (void)snprintf(path, sizeof path, "%s/err", s.directory);
-        FILE *file = fopen(path, "r");
-        assert_non_null(file);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        (void)fclose(file);
-        assert_non_null(strstr(text, "the store has a learner 'dose' with other settings"));
+        assert_non_null(strstr(log_of(&s), "the store has a learner 'dose' with other settings"));
         (void)snprintf(yaml, sizeof yaml, form, "age   17..90", "low, high");
         server_rewrite(&s, yaml);
         assert_true(server_start(&s, NULL));
+    }
+    end(&s);
+}
+
+static void learners_that_the_file_has_not_are_told_of(void **state)
+{
+    (void)state;
+    static const char other[] = BEGIN "  - {name: dose, space: {context: " COLUMNS ", " DOSES
+                                      "}, users: 100, agent: " LIN "}\n";
+    char decision[1024];
+    server s;
+    begin(&s, people);
+    assert_null(strstr(log_of(&s), "that the file has not"));
+    decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"ada\"}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "walk", 1);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_rewrite(&s, other);
+    assert_true(server_start(&s, NULL));
+    const char *text = log_of(&s);
+    assert_null(strstr(text, "learner dose that the file has not"));
+    for (const char *const *name = (const char *const[]){"clip", "free", "walk", NULL};
+         *name != NULL; name++) {
+        char line[200];
+        (void)snprintf(line, sizeof line,
+                       "the store has a learner %s that the file has not: it is not served, and 0 "
+                       "of its users wait in the store",
+                       *name);
+        assert_non_null(strstr(text, line));
     }
     end(&s);
 }
@@ -443,6 +480,7 @@ int main(void)
         cmocka_unit_test(names_are_told_to_whoever_asks),
         cmocka_unit_test(who_must_say_who_they_are_is_refused_without),
         cmocka_unit_test(other_names_are_another_learner),
+        cmocka_unit_test(learners_that_the_file_has_not_are_told_of),
         cmocka_unit_test(the_simulator_knows_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
