@@ -12,6 +12,7 @@
 #include "serve/config_learner.h"
 #include "serve/fields.h"
 #include "serve/names.h"
+#include "serve/room.h"
 #include "serve/space.h"
 
 static const char *const keys[] = {"listen", "store",   "key",    "tls",
@@ -97,7 +98,7 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     const struct {
         const char *key;
         uint64_t low, high, *out;
-    } numbers[] = {{"body", 64, 1 << 26, &l.body},
+    } numbers[] = {{"body", 64, TACIT__MOST_BODY, &l.body},
                    {"header", 1024, 1 << 20, &l.header},
                    {"connections", 1, 100000, &l.connections},
                    {"per_address", 0, 100000, &l.per_address},
@@ -226,7 +227,8 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
 {
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
-        status = tacit__space_open(&c->learners[i], err);
+        if ((status = tacit__space_open(&c->learners[i], err)) == TACIT_OK)
+            status = tacit__room_check(&c->learners[i], err);
     return status;
 }
 

@@ -9,7 +9,12 @@
 #include "worlds/columns.h"
 
 /* Stated choices. */
-enum { TACIT__MAX_LEARNERS = 64, TACIT__MAX_NAME = 64, TACIT__MAX_FEATURES = 4096 };
+enum {
+    TACIT__MAX_LEARNERS = 64,
+    TACIT__MAX_NAME = 64,
+    TACIT__MAX_FEATURES = 4096, /* of an action */
+    TACIT__MOST_BODY = 1 << 26  /* bytes that limits.body can be */
+};
 
 typedef struct tacit__learner_config {
     const char *name;
@@ -28,6 +33,7 @@ typedef struct tacit__learner_config {
     bool user_required;      /* who gives no `user` is refused */
     bool log_decisions;      /* the operator keeps a record of them */
     size_t per_user;         /* features of one situation; 0: states are numbered */
+    uint64_t most_body;      /* limits.body */
     uint64_t plan_every;     /* users */
     tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
 } tacit__learner_config;

@@ -172,6 +172,7 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
     if (status == TACIT_OK)
         status = tacit__field_count(c->yaml, node, "users", 1, TACIT_MAX_EPISODES,
                                     &l->request.episodes, err);
+    l->most_body = c->limits.body;
     l->plan_every = 1;
     if (status == TACIT_OK)
         status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);

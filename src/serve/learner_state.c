@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "serve/learner_inside.h"
 #include "serve/names.h"
+#include "serve/room.h"
 
 enum { MAX_LINES = 64 };
 
@@ -288,6 +289,9 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
                            l->config->request.kind);
     if (status == TACIT_OK)
         status = create_monitor(l->config, &l->monitor, err);
+    if (status == TACIT_OK && size > 0)
+        status = tacit__room_check_report(
+            l->config, size + (l->monitor != NULL ? TACIT__MONITOR_REPORT : 0), err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);
     if (status == TACIT_OK)

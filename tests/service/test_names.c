@@ -428,6 +428,66 @@ static void learners_that_the_file_has_not_are_told_of(void **state)
     end(&s);
 }
 
+/* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes them, in full. */
+static void learners_whose_requests_do_not_fit_are_refused_at_start(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 16384 }; /* 128 features of 128 actions */
+    static const char *const form = "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: "
+                                    "%s}\nlearners:\n  - {name: %s, users: "
+                                    "9, space: {%s},\n     agent: {kind: %s}}\n";
+    static const struct {
+        const char *body, *name, *space, *agent, *message;
+    } cases[] = {
+        {"262144", "wide", "features: 128, actions: 128", "lin-ucb, privacy: {model: none}",
+         "tacit: service.yaml:6: requests to learner 'wide' may have 410112 bytes, but limits.body "
+         "is 262144; write limits: {body: 410112}\n"},
+        {"67108864", "vast", "features: 4096, actions: 100000", "lin-ucb, privacy: {model: none}",
+         "tacit: service.yaml:6: requests to learner 'vast' may have 10240000512 bytes, more than "
+         "any limits.body (67108864): it needs a smaller space\n"},
+        {"64", "small", "states: 2, actions: 2, horizon: 1", "ucbvi, privacy: {model: none}", NULL},
+        {"1024", "device", "states: 30, actions: 2, horizon: 1",
+         "dp-ucbvi, privacy: {model: local, epsilon: 1}", NULL},
+    };
+    static char yaml[600], body[NUMBERS * 26 + 100];
+    server s;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        int code = 0;
+        (void)snprintf(yaml, sizeof yaml, form, cases[i].body, cases[i].name, cases[i].space,
+                       cases[i].agent);
+        server_open(&s, TACIT_COMMAND, yaml);
+        assert_false(server_start(&s, &code));
+        assert_true(code == 2 || code == 3);
+        if (cases[i].message != NULL)
+            assert_string_equal(log_of(&s), cases[i].message);
+        const char *said = strstr(log_of(&s), "write limits: {body: ");
+        if (said != NULL) { /* with what it asks for, it starts */
+            char limit[32];
+            (void)snprintf(limit, sizeof limit, "%.*s", (int)strspn(said + 21, "0123456789"),
+                           said + 21);
+            (void)snprintf(yaml, sizeof yaml, form, limit, cases[i].name, cases[i].space,
+                           cases[i].agent);
+            server_rewrite(&s, yaml);
+            server_token(&s, "all", "admin", s.token);
+            if (!server_start(&s, NULL))
+                fail_msg("%s", log_of(&s));
+        } else {
+            assert_int_equal(i, 1);
+        }
+        if (i == 0) {
+            size_t n = (size_t)snprintf(body, sizeof body, "{\"context\":[");
+            for (size_t j = 0; j < NUMBERS; j++)
+                n += (size_t)snprintf(body + n, sizeof body - n, "%s%.16e", j > 0 ? "," : "",
+                                      -1e-3 - 1e-9 * (double)j);
+            (void)snprintf(body + n, sizeof body - n, "]}");
+            const int status = server_post(&s, "/v1/decide", body, answer);
+            if (status != 200)
+                fail_msg("status %d: %s", status, answer);
+        }
+        end(&s);
+    }
+}
+
 /* The simulator plays people of a file against named columns, with the features that it has made itself. */
 static void the_simulator_knows_names(void **state)
 {
@@ -481,6 +541,7 @@ int main(void)
         cmocka_unit_test(who_must_say_who_they_are_is_refused_without),
         cmocka_unit_test(other_names_are_another_learner),
         cmocka_unit_test(learners_that_the_file_has_not_are_told_of),
+        cmocka_unit_test(learners_whose_requests_do_not_fit_are_refused_at_start),
         cmocka_unit_test(the_simulator_knows_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
