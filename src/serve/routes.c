@@ -12,6 +12,18 @@
 #define OUTSIDE                                                                                    \
     "; `outside`: true, if what was sent lay outside the learner's space and was cut into it "     \
     "(`outside: clip`)"
+#define LEARNED                                                                                    \
+    "; `learned`: false, if nothing that comes of it will be learned: the user has taken part "    \
+    "before, the learner has had all its users, or the store is a copy"
+#define BATCH                                                                                      \
+    "an array of up to 1000 such objects is a batch: 200, an array in the same order, each with "  \
+    "`status` and `body`, what it would have been answered alone; one that fails changes nothing " \
+    "for the others\n"
+#define BYTES                                                                                      \
+    "in place of JSON, with `Content-Type: application/octet-stream`: the numbers of `context`, "  \
+    "8 bytes each (IEEE 754, low byte first); then `?learner=` and `?step=` are in the query, "    \
+    "and "                                                                                         \
+    "`user` is in a header `Tacit-User`\n"
 #define REUSED "422 `key_reused`: the key was used for another request"
 
 const tacit__route tacit__routes[] = {
@@ -20,18 +32,18 @@ const tacit__route tacit__routes[] = {
      "to a request with a key.",
      KEY
      "`learner`: its name; may be left out if there is one\n"
-     "`user`: an opaque id, up to 256 bytes, kept as a keyed hash; a user takes part once in each "
-     "learner",
-     "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970)\n"
-     "409 `taken_part`: this user has taken part already\n" REUSED},
+     "`user`: an opaque id, up to 256 bytes, kept as a keyed hash; a user is learned from once in "
+     "each learner, and gets actions as often as they come",
+     "201: `episode` (its id), `learner`, `horizon`, `expires` (seconds since 1970)" LEARNED
+     "\n" REUSED},
     {"POST", "/v1/episodes/{id}/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide,
      "The action for the user's present situation, by the current billboard.",
      KEY
      "`state`: a whole number, or `context`: [actions x features] numbers, as the learner's space "
      "says\n"
-     "`step`: from 0; may be left out: the first step that was not yet observed",
+     "`step`: from 0; may be left out: the first step that was not yet observed\n" BYTES,
      "200: `action`, `probability` (of this action), `version` (of the policy), `step`, `decision` "
-     "(its id)" OUTSIDE "\n"
+     "(its id)" OUTSIDE LEARNED "\n"
      "410 `expired`: the episode is too old\n" REUSED},
     {"POST", "/v1/episodes/{id}/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "What came of a decision. Rewards may come later than the next decision, and in any order. A "
@@ -39,19 +51,23 @@ const tacit__route tacit__routes[] = {
      "`decision`: the id that decide gave; it is the idempotency key, and a header of that name is "
      "not looked at\n"
      "`reward`: from 0 to 1; may come in a later call\n"
-     "`next_state` or `next_context`: where it led; needed for the last of several steps",
-     "200: `status` is `open` (more is expected), `finished` (will be learned), or `full` (the "
-     "budget is spent: not learned)" OUTSIDE "\n"
-     "409 `contradiction`: it was told otherwise before; `taken_part`: the user did so in another "
-     "episode\n"
-     "410 `expired`"},
+     "`next_state` or `next_context`: where it led; needed for the last of several steps\n" BATCH,
+     "200: `status` is `open` (more is expected), `finished` (will be learned), `full` (the "
+     "budget is spent), or `taken_part` (the user did so in another episode); with the last two, "
+     "and `open` after the last user, `learned` is false, and what was told is not kept" OUTSIDE
+     "\n"
+     "409 `contradiction`: it was told otherwise before, also if the episode is finished by now\n"
+     "410 `expired`\n"
+     "503 `copy`: the store is a copy, and only the original learns; `crowded`: too many episodes "
+     "are open"},
     {"POST", "/v1/decide", TACIT__SCOPE_DECIDE, tacit__handle_decide_once,
      "Opens an episode of one step and decides in it, for learners with horizon 1.",
-     KEY "`learner`, `user`: as for episodes\n`state` or `context`: as for decide",
-     "200: as for decide\n" REUSED},
+     KEY "`learner`, `user`: as for episodes\n`state` or `context`: as for decide\n" BYTES BATCH
+         "the key of a batch is that of each element, with its place in the array",
+     "200: as for decide\n413 `too_large`: a batch of more than 1000 elements\n" REUSED},
     {"POST", "/v1/observe", TACIT__SCOPE_OBSERVE, tacit__handle_observe,
      "The same as observe above: the decision's id tells the episode.",
-     "`decision`, `reward`, `next_state`, `next_context`: as above", "as above"},
+     "`decision`, `reward`, `next_state`, `next_context`: as above, or a batch", "as above"},
     {"GET", "/v1/billboard", TACIT__SCOPE_OPEN, tacit__handle_billboard,
      "What anybody may read and act by: the policy, and under local privacy what a device needs to "
      "make its report. With an `ETag`, which is another one for every version and every learner; "
@@ -72,6 +88,7 @@ const tacit__route tacit__routes[] = {
      "`learner`: as above\n`report`: base64url",
      "202: `status` is `taken`, or `full` (the budget is spent: not learned), or `late` (the model "
      "that it was made by has been replaced: not learned)\n"
+     "503 `copy`: the store is a copy, and only the original learns\n"
      "422 `report`: it was made for another learner, or no device can have made it\n" REUSED},
     {"GET", "/v1/learners", TACIT__SCOPE_READ, tacit__handle_learners,
      "All learners and how far they are.", "",
@@ -199,7 +216,7 @@ static void put_lines(tacit__text *out, const char *title, const char *lines)
     if (lines[0] == '\0')
         return;
     tacit__text_print(out, "%s:\n\n", title);
-    while (*lines != '\0') {
+    while (*lines != '\0') { /* the last may end with a newline, or not */
         size_t length = strcspn(lines, "\n");
         tacit__text_put(out, "- ");
         tacit__text_add(out, lines, length);
@@ -256,13 +273,13 @@ void tacit__routes_reference(tacit__text *out)
              "| 403 | the token has not the scope |\n"
              "| 404 | there is no such route, learner or episode |\n"
              "| 405 | the route has another method, which `Allow` names |\n"
-             "| 409 | it contradicts what was said before, or the user has taken part |\n"
+             "| 409 | it contradicts what was said before, or the learner is of another kind |\n"
              "| 410 | the episode is too old |\n"
-             "| 413 | the body is too large |\n"
+             "| 413 | the body is too large, or a batch |\n"
              "| 422 | a field is missing, unknown or out of range; nothing has changed |\n"
              "| 429 | the token asks too often; `Retry-After` says when to come back |\n"
-             "| 503 | the store cannot be written, or is full, or the service stops; nothing was "
-             "acknowledged |\n"
+             "| 503 | the store cannot be written, or is full, or a copy, or the service stops; "
+             "nothing was acknowledged |\n"
              "\n"
              "What is not HTTP/1.0 or HTTP/1.1 as libmicrohttpd reads it is answered by "
              "libmicrohttpd, in HTML: 400, 413, 414, 431, 505. "
