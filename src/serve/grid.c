@@ -21,7 +21,7 @@ void tacit__grid_round(double step, size_t n, double *x)
 {
     const double per_step = 1 / step;
     for (size_t i = 0; i < n; i++)
-        x[i] = integer_of(per_step, x[i]) * step;
+        x[i] = integer_of(per_step, x[i]) * step + 0.0; /* -0 is 0 */
 }
 
 void tacit__grid_pack(double step, size_t n, const double *x, uint8_t *out)
