@@ -61,7 +61,7 @@ _tacit() {
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         serve)
-            words='--reference --help'
+            words='--reference --openapi --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         token | store)

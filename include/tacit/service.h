@@ -49,6 +49,8 @@ TACIT_API void tacit_service_close(tacit_service *service);
 
 /* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built without the server. */
 TACIT_API char *tacit_service_reference(void);
+/* The same as OpenAPI 3.1, in JSON. */
+TACIT_API char *tacit_service_openapi(void);
 
 /* --- What a service file promises, before anything is served --------------------------------------- */
 

@@ -15,12 +15,13 @@
 
 static const char help[] =
     "usage: tacit serve FILE.yaml\n"
-    "       tacit serve --reference\n"
+    "       tacit serve --reference | --openapi\n"
     "\n"
     "Serves decisions over HTTP, learns from what comes of them, and keeps the promise of\n"
     "privacy that FILE.yaml states. The store is made where there is none.\n"
     "\n"
     "  --reference  print the HTTP reference (docs/reference/http.md)\n"
+    "  --openapi    print the same as OpenAPI 3.1, for tools that make clients\n"
     "\n"
     "SIGTERM and SIGINT finish what was begun and exit with 0; SIGHUP reads tokens and\n"
     "certificate again. A key for the store is taken from the file that `key` names, from the\n"
@@ -31,8 +32,9 @@ static const char help[] =
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
     "  tacit serve examples/service/service.yaml\n";
 
-enum { REFERENCE = 1, HELP };
+enum { REFERENCE = 1, OPENAPI, HELP };
 static const struct option options[] = {{"reference", no_argument, NULL, REFERENCE},
+                                        {"openapi", no_argument, NULL, OPENAPI},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
 
@@ -42,9 +44,9 @@ static void say(void *context, const char *line)
     (void)fprintf(stderr, "tacit: %s\n", line);
 }
 
-static int print_reference(void)
+/* Takes the text. */
+static int print_text(char *text)
 {
-    char *text = tacit_service_reference();
     if (text == NULL)
         return cli_failed(TACIT_UNSUPPORTED, NULL);
     (void)fputs(text, stdout);
@@ -127,7 +129,9 @@ int cli_serve(int argc, char **argv)
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
         switch (code) {
         case REFERENCE:
-            return print_reference();
+            return print_text(tacit_service_reference());
+        case OPENAPI:
+            return print_text(tacit_service_openapi());
         case HELP:
         case 'h':
             (void)fputs(help, stdout);

@@ -38,6 +38,11 @@ char *tacit_service_reference(void)
     return NULL;
 }
 
+char *tacit_service_openapi(void)
+{
+    return NULL;
+}
+
 tacit_status tacit_token_create(const tacit_service_options *options, const char *name,
                                 const char *scopes, char token[TACIT_TOKEN_SIZE], tacit_error *err)
 {

@@ -212,7 +212,7 @@ static enum MHD_Result settle_and_answer(exchange *e)
 /* Features as bytes. Everything else is taken for JSON, whatever it is called. */
 static bool is_binary(const char *type)
 {
-    static const char name[] = "application/octet-stream";
+    static const char name[] = TACIT__BYTES;
     return type != NULL && strncasecmp(type, name, sizeof name - 1) == 0 &&
            strchr("; \t", type[sizeof name - 1]) != NULL;
 }
@@ -238,7 +238,8 @@ static enum MHD_Result handle(exchange *e)
     r->if_none_match = header(e->connection, "If-None-Match");
     r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
     r->user = header(e->connection, "Tacit-User");
-    r->binary = is_binary(header(e->connection, "Content-Type"));
+    r->binary =
+        tacit__route_takes_bytes(r->route) && is_binary(header(e->connection, "Content-Type"));
     r->body = e->body;
     r->body_size = e->size;
     r->resume = resume;

@@ -157,10 +157,9 @@ static void answer_open(tacit__request *r)
 
 bool tacit__handle_open(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL ||
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL ||
         !begin_episode(&b, r->chosen, &r->ticket) || !tacit__again_recall(r, &r->ticket, &found) ||
         (!found && !foresee(r, &r->ticket)))
         return true;
@@ -289,13 +288,12 @@ static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool
 
 bool tacit__handle_decide(tacit__request *r)
 {
-    static const char *const keys[] = {"state", "context", "step", NULL};
     tacit__body b;
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                             r->path_id_length, t, NULL))
         return tacit__refuse(r, 404, "no_episode", NULL, "there is no such episode");
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint64_t step = 0;
@@ -314,10 +312,9 @@ bool tacit__handle_decide(tacit__request *r)
 
 static bool decide_once(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", "state", "context", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.horizon != 1)
         return tacit__refuse(r, 409, "episodes", "learner",

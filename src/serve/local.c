@@ -128,11 +128,10 @@ static bool read_report(tacit__request *r, const tacit__body *b)
 
 bool tacit__handle_report(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "report", NULL};
     char name[TACIT__MAX_NAME + 1];
     tacit__body b;
     bool has;
-    if (!tacit__body_open(r, keys, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
+    if (!tacit__body_open(r, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
         return true;
     r->chosen = tacit__service_learner(r->service, has ? name : r->learner);
     if (r->chosen == NULL)

@@ -307,10 +307,9 @@ static bool is_known(tacit__request *r, const tacit__learner_config *c)
 
 static bool observe(tacit__request *r)
 {
-    static const char *const keys[] = {"decision", "reward", "next_state", "next_context", NULL};
     tacit__body b;
     uint8_t *place = NULL;
-    bool go_on = tacit__body_open(r, keys, &b) && read_decision(&b, &r->ticket, &place);
+    bool go_on = tacit__body_open(r, &b) && read_decision(&b, &r->ticket, &place);
     if (go_on) {
         r->chosen = tacit__joint_learner(r, &r->ticket);
         const tacit__learner_config *c =

@@ -95,9 +95,8 @@ typedef struct tacit__body {
 
 /* The nodes of the whole body, valid until another body is parsed in this thread, or the request ends. NULL: refused. */
 const tacit__json_node *tacit__body_parse(tacit__request *r);
-/* The body as an object that has none but these keys (NULL-terminated); one without any if it is not JSON but bytes. False: it was
- * refused. */
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body);
+/* The body as an object that has none but the fields of its route's shape; one without any if it is bytes. False: it was refused. */
+bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */

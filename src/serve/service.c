@@ -362,13 +362,23 @@ void tacit_service_close(tacit_service *s)
     tacit__free_secret(s, sizeof *s);
 }
 
-char *tacit_service_reference(void)
+static char *written(void (*write)(tacit__text *out))
 {
     tacit__text out = {0};
-    tacit__routes_reference(&out);
+    write(&out);
     if (out.failed) {
         tacit__text_destroy(&out);
         return NULL;
     }
     return out.data;
+}
+
+char *tacit_service_reference(void)
+{
+    return written(tacit__routes_reference);
+}
+
+char *tacit_service_openapi(void)
+{
+    return written(tacit__routes_openapi);
 }
