@@ -8,6 +8,8 @@
 
 _Static_assert(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES == TACIT__SEAL_BYTES,
                "seal");
+_Static_assert(crypto_shorthash_KEYBYTES == TACIT__SHORT_KEY && crypto_shorthash_BYTES == 8,
+               "short hash");
 _Static_assert(crypto_secretbox_KEYBYTES == TACIT__KEY_BYTES, "key");
 
 static void start(void)
@@ -59,6 +61,15 @@ void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, si
                        uint8_t *out, size_t size)
 {
     TACIT__REQUIRE(crypto_generichash(out, size, data, n, key, TACIT__KEY_BYTES) == 0);
+}
+
+uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n)
+{
+    uint8_t bytes[crypto_shorthash_BYTES];
+    uint64_t out;
+    (void)crypto_shorthash(bytes, data, n, key);
+    memcpy(&out, bytes, sizeof out);
+    return out;
 }
 
 void tacit__random_bytes(void *out, size_t n)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -208,6 +209,14 @@ static enum MHD_Result settle_and_answer(exchange *e)
     return answer(e);
 }
 
+/* Features as bytes. Everything else is taken for JSON, whatever it is called. */
+static bool is_binary(const char *type)
+{
+    static const char name[] = TACIT__BYTES;
+    return type != NULL && strncasecmp(type, name, sizeof name - 1) == 0 &&
+           strchr("; \t", type[sizeof name - 1]) != NULL;
+}
+
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
@@ -227,6 +236,10 @@ static enum MHD_Result handle(exchange *e)
     r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
     r->idempotency = header(e->connection, "Idempotency-Key");
     r->if_none_match = header(e->connection, "If-None-Match");
+    r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
+    r->user = header(e->connection, "Tacit-User");
+    r->binary =
+        tacit__route_takes_bytes(r->route) && is_binary(header(e->connection, "Content-Type"));
     r->body = e->body;
     r->body_size = e->size;
     r->resume = resume;
@@ -303,8 +316,7 @@ void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **co
     tacit__caller_allow(http->callers, e->caller, 2 * tacit__http_timeout(http));
     settle(e);
     tacit__free_secret(e->body, e->capacity);
-    tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
-    tacit__text_destroy(&e->request.answer);
+    tacit__request_clear(&e->request);
     tacit__free_secret(e, sizeof *e);
     atomic_fetch_sub(&http->requests, 1);
 }

@@ -133,9 +133,45 @@ unsigned tacit__service_admit(tacit_service *s, const char *bearer, unsigned sco
 
 typedef struct sweeping {
     tacit__job job;
+    const tacit_service *service;
     int64_t before;
-    uint64_t n, forgotten;
+    uint64_t n, forgotten, most; /* most: of what a learner was told */
 } sweeping;
+
+/* Whether somebody's reports come, and not episodes. */
+static bool is_local(const tacit_service *s, size_t i)
+{
+    return s->config.learners[i].request.guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+/* Whether there are finished episodes that are too old to be told anything, of which it is still known what was told. Looked up first, so
+ * that an idle service writes nothing. */
+static bool knows_old(tacit_service *s, int64_t before)
+{
+    bool has = false;
+    pthread_mutex_lock(&s->reader_lock);
+    for (size_t i = 0; i < s->config.n_learners && !has; i++)
+        if (!is_local(s, i) && tacit__vault_has_told(s->reader, tacit__learner_id(s->learners[i]),
+                                                     before, &has, NULL) != TACIT_OK)
+            break;
+    pthread_mutex_unlock(&s->reader_lock);
+    return has;
+}
+
+static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *err)
+{
+    const tacit_service *s = w->service;
+    tacit_status status = TACIT_OK;
+    w->most = 0;
+    for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
+        uint64_t n = 0;
+        if (!is_local(s, i))
+            status = tacit__vault_forget_told(vault, tacit__learner_id(s->learners[i]), w->before,
+                                              SWEEP_MOST, &n, err);
+        w->most = n > w->most ? n : w->most;
+    }
+    return status;
+}
 
 static tacit_status apply_sweeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
@@ -143,6 +179,8 @@ static tacit_status apply_sweeping(tacit__job *job, tacit__vault *vault, tacit_e
     tacit_status status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->n, err);
     if (status == TACIT_OK)
         status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
+    if (status == TACIT_OK)
+        status = forget_told(w, vault, err);
     return status;
 }
 
@@ -153,17 +191,19 @@ static void *sweep(void *context)
     while (!s->stop) {
         pthread_mutex_unlock(&s->stop_lock);
         sweeping w = {.job = {.apply = apply_sweeping},
+                      .service = s,
                       .before = tacit__service_now() - (int64_t)s->config.expire};
-        if ((atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers)) &&
+        if ((atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers) ||
+             knows_old(s, w.before)) &&
             tacit__scribe_wait(s->scribe, &w.job) == TACIT_OK) {
             atomic_fetch_sub(&s->open_episodes, w.n);
             atomic_fetch_add(&s->expired, w.n);
         }
         struct timespec until;
         (void)clock_gettime(CLOCK_MONOTONIC, &until); /* whatever time it is said to be */
-        until.tv_sec += w.n == SWEEP_MOST || w.forgotten == SWEEP_MOST ? 0
-                        : s->config.expire < SWEEP_SECONDS             ? 1
-                                                                       : SWEEP_SECONDS;
+        until.tv_sec += w.n == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.most == SWEEP_MOST ? 0
+                        : s->config.expire < SWEEP_SECONDS                                     ? 1
+                                                           : SWEEP_SECONDS;
         pthread_mutex_lock(&s->stop_lock);
         if (!s->stop)
             (void)pthread_cond_timedwait(&s->stop_news, &s->stop_lock, &until);
@@ -209,6 +249,10 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);
         tacit__key_derive(key, "tacit service: requests", s->key_again);
+        uint8_t told[TACIT__KEY_BYTES];
+        tacit__key_derive(key, "tacit service: told", told);
+        memcpy(s->key_told, told, sizeof s->key_told);
+        tacit__wipe(told, sizeof told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(key, sizeof key);

@@ -7,6 +7,7 @@
 
 #include <tacit/service.h>
 
+#include "noise/seal.h"
 #include "serve/config.h"
 #include "serve/learner.h"
 #include "serve/request.h"
@@ -37,6 +38,7 @@ struct tacit_service {
     tacit_log_fn *log;
     void *log_context;
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
         [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
     tacit__vault *vault; /* the scribe's, while there is one */

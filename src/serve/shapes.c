@@ -14,9 +14,9 @@
 #define USER                                                                                       \
     {                                                                                              \
         "user", "text 1..256", OPTIONAL,                                                           \
-            "an opaque id, kept as a keyed hash; a user takes part once in each learner. It is "   \
-            "taken as it is: another spelling is another user. Needed where the learner's space "  \
-            "has `user: required`"                                                                 \
+            "an opaque id, kept as a keyed hash; each is learned from once in a learner, and "     \
+            "decided for always. It is taken as it is: another spelling is another user. Needed "  \
+            "where the learner's space has `user: required`"                                       \
     }
 #define STATE                                                                                      \
     {                                                                                              \
@@ -35,6 +35,12 @@
         "outside", "true", OPTIONAL,                                                               \
             "there if what was sent lay outside the learner's space and was cut into it "          \
             "(`outside: clip`)"                                                                    \
+    }
+#define LEARNED                                                                                    \
+    {                                                                                              \
+        "learned", "false", OPTIONAL,                                                              \
+            "there if nothing that comes of it is learned: the user has taken part in another "    \
+            "episode, the learner has had all its users, or the store is a copy"                   \
     }
 #define STEP                                                                                       \
     {                                                                                              \
@@ -74,25 +80,31 @@ const tacit__shape tacit__shape_report = {
 
 /* --- What is answered --------------------------------------------------------------------------- */
 
-static const tacit__shape episode = {"Episode", "An episode that was opened.",
-                                     FIELDS({"episode", "text", REQUIRED, "its id"},
-                                            {"learner", "text", REQUIRED, "its name"},
-                                            {"horizon", "count", REQUIRED, "steps that it has"},
-                                            {"expires", "count", REQUIRED, "seconds since 1970"})};
+static const tacit__shape episode = {
+    "Episode", "An episode that was opened.",
+    FIELDS({"episode", "text", REQUIRED, "its id"}, {"learner", "text", REQUIRED, "its name"},
+           {"horizon", "count", REQUIRED, "steps that it has"},
+           {"expires", "count", REQUIRED, "seconds since 1970"}, LEARNED)};
 
 static const tacit__shape decision = {
     "Decision", "What to do.",
     FIELDS({"action", "count | text", REQUIRED, "from 0, or its name where actions have names"},
            {"probability", "number 0..1", REQUIRED, "of this action"},
            {"version", "count", REQUIRED, "of the policy"}, STEP,
-           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE)};
+           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, LEARNED)};
 
 static const tacit__shape observed = {
     "Observed", "What was made of an observation.",
-    FIELDS({"status", "'open' | 'finished' | 'full'", REQUIRED,
+    FIELDS({"status", "'open' | 'finished' | 'full' | 'taken_part'", REQUIRED,
             "`open`: more is expected; `finished`: it will be learned; `full`: the budget is "
-            "spent, so it is not learned"},
-           STEP, OUTSIDE)};
+            "spent; `taken_part`: the user did so in another episode. With the last two nothing "
+            "is learned, and nothing that was told is kept"},
+           STEP, OUTSIDE, LEARNED)};
+
+static const tacit__shape one_of_many = {
+    "OneOfMany", "The answer to one element of a batch.",
+    FIELDS({"status", "count", REQUIRED, "as of a request of its own"},
+           {"body", "Decision | Observed | Error", REQUIRED, "as of a request of its own"})};
 
 static const tacit__shape reported = {
     "Reported", "What was made of a report.",
@@ -283,6 +295,7 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &episode,
                                              &decision,
                                              &observed,
+                                             &one_of_many,
                                              &reported,
                                              &billboard,
                                              &learners,
@@ -321,8 +334,8 @@ const tacit__error_row tacit__errors[] = {
      "there is no such learner, or several, and none is named"},
     {404, "no_episode", TACIT__WHEN_SAID, NULL, "there is no such episode"},
     {405, "method", TACIT__WHEN_NOWHERE, "Allow", "the route has another method"},
-    {409, "taken_part", TACIT__WHEN_SAID, NULL, "this user has taken part already"},
-    {409, "contradiction", TACIT__WHEN_SAID, NULL, "the step was told otherwise before"},
+    {409, "contradiction", TACIT__WHEN_SAID, NULL,
+     "the step was told otherwise before, also if the episode is finished by now"},
     {409, "finished", TACIT__WHEN_SAID, NULL, "the episode has no further steps"},
     {409, "episodes", TACIT__WHEN_SAID, NULL,
      "the learner has episodes of several steps: open one first"},
@@ -330,7 +343,8 @@ const tacit__error_row tacit__errors[] = {
      "the learner is local: devices act by the billboard and send reports"},
     {409, "not_local", TACIT__WHEN_SAID, NULL, "the learner is not local: it takes no reports"},
     {410, "expired", TACIT__WHEN_SAID, NULL, "the episode is too old"},
-    {413, "too_large", TACIT__WHEN_ASKED, NULL, "the body is larger than `limits.body`"},
+    {413, "too_large", TACIT__WHEN_ASKED, NULL,
+     "the body is larger than `limits.body`, or a batch has more than 1000 elements"},
     {422, "unknown_field", TACIT__WHEN_BODY, NULL, "the body has a field that does not exist"},
     {422, "missing", TACIT__WHEN_BODY, NULL, "a field, or a header, is missing"},
     {422, "out_of_range", TACIT__WHEN_BODY, NULL,
@@ -340,7 +354,9 @@ const tacit__error_row tacit__errors[] = {
     {500, "internal", TACIT__WHEN_SAID, NULL, "the learner could not decide"},
     {503, "store", TACIT__WHEN_SAID, NULL,
      "the store cannot be read or written; nothing was acknowledged"},
-    {503, "crowded", TACIT__WHEN_SAID, NULL, "too many episodes are open"},
+    {503, "crowded", TACIT__WHEN_SAID, "Retry-After", "too many episodes are open"},
+    {503, "copy", TACIT__WHEN_SAID, "Retry-After",
+     "the store is a copy, and only the original learns; nothing was acknowledged"},
     {503, "memory", TACIT__WHEN_ASKED, NULL, "out of memory"},
     {503, "stopping", TACIT__WHEN_ASKED, NULL, "the service stops"},
     {0},

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "agents/agent.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "serve/fields.h"
@@ -229,5 +230,7 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
             err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
     tacit__known_tell(&l->known, &l->request);
+    l->chosen_only =
+        l->per_user > 0 && l->request.bandit != NULL && tacit__agent_chosen_only(l->request.kind);
     return TACIT_OK;
 }

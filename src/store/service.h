@@ -142,6 +142,25 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
                                               const uint8_t *person, int64_t opened,
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
+/* Ends the open episode of somebody who is not learned from: nothing of it is left, and who is claimed by it has not taken part. */
+TACIT_MUST_USE tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
+                                             const uint8_t key[TACIT__VAULT_KEY],
+                                             const uint8_t *person, tacit_error *err);
+/* Keeps a digest of what was told in an episode that was just taken, which was opened at this time; and what was kept: *known is
+ * false if there is none of this size. It is forgotten with episodes that were opened before `opened`, at most `most` at a time;
+ * *has is whether there are such. */
+TACIT_MUST_USE tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
+                                                   const uint8_t key[TACIT__VAULT_KEY],
+                                                   int64_t opened, const void *digest, size_t size,
+                                                   tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY], void *digest,
+                                              size_t size, bool *known, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner,
+                                                  int64_t opened, bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner,
+                                                     int64_t opened, uint64_t most, uint64_t *n,
+                                                     tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);

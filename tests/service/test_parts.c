@@ -155,15 +155,15 @@ static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
                            .probability = 0.25},
                       back;
         tacit__text text = {0};
-        double *x = NULL;
+        uint8_t *x = NULL;
         for (size_t i = 0; i < n; i++)
             features[i] = (double)i / 300;
-        tacit__ticket_write(key, &t, features, &text);
+        tacit__ticket_write(key, &t, (const uint8_t *)features, &text);
         assert_true(
             tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
         assert_memory_equal(&t, &back, sizeof t);
         if (n > 0)
-            assert_memory_equal(features, x, n * sizeof *x);
+            assert_memory_equal(features, x, n * sizeof *features);
         tacit__free(x);
         assert_false(
             tacit__ticket_read(other, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
@@ -197,12 +197,12 @@ static void who_is_not_learned_from_is_only_counted(void **state)
     tacit__episode e = tacit__episode_view(&c, bytes);
     tacit__told told = {.state = 7,
                         .action = 1,
-                        .features = features,
+                        .place = (const uint8_t *)features,
                         .has_reward = true,
                         .has_next = true,
                         .reward = 0.5,
                         .next_state = 9,
-                        .next_features = features};
+                        .next_place = (const uint8_t *)features};
     assert_true(tacit__episode_tell(&e, &told, &field)); /* before the last user came */
     for (size_t h = 0; h < STEPS; h++) {
         assert_false(tacit__episode_is_finished(&e));
@@ -250,7 +250,7 @@ static void episodes_grow_in_any_order(void **state)
             }
         }
         assert_true(tacit__episode_is_finished(&e) && tacit__episode_length(&e) == 3);
-        tacit_trajectory t = tacit__episode_trajectory(&e);
+        tacit_trajectory t = tacit__episode_trajectory(&e, NULL);
         assert_true(t.states[0] == 0 && t.states[2] == 2 && t.states[3] == 4 && t.actions[1] == 1);
         assert_true(t.rewards[2] == 0.5 && tacit__episode_mean(&e) == 0.25 && t.features == NULL);
     }
