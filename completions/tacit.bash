@@ -66,7 +66,7 @@ _tacit() {
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export --help'
+                words='check backup export decisions --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
                 words='--name --scopes --help'

@@ -46,6 +46,10 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
     tacit_agent_destroy(agent);
     l->agent.space = cli_space_text(q, l->space);
     l->agent.names = cli_names_text(l->facts, l->names);
+    l->agent.record = l->facts->log_decisions
+                          ? "every decision and what came of it is kept, sealed, for the operator "
+                            "(log_decisions): their own record, outside the promise below"
+                          : NULL;
     return status;
 }
 
@@ -84,6 +88,8 @@ static json_t *learner_json(const learner *l)
         return NULL;
     (void)json_object_set_new(out, "space", cli_space_json(l->facts));
     (void)json_object_set_new(out, "users", json_integer((json_int_t)l->facts->request->episodes));
+    if (l->facts->log_decisions)
+        (void)json_object_set_new(out, "log_decisions", json_true());
     (void)json_object_set_new(out, "monitor",
                               l->monitor.explanation != NULL ? cli_findings_json(&l->monitor)
                                                              : json_null());

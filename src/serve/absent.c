@@ -120,3 +120,10 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i
     (void)file, (void)i, (void)out;
     return refuse(err);
 }
+
+tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
+                                   void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
+    return refuse(err);
+}

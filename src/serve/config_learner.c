@@ -7,8 +7,8 @@
 #include "serve/fields.h"
 #include "serve/space.h"
 
-static const char *const learner_keys[] = {"name",  "space",      "users",
-                                           "agent", "plan_every", "monitor"};
+static const char *const learner_keys[] = {"name",       "space",   "users",        "agent",
+                                           "plan_every", "monitor", "log_decisions"};
 static const char *const monitor_keys[] = {"epsilon", "delta", "delta_above_one_over_users"};
 
 typedef tacit__service_config config;
@@ -150,6 +150,11 @@ static tacit_status check_local(const config *c, const tacit__node *learner,
                                 "encodes; devices of a local learner make their own features: "
                                 "features: %zu, shared: no",
                                 l->known.features);
+    if (l->log_decisions)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(learner, "log_decisions")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "log_decisions is for models joint and none; of a local learner "
+                                "the service sees neither decisions nor what came of them");
     if (l->user_required)
         return tacit__yaml_fail(c->yaml, tacit__node_get(space, "user")->line, err,
                                 TACIT_UNSUPPORTED,
@@ -176,6 +181,8 @@ tacit_status tacit__learner_config_read(const tacit__service_config *c, const ta
     l->plan_every = 1;
     if (status == TACIT_OK)
         status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(c->yaml, node, "log_decisions", &l->log_decisions, err);
     if (status == TACIT_OK)
         status = read_agent(c, node, l, err);
     if (status == TACIT_OK)

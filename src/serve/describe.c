@@ -83,7 +83,8 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     tacit__names_describe(c, out);
     if (c->user_required)
         tacit__text_put(out, ",\"user\":\"required\"");
-    tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
+    tacit__text_print(out, "},\"episodes\":%llu%s", (unsigned long long)q->episodes,
+                      c->log_decisions ? ",\"log_decisions\":true" : "");
 }
 
 tacit_guarantee tacit__describe_together(const tacit__learner_config *c)

@@ -197,9 +197,11 @@ static void answer_decision(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint8_t *place = NULL;
     t->kind = TACIT__TICKET_DECISION;
-    t->packed = c->chosen_only;
-    t->n_features = (uint32_t)(c->chosen_only ? c->known.features : c->per_user);
-    if (c->per_user > 0) {
+    t->packed = c->chosen_only && !c->log_decisions; /* the record has all actions' features */
+    t->n_features = (uint32_t)(t->packed ? c->known.features : c->per_user);
+    if (c->log_decisions) {
+        place = r->data;
+    } else if (c->per_user > 0) {
         place = r->data + c->per_user * sizeof(double);
         tacit__place_pack(c, (const double *)(void *)r->data, t->action, place);
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "noise/seal.h"
+#include "serve/episode.h"
 #include "serve/ticket.h"
 
 /* "-2.2250738585072014e-308" and a comma; names of fields, a learner and a user. */
@@ -46,9 +47,9 @@ tacit_status tacit__room_check(const tacit__learner_config *c, tacit_error *err)
     const size_t numbers = c->per_user * NUMBER, columns = columns_size(c->context.columns),
                  place = numbers > columns ? numbers : columns,
                  next = c->request.horizon > 1 ? place : 0,
+                 carried = c->log_decisions ? c->per_user * sizeof(double) : tacit__place_size(c),
                  observation =
-                     next + TACIT__BASE64_SIZE(sizeof(tacit__ticket) +
-                                               c->per_user * sizeof(double) + TACIT__SEAL_BYTES);
+                     next + TACIT__BASE64_SIZE(sizeof(tacit__ticket) + carried + TACIT__SEAL_BYTES);
     return check(c, "requests to", FRAME + (place > observation ? place : observation), err);
 }
 

@@ -161,7 +161,9 @@ static const tacit__shape about = {
            {"guarantee", "Guarantee | null", REQUIRED, "of the learner alone; null: none"},
            {"agent", "Agent", REQUIRED, "who learns"},
            {"space", "Space", REQUIRED, "of situations and actions"},
-           {"episodes", "count", REQUIRED, "users that it was declared for"})};
+           {"episodes", "count", REQUIRED, "users that it was declared for"},
+           {"log_decisions", "true", OPTIONAL,
+            "there if the operator keeps a record of decisions, which is outside the promise"})};
 
 static const tacit__shape costs = {
     "Costs", "What users pay beside the learner.",
