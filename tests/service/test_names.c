@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <tacit/client.h>
 #include <tacit/noise.h>
 #include <tacit/world.h>
 
@@ -488,6 +489,33 @@ static void learners_whose_requests_do_not_fit_are_refused_at_start(void **state
     }
 }
 
+/* Devices act by numbers, which are places in the billboard's list of names. */
+static void devices_read_a_billboard_with_names(void **state)
+{
+    (void)state;
+    static const char yaml[] = BEGIN "  - {name: ours, space: {states: 2, actions: [stay, go], "
+                                     "horizon: 1}, users: 50, agent: " LOCAL "}\n";
+    server s;
+    begin(&s, yaml);
+    assert_int_equal(server_get(&s, "/v1/billboard", answer), 200);
+    const char *body = strstr(answer, "\r\n\r\n");
+    body = body != NULL ? body + 4 : answer;
+    assert_non_null(strstr(body, "\"action_names\":[\"stay\",\"go\"]"));
+    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    uint32_t action = 9;
+    double probability = 0;
+    if (tacit_client_create(body, strlen(body), &terms, &client, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tacit_client_describe(client)->n_actions, 2);
+    assert_ok(
+        tacit_client_act(client, &(tacit_situation){.state = 1}, &action, &probability, &err));
+    assert_true(action < 2 && probability > 0);
+    tacit_client_destroy(client);
+    end(&s);
+}
+
 /* The simulator plays people of a file against named columns, with the features that it has made itself. */
 static void the_simulator_knows_names(void **state)
 {
@@ -542,6 +570,7 @@ int main(void)
         cmocka_unit_test(other_names_are_another_learner),
         cmocka_unit_test(learners_that_the_file_has_not_are_told_of),
         cmocka_unit_test(learners_whose_requests_do_not_fit_are_refused_at_start),
+        cmocka_unit_test(devices_read_a_billboard_with_names),
         cmocka_unit_test(the_simulator_knows_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
