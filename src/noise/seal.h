@@ -38,6 +38,8 @@ enum { TACIT__SHORT_KEY = 16 };
 uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n);
 
 void tacit__random_bytes(void *out, size_t n);
+/* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of which a service needs many. */
+void tacit__random_few(void *out, size_t n);
 /* In [0, 1), a multiple of 2^-53. */
 double tacit__random_unit(void);
 

@@ -107,9 +107,8 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
     *found = false;
     if (!r->keyed)
         return true;
-    pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status = recall(r, r->service->reader, &memory, t, NULL);
-    pthread_mutex_unlock(&r->service->reader_lock);
+    tacit_status status = recall(r, tacit__service_read(r->service), &memory, t, NULL);
+    tacit__service_read_end(r->service);
     if (status != TACIT_OK)
         return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     if (memory == TACIT__VAULT_OTHER)

@@ -28,7 +28,7 @@ typedef struct exchange {
     tacit__caller *caller;
     struct timespec start;
     char *body;
-    size_t size, capacity;
+    size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
     atomic_int phase;
 } exchange;
@@ -153,10 +153,11 @@ static bool store_body(exchange *e, const char *data, size_t size)
         return e->size < OVERFLOW_TIMES * limit;
     }
     if (e->size + size > e->capacity) {
-        size_t capacity = e->capacity < 1024 ? 1024 : e->capacity;
+        size_t capacity = e->capacity > 0 ? e->capacity : e->expected;
+        capacity = capacity < 64 ? 64 : capacity;
         while (capacity < e->size + size)
             capacity *= 2;
-        char *larger = tacit__alloc(capacity, 1);
+        char *larger = tacit__alloc_brief(capacity, 1);
         if (larger == NULL)
             return false;
         if (e->size > 0)
@@ -260,7 +261,7 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info->socket_context == NULL) /* it could not be begun, and is shut down */
         return MHD_NO;
-    exchange *e = tacit__alloc(1, sizeof *e);
+    exchange *e = tacit__alloc_brief(1, sizeof *e);
     if (e == NULL)
         return MHD_NO;
     *context = e;
@@ -272,7 +273,10 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     atomic_fetch_add(&http->requests, 1);
     if (admit(e, url, method, version)) {
         const char *length = header(connection, "Content-Length");
-        allow(e, length != NULL ? strtoull(length, NULL, 10) : http->service->config.limits.body);
+        const uint64_t most = http->service->config.limits.body;
+        e->expected =
+            length != NULL ? (size_t)strtoull(length, NULL, 10) : 0; /* not above `most` */
+        allow(e, length != NULL ? e->expected : most);
         return MHD_YES;
     }
     e->handled = true;

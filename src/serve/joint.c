@@ -80,7 +80,7 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
-        tacit__random_bytes(t->episode, sizeof t->episode);
+        tacit__random_few(t->episode, sizeof t->episode);
     if (!has)
         return true;
     memcpy(user, &t->learner, sizeof t->learner);
@@ -97,10 +97,9 @@ static bool foresee(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
     if (t->has_person && !returning) {
-        pthread_mutex_lock(&r->service->reader_lock);
-        tacit_status status = tacit__vault_has_person(r->service->reader, t->learner, t->person,
-                                                      t->episode, &returning, NULL);
-        pthread_mutex_unlock(&r->service->reader_lock);
+        tacit_status status = tacit__vault_has_person(tacit__service_read(r->service), t->learner,
+                                                      t->person, t->episode, &returning, NULL);
+        tacit__service_read_end(r->service);
         if (status != TACIT_OK)
             return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     }
@@ -151,7 +150,7 @@ static void answer_open(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
-    tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, &r->answer);
+    tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, r->keyed, &r->answer);
     tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}",
                       c->name, c->request.horizon,
                       (long long)r->ticket.opened + (long long)r->service->config.expire,
@@ -210,9 +209,12 @@ static void answer_decision(tacit__request *r)
     tacit__names_put_action(c, t->action, &r->answer);
     tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
-    tacit__text_print(&r->answer, ",\"version\":%llu,\"step\":%lu,\"decision\":\"",
-                      (unsigned long long)t->version, (unsigned long)t->step);
-    tacit__ticket_write(r->service->key_ticket, t, place, &r->answer);
+    tacit__text_put(&r->answer, ",\"version\":");
+    tacit__text_count(&r->answer, t->version);
+    tacit__text_put(&r->answer, ",\"step\":");
+    tacit__text_count(&r->answer, t->step);
+    tacit__text_put(&r->answer, ",\"decision\":\"");
+    tacit__ticket_write(r->service->key_ticket, t, place, r->keyed, &r->answer);
     tacit__text_put(&r->answer, "\"");
     tacit__text_put(&r->answer, tacit__joint_learned(t->unlearned == TACIT__LEARNED));
     tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
@@ -250,10 +252,9 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     uint8_t *data = NULL;
     size_t size = 0;
     bool seen = false;
-    pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status =
-        tacit__vault_held(r->service->reader, t->learner, t->episode, &data, &size, &seen, NULL);
-    pthread_mutex_unlock(&r->service->reader_lock);
+    tacit_status status = tacit__vault_held(tacit__service_read(r->service), t->learner, t->episode,
+                                            &data, &size, &seen, NULL);
+    tacit__service_read_end(r->service);
     *n = 0;
     const size_t own = tacit__episode_size(c);
     uint8_t *bytes = status == TACIT_OK && size > 0 ? tacit__alloc(own, 1) : NULL;

@@ -13,6 +13,7 @@
 #include "serve/http.h"
 #include "serve/key.h"
 #include "serve/left_out.h"
+#include "serve/readings.h"
 #include "serve/routes.h"
 
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000 };
@@ -224,6 +225,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err);
     if (status == TACIT_OK)
+        status = tacit__readings_open(s, key, err);
+    if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
     bool answers = false;
@@ -354,6 +357,7 @@ void tacit_service_close(tacit_service *s)
     }
     tacit__scribe_destroy(s->scribe);
     tacit__vault_close(s->reader);
+    tacit__readings_close(s);
     tacit__vault_close(s->vault);
     tacit__free(s->guests);
     (void)pthread_mutex_destroy(&s->reader_lock);

@@ -45,6 +45,8 @@ struct tacit_service {
     tacit__scribe *scribe;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
+    struct tacit__reading *readings; /* for requests: as many as there are threads that serve */
+    size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     pthread_mutex_t guest_lock;
     tacit__guest *guests;
@@ -66,6 +68,10 @@ struct tacit_service {
 /* The learner of this name, or the only one if name is NULL; else NULL. */
 tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);
 tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64_t id);
+
+/* A reading connection for a moment of a request, to be given back by the same thread. */
+tacit__vault *tacit__service_read(tacit_service *service);
+void tacit__service_read_end(tacit_service *service);
 
 /* Whether the bearer of this token may use a route: 200, 401 (nobody knows it), 403 (it may not), 429 (too often). */
 unsigned tacit__service_admit(tacit_service *service, const char *bearer, unsigned scope);

@@ -13,7 +13,7 @@ size_t tacit__ticket_place_size(const tacit__ticket *t)
 }
 
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const uint8_t *place, tacit__text *out)
+                         const uint8_t *place, bool alike, tacit__text *out)
 {
     size_t more = tacit__ticket_place_size(ticket), size = sizeof *ticket + more;
     uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
@@ -28,7 +28,7 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
         memcpy(plain, ticket, sizeof *ticket);
         if (more > 0)
             memcpy(plain + sizeof *ticket, place, more);
-        tacit__seal_alike(key, plain, size, sealed);
+        (alike ? tacit__seal_alike : tacit__seal)(key, plain, size, sealed);
         tacit__base64_write(sealed, size + TACIT__SEAL_BYTES, text);
         tacit__text_put(out, text);
     }

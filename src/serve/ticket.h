@@ -1,6 +1,6 @@
 /* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id are the facts themselves, sealed
  * with a key that only the service has: it can be asked about them after a crash, or days later, and an episode of which nothing
- * more is heard has cost nothing. Nobody else can read or make one. The same facts are the same id. */
+ * more is heard has cost nothing. Nobody else can read or make one. */
 #ifndef TACIT_SERVE_TICKET_H
 #define TACIT_SERVE_TICKET_H
 
@@ -42,9 +42,10 @@ typedef struct tacit__ticket {
 /* Bytes of the features that a decision's ticket carries. */
 size_t tacit__ticket_place_size(const tacit__ticket *ticket);
 
-/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. */
+/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. `alike`: the same facts are the same text, for
+ * answers that are given again; it costs a hash more. */
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const uint8_t *place, tacit__text *out);
+                         const uint8_t *place, bool alike, tacit__text *out);
 
 /* Reads one of this kind. *place, if wanted, is to be freed with tacit__free_secret; NULL if there is none. False: it is none. */
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,

@@ -338,14 +338,14 @@ static void a_ticket_of_an_earlier_version_is_understood(void **state)
                        .version = 1,
                        .probability = 1};
     tacit__text text = {0};
-    tacit__ticket_write(key, &t, (const uint8_t *)x, &text);
+    tacit__ticket_write(key, &t, (const uint8_t *)x, true, &text);
     assert_observed(&s, text.data, ",\"reward\":1", "finished");
     assert_observed(&s, text.data, ",\"reward\":1", "finished");
     server_wait_users(&s, "lin", 1);
     tacit__text_destroy(&text);
     t.n_features = 5; /* of no shape */
     t.episode[0] = 43;
-    tacit__ticket_write(key, &t, (const uint8_t *)x, &text);
+    tacit__ticket_write(key, &t, (const uint8_t *)x, true, &text);
     assert_error(observe(&s, text.data, ",\"reward\":1"), 422, "out_of_range", "decision");
     tacit__text_destroy(&text);
     end(&s);
