@@ -34,7 +34,7 @@ typedef struct tacit__learner_config {
     bool log_decisions;      /* the operator keeps a record of them */
     size_t per_user;         /* features of one situation; 0: states are numbered */
     bool chosen_only;        /* of these features the learner needs those of the chosen action */
-    uint64_t most_body;      /* limits.body */
+    uint64_t most_body;      /* limits.body; 0: any */
     uint64_t plan_every;     /* users */
     tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
 } tacit__learner_config;

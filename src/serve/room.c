@@ -27,7 +27,7 @@ static size_t columns_size(const tacit__columns_list *columns)
 static tacit_status check(const tacit__learner_config *c, const char *what, size_t needed,
                           tacit_error *err)
 {
-    if (needed <= c->most_body)
+    if (c->most_body == 0 || needed <= c->most_body)
         return TACIT_OK;
     if (needed > TACIT__MOST_BODY)
         return tacit__fail_at(err, TACIT_TOO_LARGE, c->request.file, (size_t)c->request.line,
