@@ -66,10 +66,11 @@ _tacit() {
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export decisions --help'
+                words='check backup export decisions events --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
-                words='--name --scopes --help'
+                words='--json --help'
+                [ "${COMP_WORDS[1]}" = store ] || words='--name --scopes --learner --users-per-day --expires --help'
                 [[ $current == -* ]] || words=$(compgen -f -- "$current")
             fi
             ;;

@@ -31,7 +31,7 @@ static size_t admit(size_t n, size_t size)
     if (planned_fault() || __builtin_mul_overflow(n == 0 ? 1 : n, size, &bytes) ||
         bytes > SIZE_MAX - ALIGNMENT)
         return 0;
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bytes = bytes > 0 ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
     if (bytes > allowance)
         return 0;
     if (allowance != SIZE_MAX)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <tacit/service.h>
 
@@ -41,7 +43,7 @@ static const struct option options[] = {{"reference", no_argument, NULL, REFEREN
 static void say(void *context, const char *line)
 {
     (void)context;
-    (void)fprintf(stderr, "tacit: %s\n", line);
+    (void)fprintf(stderr, "%s\n", line);
 }
 
 /* Takes the text. */
@@ -77,6 +79,19 @@ static void hear_signals(void)
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         (void)sigaction(numbers[i], &action, NULL);
+    /* others rotate logs or dump figures by these; here they mean nothing, which is no reason to end */
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGUSR1, &action, NULL);
+    (void)sigaction(SIGUSR2, &action, NULL);
+}
+
+/* The memory of this process has keys and what users told: nobody who may not read the store gets it from a core file, or by looking
+ * at the process with a debugger. */
+static void keep_memory_private(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 /* --- Service ------------------------------------------------------------------------------------ */
@@ -95,6 +110,7 @@ static int serve(const char *file)
         .file = file, .credentials = getenv("CREDENTIALS_DIRECTORY"), .log = say};
     tacit_error err = {0};
     tacit_service *service = NULL;
+    keep_memory_private();
     hear_signals();
     tacit_status status = tacit_service_open(&wish, &service, &err);
     if (status != TACIT_OK) {
@@ -113,10 +129,8 @@ static int serve(const char *file)
         }
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
-        say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
         tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
-    say(NULL, "stopping");
     cli_notify("STOPPING=1");
     tacit_service_close(service);
     return CLI_DONE;

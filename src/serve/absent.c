@@ -43,10 +43,11 @@ char *tacit_service_openapi(void)
     return NULL;
 }
 
-tacit_status tacit_token_create(const tacit_service_options *options, const char *name,
-                                const char *scopes, char token[TACIT_TOKEN_SIZE], tacit_error *err)
+tacit_status tacit_token_create(const tacit_service_options *options,
+                                const tacit_token_request *request, char token[TACIT_TOKEN_SIZE],
+                                tacit_error *err)
 {
-    (void)options, (void)name, (void)scopes, (void)token;
+    (void)options, (void)request, (void)token;
     return refuse(err);
 }
 
@@ -123,6 +124,14 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i
 
 tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
                                    void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
+    return refuse(err);
+}
+
+tacit_status tacit_store_events(const tacit_service_options *options,
+                                void (*each)(void *context, int64_t at, const char *what),
+                                void *context, tacit_error *err)
 {
     (void)options, (void)each, (void)context;
     return refuse(err);

@@ -51,11 +51,13 @@ bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const ui
             r, 422, needed && length == 0 ? "missing" : "out_of_range", "Idempotency-Key",
             "the header Idempotency-Key must have %d to %d characters", MIN_KEY, MAX_KEY);
     struct {
-        char path[32]; /* of the route, and in a batch #1, #2, ... */
+        uint8_t token[TACIT__TOKEN_HASH]; /* not its number, which another may have had before */
+        char path[32];                    /* of the route, and in a batch #1, #2, ... */
         int64_t learner;
         uint8_t episode[TACIT__VAULT_KEY];
         char key[MAX_KEY];
     } name = {.learner = learner};
+    memcpy(name.token, r->bearer.hash, sizeof name.token);
     size_t used = (size_t)snprintf(name.path, sizeof name.path, "%s", r->route->path);
     if (r->number > 0 && used < sizeof name.path)
         (void)snprintf(name.path + used, sizeof name.path - used, "#%lu", (unsigned long)r->number);
@@ -87,7 +89,7 @@ static tacit_status recall(const tacit__request *r, tacit__vault *vault,
                            tacit__vault_memory *memory, tacit__ticket *t, tacit_error *err)
 {
     note n;
-    int64_t oldest = tacit__service_now() - (int64_t)r->service->config.expire;
+    int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
     tacit_status status =
         tacit__vault_recall(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
     if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {

@@ -80,6 +80,7 @@ bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
     for (size_t i = 0; i < n; i++, at = nodes + at->next) {
         tacit__request *one = &b->element[i];
         *one = (tacit__request){.service = r->service,
+                                .bearer = r->bearer,
                                 .route = r->route,
                                 .path_id = r->path_id,
                                 .path_id_length = r->path_id_length,

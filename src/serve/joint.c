@@ -30,11 +30,10 @@ static tacit__learner *choose(const tacit__body *b)
     tacit__request *r = b->request;
     if (!tacit__body_text(b, "learner", &has, name, sizeof name))
         return NULL;
-    tacit__learner *l = tacit__service_learner(r->service, has ? name : r->learner);
+    tacit__learner *l = tacit__service_choose(r, has ? name : NULL);
     if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            has ? "there is no such learner" : "which learner is meant?");
-    else if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
+        return NULL;
+    if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
         (void)tacit__refuse(r, 409, "local", "learner",
                             "this learner is local: devices act by the billboard and send reports");
     else
@@ -76,7 +75,7 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
                          .has_person = has,
                          .learner = tacit__learner_id(l),
-                         .opened = tacit__service_now()};
+                         .opened = tacit__clock_now(&r->service->clock)};
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
@@ -111,7 +110,7 @@ static bool foresee(tacit__request *r, tacit__ticket *t)
 
 static bool is_expired(const tacit__request *r, const tacit__ticket *t)
 {
-    int64_t now = tacit__service_now(); /* a clock that went backwards makes nothing older */
+    int64_t now = tacit__clock_now(&r->service->clock); /* a crash may have set it back a little */
     return now > t->opened && (uint64_t)(now - t->opened) > r->service->config.expire;
 }
 
@@ -123,7 +122,7 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
                             "the learner of this episode is not served");
     else if (is_expired(r, t))
         (void)tacit__refuse(r, 410, "expired", NULL, "the episode is too old");
-    else
+    else if (tacit__service_may_use(r, l))
         return l;
     return NULL;
 }
@@ -151,10 +150,12 @@ static void answer_open(tacit__request *r)
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
     tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, r->keyed, &r->answer);
-    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}",
-                      c->name, c->request.horizon,
-                      (long long)r->ticket.opened + (long long)r->service->config.expire,
-                      tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
+    tacit__text_print(
+        &r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}", c->name,
+        c->request.horizon,
+        (long long)tacit__clock_wall(&r->service->clock,
+                                     r->ticket.opened + (int64_t)r->service->config.expire),
+        tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
 }
 
 bool tacit__handle_open(tacit__request *r)

@@ -14,11 +14,20 @@
 #include "serve/episode.h"
 #include "serve/joint.h"
 #include "serve/place.h"
+#include "serve/quota.h"
 #include "serve/record.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-typedef enum outcome { OPEN, FINISHED, FULL, RETURNING, CONTRADICTION, CROWDED } outcome;
+typedef enum outcome {
+    OPEN,
+    FINISHED,
+    FULL,
+    RETURNING,
+    CONTRADICTION,
+    CROWDED,
+    OVER_QUOTA
+} outcome;
 
 enum { CROWDED_SECONDS = 10 }; /* a stated choice: episodes finish, and old ones expire */
 
@@ -71,9 +80,14 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
     const tacit__ticket *t = &r->ticket;
     const tacit__digest_key key = {r->service->key_told, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
-    tacit_status status =
-        tacit__vault_take(vault, t->learner, t->episode, t->has_person ? t->person : NULL, NULL,
-                          r->data, tacit__episode_size(e->config), answer, err);
+    bool may = true;
+    tacit_status status = tacit__quota_ask(r, vault, &may, err);
+    if (status != TACIT_OK || !may) {
+        r->answer_code = OVER_QUOTA;
+        return status;
+    }
+    status = tacit__vault_take(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                               NULL, r->data, tacit__episode_size(e->config), answer, err);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
     uint8_t *digest = tacit__alloc(size, 1);
@@ -87,7 +101,7 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
         status = tacit__record_keep(
             vault, t->learner, e,
             extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
-    return status;
+    return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
 }
 
 /* Whether there is room for one more open episode; else that is the answer. */
@@ -118,6 +132,8 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
             ? take(r, vault, e, answer, err)
             : tacit__vault_hold(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
                                 t->opened, r->data, tacit__episode_size(e->config), answer, err);
+    if (*answer == TACIT__VAULT_SEEN)
+        return status; /* refused: the answer is there */
     r->learned = true;
     r->answer_code = finished ? FINISHED : OPEN;
     r->is_user = finished && *answer == TACIT__VAULT_TAKEN;
@@ -204,6 +220,8 @@ static void done(tacit__job *job, tacit_status status)
     } else if (r->answer_code == CONTRADICTION) {
         (void)tacit__refuse(r, 409, "contradiction", r->field,
                             "this step was told otherwise before");
+    } else if (r->answer_code == OVER_QUOTA) {
+        (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
         r->retry_after = CROWDED_SECONDS;
         (void)tacit__refuse(r, 503, "crowded", NULL, "too many episodes are open");

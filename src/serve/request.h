@@ -21,8 +21,18 @@ typedef enum tacit__scope {
     TACIT__SCOPE_ADMIN = 16 /* everything */
 } tacit__scope;
 
+/* Who asks: what handlers must know of the token; {0} where none is needed. */
+typedef struct tacit__bearer {
+    int64_t token; /* its number in the store */
+    uint8_t hash[TACIT__TOKEN_HASH];
+    uint64_t users_per_day;               /* 0: any number */
+    bool bound;                           /* it is for one learner */
+    const struct tacit__learner *learner; /* if bound; NULL: one that is not served */
+} tacit__bearer;
+
 struct tacit__request {
     tacit_service *service;
+    tacit__bearer bearer;
     const tacit__route *route;
     const char *path_id; /* the {id} of the path; not terminated */
     size_t path_id_length;

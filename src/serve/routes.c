@@ -78,7 +78,7 @@ const tacit__route tacit__routes[] = {
      .parameters = FIELDS(ID),
      .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
      .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
-     .errors = "no_episode no_learner contradiction expired crowded copy store"},
+     .errors = "no_episode no_learner contradiction expired crowded quota copy store"},
     {.method = "POST",
      .path = "/v1/decide",
      .scope = TACIT__SCOPE_DECIDE,
@@ -100,7 +100,7 @@ const tacit__route tacit__routes[] = {
      .summary = "The same as observe above: the decision's id tells the episode.",
      .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
      .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
-     .errors = "no_learner contradiction expired crowded copy store"},
+     .errors = "no_learner contradiction expired crowded quota copy store"},
     {.method = "GET",
      .path = "/v1/billboard",
      .scope = TACIT__SCOPE_OPEN,
@@ -126,11 +126,12 @@ const tacit__route tacit__routes[] = {
      .summary = "A privatized report, made by the user's own device (local privacy). A 2xx means "
                 "that it is on disk.",
      .parameters = FIELDS({"Idempotency-Key", "text 16..128", TACIT__IN_HEADER,
-                           "chosen at random; the same key counts once"}),
+                           "chosen at random; the same key counts once, and so do the same bytes "
+                           "under any key"}),
      .asks = ASKS({.shape = &tacit__shape_report}),
      .answers =
          ANSWERS({.status = 202, .type = "Reported", .help = "the device has done its part"}),
-     .errors = "no_learner not_local key_reused copy store"},
+     .errors = "no_learner not_local key_reused quota copy store"},
     {.method = "GET",
      .path = "/v1/learners",
      .scope = TACIT__SCOPE_READ,
@@ -171,9 +172,17 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_health,
      .name = "getHealth",
-     .summary = "Whether the service serves.",
-     .answers = ANSWERS({.status = 200, .type = "Health", .help = "it does"},
-                        {.status = 503, .type = "Health", .help = "the store cannot be written"})},
+     .summary = "Whether the service is alive: for what starts it again when it is not.",
+     .answers = ANSWERS({.status = 200, .type = "Health", .help = "it is"})},
+    {.method = "GET",
+     .path = "/readyz",
+     .scope = TACIT__SCOPE_OPEN,
+     .handle = tacit__handle_ready,
+     .name = "getReadiness",
+     .summary = "Whether the service can do all its work now: for what sends requests to it. It "
+                "recovers by itself.",
+     .answers = ANSWERS({.status = 200, .type = "Readiness", .help = "it can"},
+                        {.status = 503, .type = "Readiness", .help = "it cannot"})},
     {.method = "GET",
      .path = "/metrics",
      .scope = TACIT__SCOPE_READ,
@@ -264,6 +273,11 @@ bool tacit__route_has_error(const tacit__route *route, const tacit__error_row *e
         if (strlen(error->code) == length && memcmp(error->code, word, length) == 0)
             return true;
     return false;
+}
+
+bool tacit__route_only_reads(const tacit__route *route)
+{
+    return route->scope == TACIT__SCOPE_READ || strncmp(route->path, "/v1/", 4) != 0;
 }
 
 const tacit__scope_row tacit__scopes[] = {

@@ -111,6 +111,10 @@ typedef struct tacit__scope_row {
 
 extern const tacit__scope_row tacit__scopes[];
 extern const size_t tacit__n_scopes;
+
+/* Whether the admin listener has it: health, figures, the page and what the page shows; nothing that decides or learns. */
+bool tacit__route_only_reads(const tacit__route *route);
+
 const char *tacit__scope_name(unsigned scope);
 /* "decide,observe" as bits; false: one of them does not exist. */
 bool tacit__scopes_read(const char *text, unsigned *out);
@@ -148,6 +152,7 @@ bool tacit__handle_ledger(tacit__request *r);
 bool tacit__handle_guarantee(tacit__request *r);
 bool tacit__handle_history(tacit__request *r);
 bool tacit__handle_health(tacit__request *r);
+bool tacit__handle_ready(tacit__request *r);
 bool tacit__handle_metrics(tacit__request *r);
 bool tacit__handle_page(tacit__request *r);
 

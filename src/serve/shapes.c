@@ -82,9 +82,12 @@ const tacit__shape tacit__shape_report = {
 
 static const tacit__shape episode = {
     "Episode", "An episode that was opened.",
-    FIELDS({"episode", "text", REQUIRED, "its id"}, {"learner", "text", REQUIRED, "its name"},
-           {"horizon", "count", REQUIRED, "steps that it has"},
-           {"expires", "count", REQUIRED, "seconds since 1970"}, LEARNED)};
+    FIELDS(
+        {"episode", "text", REQUIRED, "its id"}, {"learner", "text", REQUIRED, "its name"},
+        {"horizon", "count", REQUIRED, "steps that it has"},
+        {"expires", "count", REQUIRED,
+         "seconds since 1970; an estimate, since time in which nothing is served does not count"},
+        LEARNED)};
 
 static const tacit__shape decision = {
     "Decision", "What to do.",
@@ -275,10 +278,19 @@ static const tacit__shape history = {
     FIELDS({"learner", "text", REQUIRED, "its name"},
            {"points", "[Point]", REQUIRED, "at most 1,000, in the order of users"})};
 
+#define REASONS "'failing' | 'copy' | 'learner' | 'stopping'"
+
 static const tacit__shape health = {
-    "Health", "Whether the service serves.",
-    FIELDS({"status", "'ok' | 'failing'", REQUIRED, "`failing`: the store cannot be written"},
+    "Health", "Whether the service is alive.",
+    FIELDS({"status", "'ok' | " REASONS, REQUIRED, "`ok`, or the first reason of readyz"},
            {"version", "text", REQUIRED, "of tacit"})};
+
+static const tacit__shape readiness = {
+    "Readiness", "Whether the service can do all its work now.",
+    FIELDS({"ready", "flag", REQUIRED, "whether there is no reason against it"},
+           {"reasons", "[" REASONS "]", REQUIRED,
+            "`failing`: the store cannot be written; `copy`: the store is a copy, so that nobody "
+            "learns; `learner`: a learner has failed; `stopping`: the service is being stopped"})};
 
 static const tacit__shape problem = {
     "Problem", "Why a request was refused.",
@@ -310,6 +322,7 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &history,
                                              &point,
                                              &health,
+                                             &readiness,
                                              &about,
                                              &costs,
                                              &figures,
@@ -326,11 +339,17 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
 
 const tacit__error_row tacit__errors[] = {
     {400, "host", TACIT__WHEN_ASKED, NULL, "HTTP/1.1 without a header Host"},
-    {400, "length", TACIT__WHEN_ASKED, NULL, "it cannot be told where the body ends"},
+    {400, "length", TACIT__WHEN_ASKED, NULL, "the body's end can be read in two ways"},
+    {400, "encoding", TACIT__WHEN_ASKED, NULL, "a Transfer-Encoding other than chunked"},
+    {400, "header", TACIT__WHEN_ASKED, NULL,
+     "a header that may come once came twice, or has a name that cannot be"},
+    {400, "path", TACIT__WHEN_ASKED, NULL, "the path or the query has control characters"},
     {400, "not_json", TACIT__WHEN_BODY, NULL, "the body is not JSON"},
     {400, "not_an_object", TACIT__WHEN_BODY, NULL, "the body is JSON, but no object"},
     {401, "token", TACIT__WHEN_TOKEN, "WWW-Authenticate", "there is no token, or nobody knows it"},
+    {401, "expired_token", TACIT__WHEN_TOKEN, "WWW-Authenticate", "the token has ended"},
     {403, "scope", TACIT__WHEN_TOKEN, NULL, "the token has not the scope"},
+    {403, "learner", TACIT__WHEN_TOKEN, NULL, "the token is for another learner"},
     {404, "no_route", TACIT__WHEN_NOWHERE, NULL, "there is no such route"},
     {404, "no_learner", TACIT__WHEN_SAID, NULL,
      "there is no such learner, or several, and none is named"},
@@ -353,6 +372,8 @@ const tacit__error_row tacit__errors[] = {
      "a field, or a header, is none that can be; nothing has changed"},
     {422, "key_reused", TACIT__WHEN_SAID, NULL, "the key was used for another request"},
     {429, "rate", TACIT__WHEN_TOKEN, "Retry-After", "the token asks too often"},
+    {429, "quota", TACIT__WHEN_SAID, "Retry-After",
+     "the token has brought all its users of this day"},
     {500, "internal", TACIT__WHEN_SAID, NULL, "the learner could not decide"},
     {503, "store", TACIT__WHEN_SAID, NULL,
      "the store cannot be read or written; nothing was acknowledged"},

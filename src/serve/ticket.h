@@ -31,7 +31,7 @@ typedef struct tacit__ticket {
     uint8_t unlearned;  /* of tacit__unlearned */
     uint8_t packed;     /* of decisions: features are integers of 4 bytes, not doubles */
     uint8_t padding[4];
-    int64_t learner, opened; /* opened: seconds since 1970 */
+    int64_t learner, opened; /* opened: by the service clock */
     uint8_t episode[TACIT__VAULT_KEY], person[TACIT__VAULT_KEY];
     /* of decisions */
     uint32_t step, state, action, n_features;

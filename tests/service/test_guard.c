@@ -310,7 +310,7 @@ static void every_route_asks_for_its_scope(void **state)
         {"report", "POST /v1/reports;"},
         {"read", "GET /v1/learners;GET /v1/ledger;GET /v1/guarantee;GET /v1/history;GET /metrics;"},
     };
-    static const char open[] = "GET /v1/billboard;GET /healthz;GET /;";
+    static const char open[] = "GET /v1/billboard;GET /healthz;GET /readyz;GET /;";
     enum { SCOPES = sizeof opens / sizeof *opens };
     server s;
     char tokens[SCOPES][128], all[2048] = "";
