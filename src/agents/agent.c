@@ -55,6 +55,13 @@ const tacit_agent_kind *tacit_agent_kind_find(const char *name)
     return family != NULL ? &family->kinds[kind] : NULL;
 }
 
+bool tacit__agent_chosen_only(const char *name)
+{
+    size_t kind;
+    const tacit__family *family = find(name, &kind);
+    return family != NULL && family->chosen_only;
+}
+
 static unsigned model_bit(tacit_guarantee g)
 {
     if (g.model == TACIT_MODEL_NONE)

@@ -28,6 +28,9 @@ struct tacit_agent {
 TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
                                                      uint8_t out[TACIT__KEY_BYTES]);
 
+/* Whether agents of this kind learn from the features of the chosen action alone, where users bring them. */
+bool tacit__agent_chosen_only(const char *kind);
+
 /* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the caller. */
 TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);

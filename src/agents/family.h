@@ -7,7 +7,9 @@
 typedef struct tacit__family {
     const tacit_agent_kind *kinds;
     size_t n_kinds;
-    bool looks_ahead;     /* at the state after the last step, in bandit worlds too */
+    bool looks_ahead; /* at the state after the last step, in bandit worlds too */
+    bool
+        chosen_only; /* of the features that users bring, those of the chosen action are looked at */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
      * range, counts are not 0, and a private request has noise. */

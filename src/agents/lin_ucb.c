@@ -523,6 +523,7 @@ static void forecast(const void *self, tacit_forecast *out)
 const tacit__family tacit__family_lin_ucb = {
     .kinds = kinds,
     .n_kinds = sizeof kinds / sizeof *kinds,
+    .chosen_only = true,
     .create = create,
     .destroy = destroy,
     .plan = plan,

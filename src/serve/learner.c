@@ -47,6 +47,28 @@ static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
             tacit__ledger_label(ledgers[i], key);
 }
 
+static tacit_status learn_episode(tacit__learner *l, const uint8_t *data, size_t size,
+                                  tacit_error *err)
+{
+    const tacit__learner_config *c = l->config;
+    const size_t own = (tacit__episode_size(c) + 7) / 8, room = c->chosen_only ? c->per_user : 0;
+    double *bytes = tacit__alloc(own + room, sizeof *bytes);
+    tacit_status status = TACIT_OK;
+    if (bytes == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (!tacit__episode_read(c, data, size, bytes)) {
+        status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
+    } else {
+        tacit__episode e = tacit__episode_view(c, bytes);
+        tacit_trajectory t = tacit__episode_trajectory(&e, bytes + own);
+        status = tacit_agent_learn(l->agent, &t, err);
+        if (status == TACIT_OK && l->monitor != NULL)
+            status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
+    }
+    tacit__free_secret(bytes, (own + room) * sizeof *bytes);
+    return status;
+}
+
 static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES],
                               uint8_t *data, size_t size, tacit_error *err)
 {
@@ -55,15 +77,9 @@ static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_
     pthread_mutex_lock(&l->agent_lock);
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL) {
         status = absorb(l, data, size, err);
-    } else if (size != tacit__episode_size(c)) {
-        status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
     } else {
-        tacit__episode e = tacit__episode_view(c, data);
-        tacit_trajectory t = tacit__episode_trajectory(&e);
         label(l, key);
-        status = tacit_agent_learn(l->agent, &t, err);
-        if (status == TACIT_OK && l->monitor != NULL)
-            status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
+        status = learn_episode(l, data, size, err);
     }
     pthread_mutex_unlock(&l->agent_lock);
     return status;
@@ -294,6 +310,20 @@ tacit__learner_figures tacit__learner_look(tacit__learner *l)
     tacit__learner_figures figures = l->figures;
     pthread_mutex_unlock(&l->lock);
     return figures;
+}
+
+const char *tacit__learner_closed(const tacit__learner *l, const char **why)
+{
+    if (!l->figures.closed) /* set when it was made */
+        return NULL;
+    *why = "this store is a copy and learns nothing: tell it to the original";
+    return "copy";
+}
+
+bool tacit__learner_is_open(tacit__learner *l)
+{
+    tacit__learner_figures figures = tacit__learner_look(l);
+    return !figures.closed && figures.accepted < figures.limit;
 }
 
 const tacit_plan *tacit__learner_plan(const tacit__learner *l)

@@ -59,6 +59,11 @@ typedef struct tacit__learner_figures {
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_look(tacit__learner *learner);
 
+/* Why it takes nothing from anybody, as an error's code and a sentence; NULL: it does. */
+const char *tacit__learner_closed(const tacit__learner *learner, const char **why);
+/* Whether one more user would be learned from: it is not closed, and has not had all its users. */
+bool tacit__learner_is_open(tacit__learner *learner);
+
 /* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */
 const tacit_plan *tacit__learner_plan(const tacit__learner *learner);
 const tacit_plan *tacit__learner_monitor_plan(const tacit__learner *learner);

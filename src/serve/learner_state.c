@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "serve/learner_inside.h"
+#include "serve/names.h"
+#include "serve/room.h"
 
 enum { MAX_LINES = 64 };
 
@@ -244,14 +246,15 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
 static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;
-    uint8_t fingerprint[TACIT__KEY_BYTES], *state = NULL;
+    uint8_t fingerprint[TACIT__KEY_BYTES], names[TACIT__KEY_BYTES] = {0}, *state = NULL;
     size_t size = 0;
     bool found = false;
     tacit__digest((tacit__bytes[]){{l->agent->fingerprint, sizeof l->agent->fingerprint},
                                    {&c->plan_every, sizeof c->plan_every},
                                    {&c->monitor.epsilon, sizeof c->monitor.epsilon},
-                                   {&c->monitor.delta, sizeof c->monitor.delta}},
-                  4, fingerprint);
+                                   {&c->monitor.delta, sizeof c->monitor.delta},
+                                   {names, tacit__names_digest(c, names)}},
+                  5, fingerprint);
     tacit_status status = tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err);
     if (status != TACIT_OK)
         return status;
@@ -286,6 +289,9 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
                            l->config->request.kind);
     if (status == TACIT_OK)
         status = create_monitor(l->config, &l->monitor, err);
+    if (status == TACIT_OK && size > 0)
+        status = tacit__room_check_report(
+            l->config, size + (l->monitor != NULL ? TACIT__MONITOR_REPORT : 0), err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);
     if (status == TACIT_OK)

@@ -34,6 +34,7 @@ static const struct {
     {"number", "\"type\":\"number\"", "minimum", "maximum"},
     {"flag", "\"type\":\"boolean\"", NULL, NULL},
     {"true", "\"const\":true", NULL, NULL},
+    {"false", "\"const\":false", NULL, NULL},
     {"null", "\"type\":\"null\"", NULL, NULL},
     {"base64url",
      "\"type\":\"string\",\"contentEncoding\":\"base64url\",\"pattern\":\"^[A-Za-z0-9_-]*$\"", NULL,
@@ -213,13 +214,18 @@ static void put_body(tacit__text *out, const tacit__content *c)
         tacit__text_put(out, "}}");
 }
 
-/* Headers by name, into "headers" that *open says are begun. */
+/* Headers by name, into "headers" that *open says are begun; each once. */
 static void put_headers(tacit__text *out, const char *names, bool *open)
 {
     const char *word;
-    for (size_t n; names != NULL && tacit__next_word(&names, &word, &n); *open = true)
-        tacit__text_print(out, "%s\"%.*s\":{\"$ref\":\"#/components/headers/%.*s\"}",
-                          *open ? "," : ",\"headers\":{", (int)n, word, (int)n, word);
+    for (size_t n; names != NULL && tacit__next_word(&names, &word, &n); *open = true) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "\"%.*s\":", (int)n, word);
+        if (*open && out->data != NULL && strstr(out->data, key) != NULL)
+            continue;
+        tacit__text_print(out, "%s%s{\"$ref\":\"#/components/headers/%.*s\"}",
+                          *open ? "," : ",\"headers\":{", key, (int)n, word);
+    }
 }
 
 /* What a route may answer with one status. */

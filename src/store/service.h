@@ -149,6 +149,25 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
                                               const uint8_t *person, int64_t opened,
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
+/* Ends the open episode of somebody who is not learned from: nothing of it is left, and who is claimed by it has not taken part. */
+TACIT_MUST_USE tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
+                                             const uint8_t key[TACIT__VAULT_KEY],
+                                             const uint8_t *person, tacit_error *err);
+/* Keeps a digest of what was told in an episode that was just taken, which was opened at this time; and what was kept: *known is
+ * false if there is none of this size. It is forgotten with episodes that were opened before `opened`, at most `most` at a time;
+ * *has is whether there are such. */
+TACIT_MUST_USE tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
+                                                   const uint8_t key[TACIT__VAULT_KEY],
+                                                   int64_t opened, const void *digest, size_t size,
+                                                   tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY], void *digest,
+                                              size_t size, bool *known, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner,
+                                                  int64_t opened, bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner,
+                                                     int64_t opened, uint64_t most, uint64_t *n,
+                                                     tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);
@@ -270,5 +289,23 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 /* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
+
+/* --- The operator's own record: service_record.c ---------------------------------------------------- */
+
+/* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
+TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
+                                                const void *data, size_t size, tacit_error *err);
+/* All of them, in the order in which they were kept, with the names of their learners. It ends with the first failure of `each`.
+ * Whoever writes meanwhile is not in the way. */
+typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
+                                            const uint8_t *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,
+                                                 void *context, tacit_error *err);
+
+/* Every learner that the store has, and how many of its users wait to be learned from. */
+typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t waiting);
+TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
+                                                  tacit__vault_learner_fn *each, void *context,
+                                                  tacit_error *err);
 
 #endif

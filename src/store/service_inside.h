@@ -44,6 +44,10 @@ enum {
     SQL_HOLD,
     SQL_HELD,
     SQL_LET_GO,
+    SQL_END_CLAIM,
+    SQL_KEEP_TOLD,
+    SQL_HAS_TOLD,
+    SQL_FORGET_TOLD,
     SQL_NEXT,
     SQL_RECALL,
     SQL_REMEMBER,
@@ -55,6 +59,9 @@ enum {
     SQL_USE_QUOTA,
     SQL_EVENT,
     SQL_FORGET_EVENT,
+    SQL_RECORD,
+    SQL_RECORDS,
+    SQL_LEARNERS,
 };
 
 /* The column as bytes; NULL when it is empty. */

@@ -289,7 +289,7 @@ static uint8_t *make_user(const scene *s, tacit_agent *device, uint64_t seed)
     if (device == NULL)
         return bytes;
     size_t size = 0;
-    tacit_trajectory t = tacit__episode_trajectory(&e);
+    tacit_trajectory t = tacit__episode_trajectory(&e, NULL);
     assert_ok(tacit_agent_report(device, NULL, NULL, &size, NULL));
     uint8_t *report = malloc(size);
     assert_ok(tacit_agent_report(device, &t, report, &size, NULL));
