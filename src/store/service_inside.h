@@ -20,10 +20,12 @@ enum {
     SQL_FIND_LEARNER,
     SQL_ADD_LEARNER,
     SQL_KEEP,
+    SQL_SHOW,
     SQL_KEEP_LINE,
     SQL_STATE,
     SQL_PART,
-    SQL_DROP_EDITION,
+    SQL_NEW_PART,
+    SQL_DROP_PARTS,
     SQL_EDITION,
     SQL_STATE_SIZE,
     SQL_READ_PARTS,
@@ -73,6 +75,9 @@ TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
 /* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
                                                     uint8_t **out, size_t *out_size,
