@@ -155,7 +155,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
 tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
 {
     const double start = tacit__learner_now();
-    keeping k = {.job = {.apply = apply_keeping}, .learner = l};
+    keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
     tacit_status status = tacit__learner_save(l, err);
     if (status == TACIT_OK)
         status = tacit__edition_open(&k.edition, l->state, l->state_size, err);
@@ -192,7 +192,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
 {
-    dropping d = {.job = {.apply = apply_dropping}, .learner = l, .more = true};
+    dropping d = {.job = {.apply = apply_dropping, .bulk = true}, .learner = l, .more = true};
     tacit_status status = TACIT_OK;
     while (d.more && status == TACIT_OK)
         status = tacit__scribe_wait(l->scribe, &d.job);
