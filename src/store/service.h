@@ -57,6 +57,10 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
+/* From now on the log is brought into the file by `empty_log` alone, which does so if it has grown by so many pages; it is then
+ * written over from its beginning. */
+void tacit__vault_watch_log(tacit__vault *vault);
+void tacit__vault_empty_log(tacit__vault *vault, int pages);
 /* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
 bool tacit__vault_settle(tacit__vault *vault);
 

@@ -11,6 +11,8 @@ struct tacit__vault {
     bool made; /* with the lock: the store was made before */
     bool keyed, copy, answers_counted;
     uint64_t answers; /* rows of that table, if they were counted */
+    int log_pages,
+        log_tried; /* length of the log, and at which it was last brought into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
     uint8_t key_proof[TACIT__KEY_BYTES];
 };
