@@ -89,6 +89,7 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
         return status;
     if (l->row.users == l->kept)
         l->unkept_since = tacit__learner_now();
+    l->input_size = size;
     l->row.taken = number;
     l->row.users++;
     tacit_billboard board;

@@ -18,8 +18,7 @@ enum {
     MAX_LINES = 64,
     SMALL = 1 << 16, /* bytes that take no longer to write than the sync that follows */
     SPARSE = 20,
-    LONGEST_MS = 2000,
-    INPUTS = 64 /* that are removed in one transaction: 1 MB of the largest usual ones */
+    LONGEST_MS = 2000
 };
 
 double tacit__learner_now(void)
@@ -187,17 +186,22 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 {
     dropping *d = (dropping *)job;
     const tacit__vault_learner *row = &d->learner->row;
-    return tacit__vault_drop_inputs(vault, row->id, INPUTS, &d->more, err);
+    /* as many bytes as a part of a state */
+    const size_t most = TACIT__VAULT_PART / (d->learner->input_size + 1) + 1;
+    return tacit__vault_drop_inputs(vault, row->id, most, &d->more, err);
 }
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
 {
     dropping d = {.job = {.apply = apply_dropping, .bulk = true}, .learner = l, .more = true};
+    const double start = tacit__learner_now();
     tacit_status status = TACIT_OK;
     while (d.more && status == TACIT_OK)
         status = tacit__scribe_wait(l->scribe, &d.job);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
     l->has_leftover = false;
+    l->kept_at = tacit__learner_now();
+    l->keep_cost += l->kept_at - start; /* a part of the checkpoint's */
     return TACIT_OK;
 }

@@ -23,6 +23,7 @@ struct tacit__learner {
     bool news;                /* something was taken that is not shown */
     uint64_t kept;            /* users in the state on disk */
     bool has_leftover;        /* inputs may be on disk that the state there has */
+    size_t input_size;        /* bytes of the last one */
     double unkept_since;      /* ms: when the first one was taken who is not in that state */
     double kept_at;           /* ms: when it was written, and how long that took */
     double keep_cost;

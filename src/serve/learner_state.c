@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "serve/episode.h"
 #include "serve/learner_inside.h"
 
 /* --- The whole state as bytes: sizes, agent, monitor -------------------------------------------- */
@@ -244,6 +245,7 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
     if (status != TACIT_OK)
         return status;
     l->kept = l->row.users;
+    l->input_size = tacit__episode_size(l->config);
     l->has_leftover = true; /* a crash may have come between a state and the end of its inputs */
     l->next_point = tacit__learner_point_after(l->row.shown);
     return TACIT_OK;
