@@ -294,35 +294,39 @@ static void *observe(void *context)
     return NULL;
 }
 
-/* Reports; one device's, sent under many names, since it is the server that is measured. */
+/* Reports, each of a device of its own, since the same bytes count once. What the device does is not timed. */
 static void *report(void *context)
 {
     worker *w = context;
     cli_wire wire;
     const char *text;
     size_t size;
-    char key[TACIT_CLIENT_KEY_SIZE + 32], device[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    char key[TACIT_CLIENT_KEY_SIZE], *board = NULL;
     const uint32_t states[21] = {0}, actions[20] = {0};
     const double rewards[20] = {0};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
     const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1};
-    tacit_client *client = NULL;
-    tacit_error err;
     (void)cli_wire_open(&wire, url, token);
     if (cli_wire_ask(&wire, "GET", "/v1/billboard?learner=river", NULL, NULL, &text, &size) !=
             200 ||
-        tacit_client_create(text, size, &any, &client, &err) != TACIT_OK ||
-        tacit_client_report(client, &episode, &body, device, &err) != TACIT_OK)
+        (board = malloc(size)) == NULL)
         die("report");
-    for (uint64_t i = 0; !atomic_load(w->over); i++) {
-        (void)snprintf(key, sizeof key, "%s-%llu", device, (unsigned long long)i);
+    const size_t board_size = size;
+    memcpy(board, text, size);
+    while (!atomic_load(w->over)) {
+        tacit_client *client = NULL;
+        char *body = NULL;
+        if (tacit_client_create(board, board_size, &any, &client, NULL) != TACIT_OK ||
+            tacit_client_report(client, &episode, &body, key, NULL) != TACIT_OK)
+            die("report");
         double start = now();
         if (cli_wire_ask(&wire, "POST", "/v1/reports", key, body, &text, &size) != 202)
             die("reports");
         note(w, start);
+        free(body);
+        tacit_client_destroy(client);
     }
-    free(body);
-    tacit_client_destroy(client);
+    free(board);
     cli_wire_close(&wire);
     return NULL;
 }

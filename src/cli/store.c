@@ -8,23 +8,28 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
+#include "cli/events.h"
 
 static const char help[] =
     "usage: tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
     "       tacit store export FILE.yaml\n"
+    "       tacit store events FILE.yaml [--json]\n"
     "\n"
     "check   reads everything, opens what is sealed, and sees that every user is counted once;\n"
     "        exit status 1 if something is wrong\n"
     "backup  makes a consistent copy; a service on the copy decides, but does not learn\n"
     "export  prints what is public as JSON: counts, ledger, curves\n"
+    "events  prints the audit log: starts, stops, tokens, keys\n"
     "\n"
     "All of them may be used while the service runs.\n"
     "\n"
     "example:\n"
     "  tacit store check service.yaml\n";
 
-static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+enum { JSON = 1 };
+static const struct option options[] = {
+    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, JSON}, {NULL, 0, NULL, 0}};
 
 static int check(const tacit_service_options *wish)
 {
@@ -59,16 +64,21 @@ static int export_public(const tacit_service_options *wish)
 int cli_store(int argc, char **argv)
 {
     tacit_error err = {0};
+    bool json = false;
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        json = json || code == JSON;
+        if (code == JSON)
+            continue;
         if (code != 'h')
             return cli_bad_option(argv, code, options);
         (void)fputs(help, stdout);
         return CLI_DONE;
     }
     if (argc - optind < 2)
-        return cli_wrong("expected check, backup or export, and FILE.yaml; see tacit store --help");
+        return cli_wrong("expected check, backup, export or events, and FILE.yaml; see tacit store "
+                         "--help");
     const char *verb = argv[optind];
     int given = argc - optind, wanted = strcmp(verb, "backup") == 0 ? 3 : 2;
     const tacit_service_options wish = {.file = argv[optind + 1],
@@ -76,12 +86,17 @@ int cli_store(int argc, char **argv)
     if (given != wanted)
         return cli_wrong(wanted == 3 ? "expected a path for the copy; see tacit store --help"
                                      : "too many arguments; see tacit store --help");
+    if (strcmp(verb, "events") == 0)
+        return cli_store_events(&wish, json);
+    if (json)
+        return cli_wrong("tacit store %s has no --json; see tacit store --help", verb);
     if (strcmp(verb, "check") == 0)
         return check(&wish);
     if (strcmp(verb, "export") == 0)
         return export_public(&wish);
     if (strcmp(verb, "backup") != 0)
-        return cli_wrong("tacit store has no '%s'; there are check, backup and export", verb);
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export and events",
+                         verb);
     tacit_status status = tacit_store_backup(&wish, argv[optind + 2], &err);
     return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
 }

@@ -12,7 +12,7 @@ enum { MIN_KEY = 16, MAX_KEY = 128 };
 
 /* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
 typedef struct note {
-    int64_t opened;
+    int64_t opened, expires;
     uint32_t step, action;
     uint64_t version;
     double probability;
@@ -29,11 +29,13 @@ bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const ui
             r, 422, needed && length == 0 ? "missing" : "out_of_range", "Idempotency-Key",
             "the header Idempotency-Key must have %d to %d characters", MIN_KEY, MAX_KEY);
     struct {
-        char path[32]; /* of the route */
+        uint8_t token[TACIT__TOKEN_HASH]; /* not its number, which another may have had before */
+        char path[32];                    /* of the route */
         int64_t learner;
         uint8_t episode[TACIT__VAULT_KEY];
         char key[MAX_KEY];
     } name = {.learner = learner};
+    memcpy(name.token, r->bearer.hash, sizeof name.token);
     (void)snprintf(name.path, sizeof name.path, "%s", r->route->path);
     if (episode != NULL)
         memcpy(name.episode, episode, sizeof name.episode);
@@ -60,14 +62,15 @@ bool tacit__again_refuse(tacit__request *r)
                          "own");
 }
 
-static tacit_status recall(const tacit__request *r, tacit__vault *vault,
-                           tacit__vault_memory *memory, tacit__ticket *t, tacit_error *err)
+static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_memory *memory,
+                           tacit__ticket *t, tacit_error *err)
 {
     note n;
-    int64_t oldest = tacit__service_now() - (int64_t)r->service->config.expire;
+    int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
     tacit_status status =
         tacit__vault_recall(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
     if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {
+        r->expires = n.expires;
         t->opened = n.opened;
         t->step = n.step;
         t->action = n.action;
@@ -99,6 +102,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
     const note n = {.opened = t->opened,
+                    .expires = r->expires,
                     .step = t->step,
                     .action = t->action,
                     .version = t->version,

@@ -12,9 +12,9 @@
 #include "serve/fields.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen", "store",   "key",    "tls",
-                                   "expire", "threads", "limits", "learners"};
-enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, N_KEYS };
+static const char *const keys[] = {"listen",  "store",  "key",      "tls",   "expire",
+                                   "threads", "limits", "learners", "admin", "log"};
+enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
                                          "rate", "timeout", "episodes",    "keys"};
@@ -46,15 +46,16 @@ static tacit_status read_path(const config *c, const tacit__node *map, const cha
 }
 
 /* HOST:PORT with a numeric host, [::1]:PORT, or PORT alone. */
-static tacit_status read_listen(config *c, const tacit__node *root, tacit_error *err)
+static tacit_status read_address(const config *c, const tacit__node *root, const char *key,
+                                 const char **out_host, char **owned, uint64_t *out_port,
+                                 tacit_error *err)
 {
-    const tacit__node *node = tacit__node_get(root, keys[LISTEN]);
-    c->host = "127.0.0.1";
-    c->port = 8470;
+    const tacit__node *node = tacit__node_get(root, key);
     if (node == NULL)
         return TACIT_OK;
+    *out_host = "127.0.0.1";
     const char *text;
-    tacit_status status = tacit__take_text(c->yaml, node, keys[LISTEN], 128, &text, err);
+    tacit_status status = tacit__take_text(c->yaml, node, key, 128, &text, err);
     if (status != TACIT_OK)
         return status;
     const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
@@ -69,14 +70,41 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
         memcpy(host, text + (six ? 1 : 0), n - (six ? 2 : 0));
         uint8_t address[16];
         good = inet_pton(six ? AF_INET6 : AF_INET, host, address) == 1;
-        c->host = c->owned_host = host;
+        *out_host = *owned = host;
     }
     if (!good)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                "listen is '%.80s', expected an address and a port, for example "
+                                "%s is '%.80s', expected an address and a port, for example "
                                 "127.0.0.1:8470 or [::1]:8470",
-                                text);
-    c->port = (uint64_t)number;
+                                key, text);
+    *out_port = (uint64_t)number;
+    return TACIT_OK;
+}
+
+static tacit_status read_listen(config *c, const tacit__node *root, tacit_error *err)
+{
+    c->host = "127.0.0.1";
+    c->port = 8470;
+    tacit_status status =
+        read_address(c, root, keys[LISTEN], &c->host, &c->owned_host, &c->port, err);
+    if (status == TACIT_OK)
+        status = read_address(c, root, keys[ADMIN], &c->admin_host, &c->owned_admin_host,
+                              &c->admin_port, err);
+    return status;
+}
+
+static tacit_status read_log(config *c, const tacit__node *root, tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(root, keys[LOG]);
+    const char *text = "text";
+    tacit_status status =
+        node != NULL ? tacit__take_text(c->yaml, node, keys[LOG], 16, &text, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    c->log_json = strcmp(text, "json") == 0;
+    if (!c->log_json && strcmp(text, "text") != 0)
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                "log is '%.16s', expected text or json", text);
     return TACIT_OK;
 }
 
@@ -86,7 +114,7 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     tacit__limits l = {.body = 1 << 18,
                        .header = 1 << 14,
                        .connections = 1000,
-                       .per_address = 0,
+                       .per_address = UINT64_MAX,
                        .rate = 0,
                        .timeout = 15,
                        .episodes = 1000000,
@@ -109,6 +137,8 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++)
         status = tacit__field_count(c->yaml, node, numbers[i].key, numbers[i].low, numbers[i].high,
                                     numbers[i].out, err);
+    if (l.per_address == UINT64_MAX) /* a quarter: no three addresses take all places */
+        l.per_address = (l.connections + 3) / 4;
     c->limits = l;
     return status;
 }
@@ -286,6 +316,8 @@ static tacit_status fill(config *c, tacit_error *err)
     if (status == TACIT_OK)
         status = read_listen(c, root, err);
     if (status == TACIT_OK)
+        status = read_log(c, root, err);
+    if (status == TACIT_OK)
         status = read_path(c, root, keys[STORE], &c->store, err);
     if (status == TACIT_OK && c->store == NULL)
         status = tacit__field_missing(c->yaml, root, keys[STORE], "store: service.db", err);
@@ -346,6 +378,7 @@ void tacit__service_config_free(tacit__service_config *c)
     tacit__yaml_destroy(c->yaml);
     tacit__free(c->directory);
     tacit__free(c->owned_host);
+    tacit__free(c->owned_admin_host);
     tacit__free(c->store);
     tacit__free(c->key);
     tacit__free(c->certificate);

@@ -37,6 +37,10 @@ typedef struct tacit__service_config {
     const char *host;  /* a numeric address */
     char *owned_host;  /* what `host` points to, if not to the default */
     uint64_t port;
+    const char *admin_host; /* of health and figures; NULL: only the public address */
+    char *owned_admin_host;
+    uint64_t admin_port;
+    bool log_json;                   /* the log is JSON lines */
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
     char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                 /* seconds */

@@ -189,7 +189,8 @@ void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
                       "\"limit\":%llu,\"accepted\":%llu,\"users\":%llu,\"refused\":0,"
                       "\"left\":%llu,\"version\":%llu,\"learning\":%s,\"reason\":",
                       (unsigned long long)f->limit, (unsigned long long)f->accepted,
-                      (unsigned long long)f->users, (unsigned long long)(f->limit - f->accepted),
+                      (unsigned long long)f->users,
+                      (unsigned long long)(f->limit > f->accepted ? f->limit - f->accepted : 0),
                       (unsigned long long)f->version, reason == NULL ? "true" : "false");
     if (reason != NULL)
         put_string(out, reason);

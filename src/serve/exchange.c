@@ -13,6 +13,7 @@
 #include "noise/stream.h"
 #include "serve/http_inside.h"
 #include "serve/routes.h"
+#include "serve/strict.h"
 
 /* SLOWEST: bytes a second, a stated choice: a poor mobile connection. */
 enum { OVERFLOW_TIMES = 4, SLOWEST = 1 << 14 };
@@ -29,6 +30,7 @@ typedef struct exchange {
     char *body;
     size_t size, capacity;
     bool prepared, handled, overflow, waits;
+    bool hangs_up; /* after the answer: nobody knows where the next request begins */
     atomic_int phase;
 } exchange;
 
@@ -86,7 +88,7 @@ static enum MHD_Result answer(exchange *e)
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
-    if (atomic_load(&e->http->stage) != SERVING)
+    if (atomic_load(&e->http->stage) != SERVING || e->hangs_up)
         (void)MHD_add_response_header(response, "Connection", "close");
     allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
@@ -110,32 +112,21 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     const char *known;
-    if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && header(e->connection, "Host") == NULL)
-        return !tacit__refuse(r, 400, "host", NULL, "HTTP/1.1 needs a header Host");
-    if (header(e->connection, "Content-Length") != NULL &&
-        header(e->connection, "Transfer-Encoding") !=
-            NULL) /* who is in front may read another end */
-        return !tacit__refuse(r, 400, "length", NULL,
-                              "Content-Length and Transfer-Encoding contradict each other");
+    const tacit__fault *fault = tacit__strict_look(e->connection, url, version);
+    if (fault != NULL) {
+        e->hangs_up = true;
+        return !tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
+    }
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     r->allow = known;
+    if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))
+        r->route = NULL;
     if (r->route == NULL)
         return !(known != NULL
                      ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
                      : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
-    switch (
-        tacit__service_admit(r->service, header(e->connection, "Authorization"), r->route->scope)) {
-    case 401:
-        return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
-    case 403:
-        return !tacit__refuse(r, 403, "scope", NULL, "the token has not the scope %s",
-                              tacit__scope_name(r->route->scope));
-    case 429:
-        r->retry_after = 1;
-        return !tacit__refuse(r, 429, "rate", NULL, "this token asks too often");
-    default:
-        break;
-    }
+    if (!tacit__guests_admit(r, header(e->connection, "Authorization"), r->route->scope))
+        return false;
     const char *length = header(e->connection, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > c->limits.body)
         return !tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",

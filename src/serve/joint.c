@@ -23,11 +23,10 @@ static tacit__learner *choose(const tacit__body *b)
     tacit__request *r = b->request;
     if (!tacit__body_text(b, "learner", &has, name, sizeof name))
         return NULL;
-    tacit__learner *l = tacit__service_learner(r->service, has ? name : r->learner);
+    tacit__learner *l = tacit__service_choose(r, has ? name : NULL);
     if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            has ? "there is no such learner" : "which learner is meant?");
-    else if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
+        return NULL;
+    if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
         (void)tacit__refuse(r, 409, "local", "learner",
                             "this learner is local: devices act by the billboard and send reports");
     else
@@ -47,7 +46,9 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
                          .has_person = has,
                          .learner = tacit__learner_id(l),
-                         .opened = tacit__service_now()};
+                         .opened = tacit__clock_now(&r->service->clock)};
+    r->expires =
+        tacit__clock_wall(&r->service->clock, t->opened + (int64_t)r->service->config.expire);
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
@@ -81,7 +82,7 @@ static bool may_take_part(tacit__request *r, const tacit__ticket *t)
 
 static bool is_expired(const tacit__request *r, const tacit__ticket *t)
 {
-    int64_t now = tacit__service_now(); /* a clock that went backwards makes nothing older */
+    int64_t now = tacit__clock_now(&r->service->clock); /* a crash may have set it back a little */
     return now > t->opened && (uint64_t)(now - t->opened) > r->service->config.expire;
 }
 
@@ -93,7 +94,7 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
                             "the learner of this episode is not served");
     else if (is_expired(r, t))
         (void)tacit__refuse(r, 410, "expired", NULL, "the episode is too old");
-    else
+    else if (tacit__service_may_use(r, l))
         return l;
     return NULL;
 }
@@ -156,16 +157,14 @@ static void answer_open(tacit__request *r)
     tacit__text_put(&r->answer, "{\"episode\":\"");
     tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, &r->answer);
     tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld}",
-                      c->name, c->request.horizon,
-                      (long long)r->ticket.opened + (long long)r->service->config.expire);
+                      c->name, c->request.horizon, (long long)r->expires);
 }
 
 bool tacit__handle_open(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL ||
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL ||
         !begin_episode(&b, r->chosen, &r->ticket) || !tacit__again_recall(r, &r->ticket, &found) ||
         (!found && !may_take_part(r, &r->ticket)))
         return true;
@@ -259,13 +258,12 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
 
 bool tacit__handle_decide(tacit__request *r)
 {
-    static const char *const keys[] = {"state", "context", "step", NULL};
     tacit__body b;
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                             r->path_id_length, t, NULL))
         return tacit__refuse(r, 404, "no_episode", NULL, "there is no such episode");
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint64_t step = 0;
@@ -284,10 +282,9 @@ bool tacit__handle_decide(tacit__request *r)
 
 bool tacit__handle_decide_once(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", "state", "context", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.horizon != 1)
         return tacit__refuse(r, 409, "episodes", "learner",

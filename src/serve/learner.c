@@ -14,6 +14,7 @@
 #include "agents/agent.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "serve/episode.h"
 #include "serve/learner_inside.h"
 
@@ -296,10 +297,9 @@ tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, taci
     tacit__learner_publish(l, board);
     if (l->figures.closed)
         return TACIT_OK;
-    if (pthread_create(&l->thread, NULL, learn, l) != 0)
-        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
-    l->started = true;
-    return TACIT_OK;
+    status = tacit__thread_start(&l->thread, learn, l, err);
+    l->started = status == TACIT_OK;
+    return status;
 }
 
 void tacit__learner_destroy(tacit__learner *l)

@@ -7,10 +7,11 @@
 #include "base/memory.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
+#include "serve/quota.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-typedef enum outcome { OPEN, FINISHED, FULL, PERSON, CONTRADICTION, CROWDED } outcome;
+typedef enum outcome { OPEN, FINISHED, FULL, PERSON, CONTRADICTION, CROWDED, OVER_QUOTA } outcome;
 
 /* r->data: the episode, then the features of the decision and of what follows. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
@@ -63,6 +64,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
         r->answer_code = CROWDED;
         return TACIT_OK;
     }
+    bool may = true;
+    if (finished && !full)
+        status = tacit__quota_ask(r, vault, &may, err);
+    if (status != TACIT_OK || !may) {
+        r->answer_code = OVER_QUOTA;
+        return status;
+    }
     if (finished)
         status = tacit__vault_take(vault, t->learner, t->episode, person, NULL, r->data, size,
                                    &answer, err);
@@ -74,6 +82,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
                      : finished                    ? FINISHED
                                                    : OPEN;
     r->is_user = finished && answer == TACIT__VAULT_TAKEN;
+    if (status == TACIT_OK && r->is_user)
+        status = tacit__quota_use(r, vault, err);
     r->opens = is_new && !finished && answer == TACIT__VAULT_TAKEN;
     r->closes = !is_new && finished && answer != TACIT__VAULT_PERSON;
     return status;
@@ -91,6 +101,8 @@ static void done(tacit__job *job, tacit_status status)
     } else if (r->answer_code == CONTRADICTION) {
         (void)tacit__refuse(r, 409, "contradiction", r->field,
                             "this step was told otherwise before");
+    } else if (r->answer_code == OVER_QUOTA) {
+        (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
         (void)tacit__refuse(r, 503, "crowded", NULL, "too many episodes are open");
     } else {
@@ -177,10 +189,9 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
 
 bool tacit__handle_observe(tacit__request *r)
 {
-    static const char *const keys[] = {"decision", "reward", "next_state", "next_context", NULL};
     tacit__body b;
     double *features = NULL;
-    if (!tacit__body_open(r, keys, &b) || !read_decision(&b, &r->ticket, &features)) {
+    if (!tacit__body_open(r, &b) || !read_decision(&b, &r->ticket, &features)) {
         tacit__free(features);
         return true;
     }

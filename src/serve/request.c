@@ -1,5 +1,6 @@
 #include "serve/request.h"
 #include "base/json_text.h"
+#include "serve/routes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -29,16 +30,19 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
 enum { MAX_NODES = 16384 };
 static _Thread_local tacit__json_node nodes[MAX_NODES];
 
-static bool is_known(const tacit__json_node *key, const char *const *keys)
+/* The names of a shape's fields, as a sentence lists them. */
+static void list_fields(const tacit__field *f, char *out, size_t capacity)
 {
-    for (; *keys != NULL; keys++)
-        if (key->length == strlen(*keys) && memcmp(key->text, *keys, key->length) == 0)
-            return true;
-    return false;
+    size_t used = 0;
+    out[0] = '\0';
+    for (; f->name != NULL && used < capacity; f++)
+        used +=
+            (size_t)snprintf(out + used, capacity - used, "%s%s", used > 0 ? ", " : "", f->name);
 }
 
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body)
+bool tacit__body_open(tacit__request *r, tacit__body *body)
 {
+    const tacit__shape *shape = r->route->asks->shape;
     const char *why = "";
     *body = (tacit__body){r, nodes};
     static const char nothing[] = "{}";
@@ -51,12 +55,9 @@ bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *b
         return !tacit__refuse(r, 400, "not_an_object", NULL, "the body must be a JSON object");
     const tacit__json_node *key = nodes + 1;
     for (uint32_t i = 0; i < nodes[0].size; i++) {
-        if (!is_known(key, keys)) {
-            char list[160] = "";
-            size_t used = 0;
-            for (const char *const *k = keys; *k != NULL && used < sizeof list; k++)
-                used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                         k == keys ? "" : ", ", *k);
+        if (!tacit__shape_has(shape, key->text, key->length)) {
+            char list[160];
+            list_fields(shape->fields, list, sizeof list);
             return !tacit__refuse(r, 422, "unknown_field", NULL,
                                   "the body has a field that does not exist; there are: %s", list);
         }

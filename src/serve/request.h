@@ -21,8 +21,18 @@ typedef enum tacit__scope {
     TACIT__SCOPE_ADMIN = 16 /* everything */
 } tacit__scope;
 
+/* Who asks: what handlers must know of the token; {0} where none is needed. */
+typedef struct tacit__bearer {
+    int64_t token; /* its number in the store */
+    uint8_t hash[TACIT__TOKEN_HASH];
+    uint64_t users_per_day;               /* 0: any number */
+    bool bound;                           /* it is for one learner */
+    const struct tacit__learner *learner; /* if bound; NULL: one that is not served */
+} tacit__bearer;
+
 struct tacit__request {
     tacit_service *service;
+    tacit__bearer bearer;
     const tacit__route *route;
     const char *path_id; /* the {id} of the path; not terminated */
     size_t path_id_length;
@@ -43,6 +53,7 @@ struct tacit__request {
     /* For handlers that wait for the scribe. */
     tacit__job job;
     tacit__ticket ticket;
+    int64_t expires; /* of an episode, as its opener is told: an estimate in seconds since 1970 */
     struct tacit__learner *chosen;
     uint8_t *data; /* of the job; freed with the request */
     size_t data_size;
@@ -79,8 +90,8 @@ typedef struct tacit__body {
     const tacit__json_node *nodes;
 } tacit__body;
 
-/* The body as an object that has none but these keys (NULL-terminated). False: it was refused. */
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body);
+/* The body as an object that has none but the fields of its route's shape. False: it was refused. */
+bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */

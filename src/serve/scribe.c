@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
 enum {
     MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
@@ -32,8 +33,16 @@ struct tacit__scribe {
     bool had_bulk;        /* the last transaction */
     bool stop, unsettled; /* the log has something */
     atomic_uint_fast64_t jobs, commits, failures;
+    atomic_int_fast64_t committed; /* when the last one was; seconds of CLOCK_MONOTONIC */
     atomic_bool failing;
 };
+
+static int64_t seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
 
 static void append(line *l, tacit__job *job)
 {
@@ -88,6 +97,8 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
     atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
                               memory_order_relaxed);
     bool failing = status != TACIT_OK;
+    if (!failing)
+        atomic_store_explicit(&s->committed, seconds(), memory_order_relaxed);
     bool failed = atomic_exchange_explicit(&s->failing, failing, memory_order_relaxed);
     if (failing != failed &&
         s->log != NULL) /* the store's own words, which know nothing of users */
@@ -167,9 +178,11 @@ tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log, void *
     (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&s->news, &steady);
     (void)pthread_condattr_destroy(&steady);
-    if (pthread_create(&s->thread, NULL, work, s) != 0) {
+    atomic_store(&s->committed, seconds());
+    tacit_status status = tacit__thread_start(&s->thread, work, s, err);
+    if (status != TACIT_OK) {
         tacit__free(s);
-        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
+        return status;
     }
     *out = s;
     return TACIT_OK;
@@ -243,5 +256,6 @@ tacit__scribe_figures tacit__scribe_look(const tacit__scribe *s)
     return (tacit__scribe_figures){.jobs = atomic_load(&s->jobs),
                                    .commits = atomic_load(&s->commits),
                                    .failures = atomic_load(&s->failures),
+                                   .commit_age = (uint64_t)(seconds() - atomic_load(&s->committed)),
                                    .failing = atomic_load(&s->failing)};
 }

@@ -39,7 +39,8 @@ TACIT_MUST_USE tacit_status tacit__scribe_wait(tacit__scribe *scribe, tacit__job
 
 typedef struct tacit__scribe_figures {
     uint64_t jobs, commits, failures;
-    bool failing; /* the last transaction came to nothing */
+    uint64_t commit_age; /* seconds since the last commit, or since the start */
+    bool failing;        /* the last transaction came to nothing */
 } tacit__scribe_figures;
 tacit__scribe_figures tacit__scribe_look(const tacit__scribe *scribe);
 

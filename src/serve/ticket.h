@@ -21,7 +21,7 @@ typedef struct tacit__ticket {
     uint8_t kind;       /* of tacit__ticket_kind */
     uint8_t has_person; /* the user gave an id */
     uint8_t padding[6];
-    int64_t learner, opened; /* opened: seconds since 1970 */
+    int64_t learner, opened; /* opened: by the service clock */
     uint8_t episode[TACIT__VAULT_KEY], person[TACIT__VAULT_KEY];
     /* of decisions */
     uint32_t step, state, action, n_features;

@@ -174,6 +174,13 @@ TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learn
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
 
+/* Whether a report was taken, by its key or, under any key, by its content: SEEN, CHANGED (something else under this key), or TAKEN
+ * if nobody knows it. */
+TACIT_MUST_USE tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
+                                                  const uint8_t key[TACIT__VAULT_KEY],
+                                                  const uint8_t content[TACIT__VAULT_KEY],
+                                                  tacit__vault_answer *answer, tacit_error *err);
+
 /* The open episode: its steps so far. `person` claims the person for this episode. */
 TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                               const uint8_t key[TACIT__VAULT_KEY],
@@ -246,15 +253,44 @@ typedef struct tacit__token {
 } tacit__token;
 
 /* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones make room: one of this name, and
- * the oldest where there are MAX_TOKENS in all. */
+ * the oldest where there are MAX_TOKENS in all. `what` is said of it in the event. */
 TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                                   tacit_error *err);
+                                                   const char *what, tacit_error *err);
 /* BAD_ARGUMENT if no valid token has this name. */
 TACIT_MUST_USE tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name,
                                                       tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
                                                 tacit__token out[TACIT__MAX_TOKENS], size_t *n,
                                                 tacit_error *err);
+
+/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted by the service clock. */
+TACIT_MUST_USE tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
+                                                    uint64_t *used, tacit_error *err);
+/* One more. */
+TACIT_MUST_USE tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+                                                   tacit_error *err);
+
+/* --- Events ------------------------------------------------------------------------------------- */
+
+/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction that does it. Never with
+ * data of users of the service. */
+__attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
+tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
+/* All of them, the oldest first. */
+TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
+                                                void (*each)(void *context, int64_t at,
+                                                             const char *what),
+                                                void *context, tacit_error *err);
+
+/* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
+
+/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that was opened, whichever
+ * is earlier. */
+TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
+                                               tacit_error *err);
+/* It stands here now; an earlier time than is kept changes nothing. */
+TACIT_MUST_USE tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds,
+                                                    tacit_error *err);
 
 /* --- Care ------------------------------------------------------------------------------------- */
 

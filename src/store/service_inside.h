@@ -53,6 +53,12 @@ enum {
     SQL_REMEMBER,
     SQL_FORGET,
     SQL_FORGET_OLD,
+    SQL_CLOCK,
+    SQL_IS_TAKEN,
+    SQL_QUOTA,
+    SQL_USE_QUOTA,
+    SQL_EVENT,
+    SQL_FORGET_EVENT,
 };
 
 /* The column as bytes; NULL when it is empty. */

@@ -316,7 +316,8 @@ static void start(void)
     FILE *file = fopen(file_path, "w");
     require(file != NULL && fputs(yaml, file) >= 0 && fclose(file) == 0, 0);
     const tacit_service_options options = {.file = file_path};
-    if (tacit_token_create(&options, "all", "admin", token, &err) != TACIT_OK ||
+    if (tacit_token_create(&options, &(tacit_token_request){.name = "all", .scopes = "admin"},
+                           token, &err) != TACIT_OK ||
         tacit_service_open(&options, &service, &err) != TACIT_OK) {
         (void)fprintf(stderr, "%s\n", err.message);
         abort();

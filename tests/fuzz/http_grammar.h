@@ -63,6 +63,7 @@ static inline void http_target(http_recipe *r)
                                           "/v1/learners",
                                           "/metrics",
                                           "/healthz",
+                                          "/readyz",
                                           "/",
                                           "/v1/episodes//decide",
                                           "/v1/episodes/%2e%2e/decide",

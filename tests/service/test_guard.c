@@ -140,6 +140,8 @@ static int count_sockets(const server *s)
     int n = 0;
     (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)s->pid);
     DIR *directory = opendir(path);
+    if (directory == NULL && errno == EACCES)
+        skip(); /* the process cannot be dumped, so only root may look */
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
@@ -310,7 +312,7 @@ static void every_route_asks_for_its_scope(void **state)
         {"report", "POST /v1/reports;"},
         {"read", "GET /v1/learners;GET /v1/ledger;GET /v1/guarantee;GET /v1/history;GET /metrics;"},
     };
-    static const char open[] = "GET /v1/billboard;GET /healthz;GET /;";
+    static const char open[] = "GET /v1/billboard;GET /healthz;GET /readyz;GET /;";
     enum { SCOPES = sizeof opens / sizeof *opens };
     server s;
     char tokens[SCOPES][128], all[2048] = "";
@@ -363,22 +365,19 @@ static void what_is_answered_is_written_down(void **state)
         const char *id, *allowed;
         size_t length;
         const tacit__route *route = tacit__route_find("GET", paths[i], &id, &length, &allowed);
-        /* what is the same for learners and in the ledger is said once */
-        const tacit__route *like = tacit__route_find("GET", "/v1/learners", &id, &length, &allowed);
+        const char *type = route->answers->type;
         for (int j = 0; j < 2; j++) {
             char path[64];
             (void)snprintf(path, sizeof path, "%s?learner=%s", paths[i], j == 0 ? "few" : "ours");
             assert_int_equal(server_get(&s, path, answer), 200);
             int depth = 0;
             for (const char *at = strchr(answer, '{'); *at != '\0'; at++) {
-                char key[40] = "", quoted[48];
+                char key[40] = "";
                 depth += (*at == '{') - (*at == '}');
                 if (depth != 1 || sscanf(at, "\"%39[a-z0-9_]\":", key) != 1 ||
                     strncmp(at + 1 + strlen(key), "\":", 2) != 0)
                     continue;
-                (void)snprintf(quoted, sizeof quoted, "`%s`", key);
-                if (strstr(route->answers, quoted) == NULL &&
-                    !(strcmp(paths[i], "/v1/ledger") == 0 && strstr(like->answers, quoted) != NULL))
+                if (!tacit__shape_has(tacit__shape_find(type, strlen(type)), key, strlen(key)))
                     fail_msg("%s answers %s, which is not in the reference", path, key);
             }
         }

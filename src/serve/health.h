@@ -1,0 +1,18 @@
+/* Whether the service can do its work, and if not, why. */
+#ifndef TACIT_SERVE_HEALTH_H
+#define TACIT_SERVE_HEALTH_H
+
+#include <tacit/service.h>
+
+/* What keeps it from its work, as bits; the most important first. */
+typedef enum tacit__trouble {
+    TACIT__TROUBLE_FAILING = 1, /* the store cannot be written */
+    TACIT__TROUBLE_COPY = 2,    /* the store is a copy: nobody learns */
+    TACIT__TROUBLE_LEARNER = 4, /* a learner has failed */
+    TACIT__TROUBLE_STOPPING = 8
+} tacit__trouble;
+
+/* All troubles that there are now; 0: none. */
+unsigned tacit__health_look(const tacit_service *service);
+
+#endif
