@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -28,7 +29,7 @@ typedef struct exchange {
     tacit__caller *caller;
     struct timespec start;
     char *body;
-    size_t size, capacity;
+    size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
     bool hangs_up; /* after the answer: nobody knows where the next request begins */
     atomic_int phase;
@@ -143,10 +144,11 @@ static bool store_body(exchange *e, const char *data, size_t size)
         return e->size < OVERFLOW_TIMES * limit;
     }
     if (e->size + size > e->capacity) {
-        size_t capacity = e->capacity < 1024 ? 1024 : e->capacity;
+        size_t capacity = e->capacity > 0 ? e->capacity : e->expected;
+        capacity = capacity < 64 ? 64 : capacity;
         while (capacity < e->size + size)
             capacity *= 2;
-        char *larger = tacit__alloc(capacity, 1);
+        char *larger = tacit__alloc_brief(capacity, 1);
         if (larger == NULL)
             return false;
         if (e->size > 0)
@@ -199,6 +201,14 @@ static enum MHD_Result settle_and_answer(exchange *e)
     return answer(e);
 }
 
+/* Features as bytes. Everything else is taken for JSON, whatever it is called. */
+static bool is_binary(const char *type)
+{
+    static const char name[] = TACIT__BYTES;
+    return type != NULL && strncasecmp(type, name, sizeof name - 1) == 0 &&
+           strchr("; \t", type[sizeof name - 1]) != NULL;
+}
+
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
@@ -218,6 +228,10 @@ static enum MHD_Result handle(exchange *e)
     r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
     r->idempotency = header(e->connection, "Idempotency-Key");
     r->if_none_match = header(e->connection, "If-None-Match");
+    r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
+    r->user = header(e->connection, "Tacit-User");
+    r->binary =
+        tacit__route_takes_bytes(r->route) && is_binary(header(e->connection, "Content-Type"));
     r->body = e->body;
     r->body_size = e->size;
     r->resume = resume;
@@ -238,7 +252,7 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info->socket_context == NULL) /* it could not be begun, and is shut down */
         return MHD_NO;
-    exchange *e = tacit__alloc(1, sizeof *e);
+    exchange *e = tacit__alloc_brief(1, sizeof *e);
     if (e == NULL)
         return MHD_NO;
     *context = e;
@@ -250,7 +264,10 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     atomic_fetch_add(&http->requests, 1);
     if (admit(e, url, method, version)) {
         const char *length = header(connection, "Content-Length");
-        allow(e, length != NULL ? strtoull(length, NULL, 10) : http->service->config.limits.body);
+        const uint64_t most = http->service->config.limits.body;
+        e->expected =
+            length != NULL ? (size_t)strtoull(length, NULL, 10) : 0; /* not above `most` */
+        allow(e, length != NULL ? e->expected : most);
         return MHD_YES;
     }
     e->handled = true;
@@ -294,8 +311,7 @@ void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **co
     tacit__caller_allow(http->callers, e->caller, 2 * tacit__http_timeout(http));
     settle(e);
     tacit__free_secret(e->body, e->capacity);
-    tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
-    tacit__text_destroy(&e->request.answer);
+    tacit__request_clear(&e->request);
     tacit__free_secret(e, sizeof *e);
     atomic_fetch_sub(&http->requests, 1);
 }

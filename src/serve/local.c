@@ -7,6 +7,7 @@
 #include "noise/seal.h"
 #include "serve/again.h"
 #include "serve/describe.h"
+#include "serve/joint.h"
 #include "serve/quota.h"
 #include "serve/routes.h"
 #include "serve/service.h"
@@ -159,7 +160,8 @@ bool tacit__handle_report(tacit__request *r)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
         return tacit__refuse(r, 409, "not_local", "learner", "reports belong to local learners");
-    if (!tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
+    if (tacit__joint_is_closed(r) ||
+        !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__scribe_post(r->service->scribe, &r->job);

@@ -34,6 +34,7 @@ static const struct {
     {"number", "\"type\":\"number\"", "minimum", "maximum"},
     {"flag", "\"type\":\"boolean\"", NULL, NULL},
     {"true", "\"const\":true", NULL, NULL},
+    {"false", "\"const\":false", NULL, NULL},
     {"null", "\"type\":\"null\"", NULL, NULL},
     {"base64url",
      "\"type\":\"string\",\"contentEncoding\":\"base64url\",\"pattern\":\"^[A-Za-z0-9_-]*$\"", NULL,

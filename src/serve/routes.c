@@ -27,6 +27,25 @@
             "then waits for the disk once"                                                         \
     }
 
+#define STEP                                                                                       \
+    {                                                                                              \
+        "step", "count", TACIT__IN_QUERY | OPTIONAL, "where the body is bytes: the step, from 0"   \
+    }
+#define TACIT_USER                                                                                 \
+    {                                                                                              \
+        "Tacit-User", "text 1..256", TACIT__IN_HEADER | OPTIONAL, "the user, if not in the body"   \
+    }
+#define BYTES                                                                                      \
+    {                                                                                              \
+        .media = TACIT__BYTES, .help = "the numbers of `context`, 8 bytes each (IEEE 754, low "    \
+                                       "byte first)"                                               \
+    }
+#define MANY "an array of up to 1000 objects is a batch"
+#define WHAT_TO_DO "what to do; to a batch, an answer for each element, in the same order"
+#define ON_DISK                                                                                    \
+    "it is on disk, or nothing of it is to be kept; to a batch, an answer for each element, in "   \
+    "the same order"
+
 const tacit__route tacit__routes[] = {
     {.method = "POST",
      .path = "/v1/episodes",
@@ -35,18 +54,18 @@ const tacit__route tacit__routes[] = {
      .name = "openEpisode",
      .summary = "Opens an episode for a user. Nothing is kept until the first observation, but for "
                 "the answer to a request with a key.",
-     .parameters = FIELDS(KEY),
+     .parameters = FIELDS(KEY, TACIT_USER),
      .asks = ASKS({.shape = &tacit__shape_new_episode}),
      .answers = ANSWERS({.status = 201, .type = "Episode", .help = "it is open"}),
-     .errors = "no_learner local taken_part key_reused store"},
+     .errors = "no_learner local key_reused store"},
     {.method = "POST",
      .path = "/v1/episodes/{id}/decide",
      .scope = TACIT__SCOPE_DECIDE,
      .handle = tacit__handle_decide,
      .name = "decide",
      .summary = "The action for the user's present situation, by the current billboard.",
-     .parameters = FIELDS(ID, KEY),
-     .asks = ASKS({.shape = &tacit__shape_decide}),
+     .parameters = FIELDS(ID, KEY, STEP),
+     .asks = ASKS({.shape = &tacit__shape_decide}, BYTES),
      .answers = ANSWERS({.status = 200, .type = "Decision", .help = "what to do"}),
      .errors = "no_episode no_learner finished expired key_reused internal store"},
     {.method = "POST",
@@ -57,28 +76,31 @@ const tacit__route tacit__routes[] = {
      .summary = "What came of a decision. Rewards may come later than the next decision, and in "
                 "any order. A 2xx means that it is on disk.",
      .parameters = FIELDS(ID),
-     .asks = ASKS({.shape = &tacit__shape_observe}),
-     .answers = ANSWERS({.status = 200, .type = "Observed", .help = "it is on disk"}),
-     .errors = "no_episode no_learner contradiction taken_part expired crowded quota store"},
+     .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
+     .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
+     .errors = "no_episode no_learner contradiction expired crowded quota copy store"},
     {.method = "POST",
      .path = "/v1/decide",
      .scope = TACIT__SCOPE_DECIDE,
      .handle = tacit__handle_decide_once,
      .name = "decideOnce",
      .summary = "Opens an episode of one step and decides in it, for learners with horizon 1.",
-     .parameters = FIELDS(KEY),
-     .asks = ASKS({.shape = &tacit__shape_decide_once}),
-     .answers = ANSWERS({.status = 200, .type = "Decision", .help = "what to do"}),
-     .errors = "no_learner local episodes taken_part key_reused internal store"},
+     .parameters = FIELDS(KEY, LEARNER, TACIT_USER),
+     .asks = ASKS({.shape = &tacit__shape_decide_once,
+                   .batch = true,
+                   .help = MANY ". Each has the key of the batch, with its place in it"},
+                  BYTES),
+     .answers = ANSWERS({.status = 200, .type = "Decision | [OneOfMany]", .help = WHAT_TO_DO}),
+     .errors = "no_learner local episodes key_reused internal store"},
     {.method = "POST",
      .path = "/v1/observe",
      .scope = TACIT__SCOPE_OBSERVE,
      .handle = tacit__handle_observe,
      .name = "observeOnce",
      .summary = "The same as observe above: the decision's id tells the episode.",
-     .asks = ASKS({.shape = &tacit__shape_observe}),
-     .answers = ANSWERS({.status = 200, .type = "Observed", .help = "it is on disk"}),
-     .errors = "no_learner contradiction taken_part expired crowded quota store"},
+     .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
+     .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
+     .errors = "no_learner contradiction expired crowded quota copy store"},
     {.method = "GET",
      .path = "/v1/billboard",
      .scope = TACIT__SCOPE_OPEN,
@@ -109,7 +131,7 @@ const tacit__route tacit__routes[] = {
      .asks = ASKS({.shape = &tacit__shape_report}),
      .answers =
          ANSWERS({.status = 202, .type = "Reported", .help = "the device has done its part"}),
-     .errors = "no_learner not_local key_reused quota store"},
+     .errors = "no_learner not_local key_reused quota copy store"},
     {.method = "GET",
      .path = "/v1/learners",
      .scope = TACIT__SCOPE_READ,
@@ -235,6 +257,15 @@ bool tacit__next_word(const char **at, const char **word, size_t *length)
     *length = strcspn(*word, " ");
     *at = *word + *length;
     return *length > 0;
+}
+
+bool tacit__route_takes_bytes(const tacit__route *route)
+{
+    for (const tacit__content *c = route->asks; c != NULL && (c->shape != NULL || c->media != NULL);
+         c++)
+        if (c->media != NULL && strcmp(c->media, TACIT__BYTES) == 0)
+            return true;
+    return false;
 }
 
 bool tacit__route_has_error(const tacit__route *route, const tacit__error_row *error)

@@ -13,7 +13,7 @@
  * A new field is a row of a shape, and an object that is new is a shape, in serve/shapes.c. A new error is a row of
  * tacit__errors there, and its code a word in the `errors` of the routes that answer it.
  *
- * Types are written so: `text`, `text 1..256` (bytes), `count`, `count 1..8`, `number`, `number 0..1`, `flag`, `true`, `null`, `base64url`,
+ * Types are written so: `text`, `text 1..256` (bytes), `count`, `count 1..8`, `number`, `number 0..1`, `flag`, `true`, `false`, `null`, `base64url`,
  * 'word', [T] (an array), {T} (an object whose values are T), Shape (by the name of tacit__shapes), and T | T. */
 #ifndef TACIT_SERVE_ROUTES_H
 #define TACIT_SERVE_ROUTES_H
@@ -95,6 +95,9 @@ extern const size_t tacit__n_routes;
 /* The route of a path. NULL: none; *allowed are then the methods that the path has, or NULL. */
 const tacit__route *tacit__route_find(const char *method, const char *path, const char **id,
                                       size_t *id_length, const char **allowed);
+/* Whether a route takes a body that is bytes, of this media type. */
+#define TACIT__BYTES "application/octet-stream"
+bool tacit__route_takes_bytes(const tacit__route *route);
 /* Whether a route may answer this error. */
 bool tacit__route_has_error(const tacit__route *route, const tacit__error_row *error);
 

@@ -11,6 +11,8 @@
 #include "noise/seal.h"
 #include "serve/http.h"
 #include "serve/key.h"
+#include "serve/left_out.h"
+#include "serve/readings.h"
 #include "serve/routes.h"
 #include "serve/sweeper.h"
 
@@ -82,6 +84,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err);
     if (status == TACIT_OK)
+        status = tacit__readings_open(s, key, err);
+    if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
     bool answers = false;
@@ -104,10 +108,16 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);
         tacit__key_derive(key, "tacit service: requests", s->key_again);
+        uint8_t told[TACIT__KEY_BYTES];
+        tacit__key_derive(key, "tacit service: told", told);
+        memcpy(s->key_told, told, sizeof s->key_told);
+        tacit__wipe(told, sizeof told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(key, sizeof key);
@@ -237,6 +247,7 @@ void tacit_service_close(tacit_service *s)
     }
     tacit__scribe_destroy(s->scribe);
     tacit__vault_close(s->reader);
+    tacit__readings_close(s);
     tacit__vault_close(s->vault);
     tacit__free(s->guests);
     (void)pthread_mutex_destroy(&s->reader_lock);

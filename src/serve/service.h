@@ -7,6 +7,7 @@
 
 #include <tacit/service.h>
 
+#include "noise/seal.h"
 #include "serve/clock.h"
 #include "serve/config.h"
 #include "serve/guests.h"
@@ -33,12 +34,15 @@ struct tacit_service {
     tacit_log_fn *log;
     void *log_context;
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
         [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
     tacit__vault *vault; /* the scribe's, while there is one */
     tacit__scribe *scribe;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
+    struct tacit__reading *readings; /* for requests: as many as there are threads that serve */
+    size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     pthread_mutex_t guest_lock;
     tacit__guest *guests;
@@ -61,6 +65,10 @@ struct tacit_service {
 /* The learner of this name, or the only one if name is NULL; else NULL. */
 tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);
 tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64_t id);
+
+/* A reading connection for a moment of a request, to be given back by the same thread. */
+tacit__vault *tacit__service_read(tacit_service *service);
+void tacit__service_read_end(tacit_service *service);
 
 /* The learner that a request means: the one named, else that of ?learner=, else the one that its token is for, else the only one.
  * NULL: refused. */

@@ -14,7 +14,9 @@
 #define USER                                                                                       \
     {                                                                                              \
         "user", "text 1..256", OPTIONAL,                                                           \
-            "an opaque id, kept as a keyed hash; a user takes part once in each learner"           \
+            "an opaque id, kept as a keyed hash; each is learned from once in a learner, and "     \
+            "decided for always. It is taken as it is: another spelling is another user. Needed "  \
+            "where the learner's space has `user: required`"                                       \
     }
 #define STATE                                                                                      \
     {                                                                                              \
@@ -23,14 +25,22 @@
     }
 #define CONTEXT                                                                                    \
     {                                                                                              \
-        "context", "[number]", OPTIONAL,                                                           \
-            "actions x features numbers, or the features alone, as the learner's space says"       \
+        "context", "[number] | {number | text | null}", OPTIONAL,                                  \
+            "actions x features numbers, or the features alone, as the learner's space says; "     \
+            "where it names columns, an object with their values, for example `{\"age\": 41, "     \
+            "\"country\": \"DE\"}`"                                                                \
     }
 #define OUTSIDE                                                                                    \
     {                                                                                              \
         "outside", "true", OPTIONAL,                                                               \
             "there if what was sent lay outside the learner's space and was cut into it "          \
             "(`outside: clip`)"                                                                    \
+    }
+#define LEARNED                                                                                    \
+    {                                                                                              \
+        "learned", "false", OPTIONAL,                                                              \
+            "there if nothing that comes of it is learned: the user has taken part in another "    \
+            "episode, the learner has had all its users, or the store is a copy"                   \
     }
 #define STEP                                                                                       \
     {                                                                                              \
@@ -61,7 +71,8 @@ const tacit__shape tacit__shape_observe = {
             "from 0 to 1, with `outside: clip` any number; may come in a later call"},
            {"next_state", "number", OPTIONAL,
             "where it led, for learners with states; needed for the last of several steps"},
-           {"next_context", "[number]", OPTIONAL, "where it led, for learners with contexts"})};
+           {"next_context", "[number] | {number | text | null}", OPTIONAL,
+            "where it led, for learners with contexts"})};
 
 const tacit__shape tacit__shape_report = {
     "Report", "A privatized report.",
@@ -77,21 +88,28 @@ static const tacit__shape episode = {
         {"episode", "text", REQUIRED, "its id"}, {"learner", "text", REQUIRED, "its name"},
         {"horizon", "count", REQUIRED, "steps that it has"},
         {"expires", "count", REQUIRED,
-         "seconds since 1970; an estimate, since time in which nothing is served does not count"})};
+         "seconds since 1970; an estimate, since time in which nothing is served does not count"},
+        LEARNED)};
 
 static const tacit__shape decision = {
     "Decision", "What to do.",
-    FIELDS({"action", "count", REQUIRED, "from 0"},
+    FIELDS({"action", "count | text", REQUIRED, "from 0, or its name where actions have names"},
            {"probability", "number 0..1", REQUIRED, "of this action"},
            {"version", "count", REQUIRED, "of the policy"}, STEP,
-           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE)};
+           {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, LEARNED)};
 
 static const tacit__shape observed = {
     "Observed", "What was made of an observation.",
-    FIELDS({"status", "'open' | 'finished' | 'full'", REQUIRED,
+    FIELDS({"status", "'open' | 'finished' | 'full' | 'taken_part'", REQUIRED,
             "`open`: more is expected; `finished`: it will be learned; `full`: the budget is "
-            "spent, so it is not learned"},
-           STEP, OUTSIDE)};
+            "spent; `taken_part`: the user did so in another episode. With the last two nothing "
+            "is learned, and nothing that was told is kept"},
+           STEP, OUTSIDE, LEARNED)};
+
+static const tacit__shape one_of_many = {
+    "OneOfMany", "The answer to one element of a batch.",
+    FIELDS({"status", "count", REQUIRED, "as of a request of its own"},
+           {"body", "Decision | Observed | Error", REQUIRED, "as of a request of its own"})};
 
 static const tacit__shape reported = {
     "Reported", "What was made of a report.",
@@ -112,19 +130,35 @@ static const tacit__shape agent = {
 
 static const tacit__shape space = {
     "Space", "What users bring and what can be done, as the service file declares it.",
-    FIELDS({"states", "count", REQUIRED, "how many"}, {"actions", "count", REQUIRED, "how many"},
-           {"horizon", "count", REQUIRED, "steps of an episode"},
-           {"stationary", "flag", REQUIRED, "whether all steps are alike"},
-           {"features", "count", OPTIONAL, "of a context, for each action or shared"},
-           {"shared", "flag", OPTIONAL, "whether one parameter serves all actions"},
-           {"bound", "number", OPTIONAL, "of the features' norm"},
-           {"simplex", "true", OPTIONAL, "features are weights that sum to 1"},
-           {"complementary", "true", OPTIONAL, "a guess of two is right or wrong"},
-           {"parameter_norm", "number", OPTIONAL, "bound of the unknown parameter"},
-           {"weights", "true", OPTIONAL, "the law of the states is known"},
-           {"context", "count", OPTIONAL, "numbers of a context"},
-           {"kernel", "text", OPTIONAL, "of the learner"},
-           {"parts", "count", OPTIONAL, "of the mixture"})};
+    FIELDS(
+        {"states", "count", REQUIRED, "how many"}, {"actions", "count", REQUIRED, "how many"},
+        {"horizon", "count", REQUIRED, "steps of an episode"},
+        {"stationary", "flag", REQUIRED, "whether all steps are alike"},
+        {"features", "count", OPTIONAL, "of a context, for each action or shared"},
+        {"shared", "flag", OPTIONAL, "whether one parameter serves all actions"},
+        {"bound", "number", OPTIONAL, "of the features' norm"},
+        {"simplex", "true", OPTIONAL, "features are weights that sum to 1"},
+        {"complementary", "true", OPTIONAL, "a guess of two is right or wrong"},
+        {"parameter_norm", "number", OPTIONAL, "bound of the unknown parameter"},
+        {"weights", "true", OPTIONAL, "the law of the states is known"},
+        {"context", "count", OPTIONAL, "numbers of a context"},
+        {"kernel", "text", OPTIONAL, "of the learner"},
+        {"parts", "count", OPTIONAL, "of the mixture"},
+        {"action_names", "[text]", OPTIONAL, "in the order of their numbers"},
+        {"columns", "[Column]", OPTIONAL, "of a context, in the order of its features"},
+        {"intercept", "flag", OPTIONAL, "of named columns: the first feature is always 1"},
+        {"unit", "flag", OPTIONAL, "of named columns: everybody's features are scaled to length 1"},
+        {"user", "'required'", OPTIONAL, "there if nobody takes part without an id"})};
+
+static const tacit__shape column = {
+    "Column", "A column of a context: a range, or categories.",
+    FIELDS({"name", "text", REQUIRED, "of the field in `context`"},
+           {"low", "number", OPTIONAL, "the least number"},
+           {"high", "number", OPTIONAL, "the largest number"},
+           {"log", "true", OPTIONAL, "it is encoded on a logarithmic scale"},
+           {"missing", "true", OPTIONAL, "the number may be missing"},
+           {"categories", "[text]", OPTIONAL, "that it may be; or none of them if it is missing"},
+           {"others", "true", OPTIONAL, "other texts are no error, and are encoded as missing"})};
 
 static const tacit__shape about = {
     "About", "What a learner is and promises.",
@@ -132,7 +166,9 @@ static const tacit__shape about = {
            {"guarantee", "Guarantee | null", REQUIRED, "of the learner alone; null: none"},
            {"agent", "Agent", REQUIRED, "who learns"},
            {"space", "Space", REQUIRED, "of situations and actions"},
-           {"episodes", "count", REQUIRED, "users that it was declared for"})};
+           {"episodes", "count", REQUIRED, "users that it was declared for"},
+           {"log_decisions", "true", OPTIONAL,
+            "there if the operator keeps a record of decisions, which is outside the promise"})};
 
 static const tacit__shape costs = {
     "Costs", "What users pay beside the learner.",
@@ -275,6 +311,7 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &episode,
                                              &decision,
                                              &observed,
+                                             &one_of_many,
                                              &reported,
                                              &billboard,
                                              &learners,
@@ -294,6 +331,7 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &guarantee,
                                              &agent,
                                              &space,
+                                             &column,
                                              &tables,
                                              &error,
                                              &problem,
@@ -319,8 +357,8 @@ const tacit__error_row tacit__errors[] = {
      "there is no such learner, or several, and none is named"},
     {404, "no_episode", TACIT__WHEN_SAID, NULL, "there is no such episode"},
     {405, "method", TACIT__WHEN_NOWHERE, "Allow", "the route has another method"},
-    {409, "taken_part", TACIT__WHEN_SAID, NULL, "this user has taken part already"},
-    {409, "contradiction", TACIT__WHEN_SAID, NULL, "the step was told otherwise before"},
+    {409, "contradiction", TACIT__WHEN_SAID, NULL,
+     "the step was told otherwise before, also if the episode is finished by now"},
     {409, "finished", TACIT__WHEN_SAID, NULL, "the episode has no further steps"},
     {409, "episodes", TACIT__WHEN_SAID, NULL,
      "the learner has episodes of several steps: open one first"},
@@ -328,7 +366,8 @@ const tacit__error_row tacit__errors[] = {
      "the learner is local: devices act by the billboard and send reports"},
     {409, "not_local", TACIT__WHEN_SAID, NULL, "the learner is not local: it takes no reports"},
     {410, "expired", TACIT__WHEN_SAID, NULL, "the episode is too old"},
-    {413, "too_large", TACIT__WHEN_ASKED, NULL, "the body is larger than `limits.body`"},
+    {413, "too_large", TACIT__WHEN_ASKED, NULL,
+     "the body is larger than `limits.body`, or a batch has more than 1000 elements"},
     {422, "unknown_field", TACIT__WHEN_BODY, NULL, "the body has a field that does not exist"},
     {422, "missing", TACIT__WHEN_BODY, NULL, "a field, or a header, is missing"},
     {422, "out_of_range", TACIT__WHEN_BODY, NULL,
@@ -340,7 +379,9 @@ const tacit__error_row tacit__errors[] = {
     {500, "internal", TACIT__WHEN_SAID, NULL, "the learner could not decide"},
     {503, "store", TACIT__WHEN_SAID, NULL,
      "the store cannot be read or written; nothing was acknowledged"},
-    {503, "crowded", TACIT__WHEN_SAID, NULL, "too many episodes are open"},
+    {503, "crowded", TACIT__WHEN_SAID, "Retry-After", "too many episodes are open"},
+    {503, "copy", TACIT__WHEN_SAID, "Retry-After",
+     "the store is a copy, and only the original learns; nothing was acknowledged"},
     {503, "memory", TACIT__WHEN_ASKED, NULL, "out of memory"},
     {503, "stopping", TACIT__WHEN_ASKED, NULL, "the service stops"},
     {0},

@@ -210,7 +210,11 @@ static void a_copy_decides_but_does_not_learn(void **state)
     assert_int_equal(rename(path, s.store), 0);
     assert_true(server_start(&s, NULL));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
-    assert_observed(&s, decision, ",\"reward\":1", "full");
+    assert_non_null(strstr(answer, "\"learned\":false"));
+    assert_error(observe(&s, decision, ",\"reward\":1"), 503, "copy", "");
+    assert_non_null(strstr(answer, "Retry-After: "));
+    assert_error(server_post(&s, "/v1/reports", "{\"learner\":\"ours\",\"report\":\"\"}", answer),
+                 503, "copy", "");
     assert_true(ledger(&s, "arms", "users") == 5);
     assert_non_null(strstr(answer, "the store is a copy"));
     end(&s);
