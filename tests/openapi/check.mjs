@@ -39,7 +39,7 @@ async function missesWhatIsNotWritten() {
 }
 
 async function readsEverything() {
-  for (const learner of ['walk', 'offers', 'banner', 'phone', 'exact'])
+  for (const learner of ['walk', 'offers', 'banner', 'doses', 'phone', 'exact'])
     for (const o of client.operations.values())
       if (o.method === 'GET') assert.equal((await client.call(o.operationId, { learner })).status, 200);
   assert.equal((await client.call('getBillboard', { learner: 'walk', 'If-None-Match': '*' })).status, 304);
@@ -67,6 +67,26 @@ async function decidesOnce() {
   await client.call('observeOnce', { decision, reward: 1 });
   const late = await client.call('decideOnce', { learner: 'exact', state: 0 });
   assert.equal((await client.call('observeOnce', { decision: late.body.decision, reward: 1 })).body.status, 'full');
+}
+
+/* Arrays, where the document has them: each element is answered as a request of its own. */
+async function batches() {
+  const { body } = await client.call('decideOnce', { 'Idempotency-Key': key() }, { batch: [{ learner: 'offers', state: 1 }, { learner: 'banner', context }, { learner: 'nobody', state: 0 }, { learner: 'doses', context: { age: 41, country: 'DE' } }] });
+  assert.deepEqual(body.map((one) => one.status), [200, 200, 404, 200]);
+  assert.ok(['low', 'medium', 'high'].includes(body[3].body.action));
+  const told = await client.call('observeOnce', {}, { batch: [{ decision: body[0].body.decision, reward: 1 }, { decision: 'nothing', reward: 1 }, { decision: body[3].body.decision, reward: 0 }] });
+  assert.deepEqual(told.body.map((one) => one.status), [200, 422, 200]);
+}
+
+/* Bytes, where the document takes them. */
+async function bytes() {
+  const media = 'application/octet-stream', body = Buffer.from(new Float64Array(context).buffer);
+  for (const o of client.operations.values()) {
+    if (!o.requestBody?.content[media]) continue;
+    const { body: { episode: id } } = await client.call('openEpisode', { learner: 'banner' });
+    assert.equal((await client.call(o.operationId, { id, learner: 'banner', 'Tacit-User': 'three' }, { media, body })).status, 200);
+    await code('out_of_range', client.call(o.operationId, { id, learner: 'banner' }, { media, body: body.subarray(3) }));
+  }
 }
 
 /* Whatever the operation: nobody may, or not with this token, or not so. */
@@ -145,7 +165,7 @@ async function isListenedTo() {
   assert.ok(client.seen.get('report').get(202) >= 20, 'devices have reported');
 }
 
-for (const part of [isOpenapi, missesWhatIsNotWritten, readsEverything, walks, decidesOnce, isRefused, isRefusedForItself, isListenedTo, readsEverything]) await part();
+for (const part of [isOpenapi, missesWhatIsNotWritten, readsEverything, walks, decidesOnce, batches, bytes, isRefused, isRefusedForItself, isListenedTo, readsEverything]) await part();
 for (const [name, seen] of client.seen) {
   const wanted = Object.keys(client.operations.get(name).responses).find((s) => s < 300);
   assert.ok(seen.has(Number(wanted)), `${name} was never answered ${wanted}`);

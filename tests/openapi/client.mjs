@@ -82,8 +82,17 @@ export class Client {
     return (schema?.anyOf ?? (schema ? [schema] : [])).map((s) => (s.type === 'array' ? [s.items, true] : [s, false]));
   }
 
-  /* Asks. `known` are values by name, for parameters and fields. Beside these: `body` is sent as it is and may be wrong, `token` is another
-   * one, or null for none. */
+  /* The body of a request, as the document wants it: an object, or of several `known` an array of them. */
+  body(operation, known) {
+    const many = Array.isArray(known), [schema] = this.bodies(operation).find(([, array]) => array === many);
+    const body = many ? known.map((k) => this.build(schema, k)) : this.build(schema, known);
+    const wrong = this.checker('paths', operation.path, operation.method.toLowerCase(), 'requestBody', 'content', JSON_TYPE, 'schema')(body);
+    if (wrong) throw new Error(`${operation.operationId}: the client made a body that the document does not allow: ${wrong}`);
+    return body;
+  }
+
+  /* Asks. `known` are values by name, for parameters and fields. Beside these: `batch` has those of several bodies, `body` is sent as it is
+   * and may be wrong, as `media`; `token` is another one, or null for none. */
   async call(name, known = {}, other = {}) {
     const o = this.operations.get(name);
     let path = o.path;
@@ -98,17 +107,10 @@ export class Client {
     const scope = o.security[0]?.token?.[0];
     const token = 'token' in other ? other.token : scope ? this.tokens[scope] : null;
     if (token) headers.Authorization = `Bearer ${token}`;
-    let body;
-    if ('body' in other) body = other.body;
-    else if (o.requestBody) {
-      const [schema] = this.bodies(o).find(([, many]) => !many);
-      body = this.build(schema, known);
-      const wrong = this.ajv.compile({ $ref: 'api#/components/schemas/' + schema.$ref.split('/').at(-1) })(body) ? '' : JSON.stringify(body);
-      if (wrong) throw new Error(`${name}: the client made a body that the document does not allow: ${wrong}`);
-    }
-    if (body !== undefined) headers['Content-Type'] = JSON_TYPE;
+    const body = 'body' in other ? other.body : o.requestBody ? JSON.stringify(this.body(o, other.batch ?? known)) : undefined;
+    if (body !== undefined) headers['Content-Type'] = other.media ?? JSON_TYPE;
     const search = query.size > 0 ? `?${query}` : '';
-    const answer = await fetch(this.url + path + search, { method: o.method, headers, body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body) });
+    const answer = await fetch(this.url + path + search, { method: o.method, headers, body });
     const text = await answer.text();
     return { status: answer.status, body: this.check(o, { status: answer.status, headers: answer.headers, text }) };
   }

@@ -29,6 +29,8 @@ learners:
      agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}, outside: clip}}
   - {name: banner, space: {features: 5, actions: 3, bound: 1}, users: 1000,
      agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}
+  - {name: doses, space: {context: 'age 17..90, country {DE | FR}', actions: [low, medium, high]}, users: 1000,
+     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}
   - {name: phone, space: {states: 6, actions: 2, horizon: 4, stationary: yes}, users: 1000,
      agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1, delta: 0}}, monitor: {epsilon: 1, delta: 0}}
   - {name: exact, space: {states: 3, actions: 2, horizon: 1}, users: 2,
