@@ -66,7 +66,7 @@ _tacit() {
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export events --help'
+                words='check backup export decisions events --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
                 words='--json --help'

@@ -62,6 +62,10 @@ typedef struct tacit_service_learner {
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
+    const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
+    const char *context; /* named columns, as they were declared; NULL: features are numbers */
+    bool user_required;  /* nobody takes part without an id */
+    bool log_decisions;  /* the operator keeps a record of decisions, outside the promise */
 } tacit_service_learner;
 
 /* True if a YAML file has `learners`: it means to describe a service, well or badly. */
@@ -131,6 +135,14 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_opt
 /* What is public, as JSON: counts, ledger, curves. To be freed with free(). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_options *options,
                                                          char **json, tacit_error *err);
+
+/* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in the order in which users were
+ * acknowledged; a record at a time, with newlines. They are what users told, in the clear. It ends when `each` is false, as
+ * SYSTEM. */
+typedef bool tacit_line_fn(void *context, const char *lines, size_t size);
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_decisions(const tacit_service_options *options,
+                                                            tacit_line_fn *each, void *context,
+                                                            tacit_error *err);
 
 /* The audit log, the oldest entry first: what was done to the store and its service, when (seconds since 1970), and by which user
  * of the machine. Nothing about users of the service. */

@@ -20,6 +20,7 @@ struct tacit_agent {
     void *table;           /* what `board` points to if it was loaded; else NULL */
     tacit__cutter *cutter; /* NULL: who is outside is refused */
     bool was_cut;
+    bool is_snapshot; /* it can act, from any number of threads, and nothing else */
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
 
@@ -44,6 +45,11 @@ enum { TACIT__REPORT_NAME = 16 };
 /* Reads a table; `row` is that of the step and state. */
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
                           uint32_t *action, double *probability);
+
+/* An agent that acts as this one does now, and can do nothing else; any number of threads may ask it at once. It does not cut:
+ * situations lie in the domain. For agents whose billboard is no table; UNSUPPORTED: the family has no such thing. */
+TACIT_MUST_USE tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out,
+                                                  tacit_error *err);
 
 /* The door of this agent, to be recorded and replayed; NULL with model none. */
 tacit_ledger *tacit__agent_ledger(const tacit_agent *agent);

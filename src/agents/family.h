@@ -21,6 +21,9 @@ typedef struct tacit__family {
     /* For billboards that are no table; NULL: they are. */
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);
+    /* Another one that acts as this one does now, and can do nothing else; any number of threads may ask it at once. NULL: there
+     * is no such thing, or no `act`. */
+    tacit_status (*snapshot)(const void *agent, void **out, tacit_error *err);
     /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and what the server
      * does with it. NULL: the family has no local model. `bytes` NULL asks for the largest size. */
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,

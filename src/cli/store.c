@@ -9,17 +9,21 @@
 
 #include "cli/cli.h"
 #include "cli/events.h"
+#include "cli/recorded.h"
 
 static const char help[] =
     "usage: tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
     "       tacit store export FILE.yaml\n"
+    "       tacit store decisions FILE.yaml\n"
     "       tacit store events FILE.yaml [--json]\n"
     "\n"
     "check   reads everything, opens what is sealed, and sees that every user is counted once;\n"
     "        exit status 1 if something is wrong\n"
     "backup  makes a consistent copy; a service on the copy decides, but does not learn\n"
     "export  prints what is public as JSON: counts, ledger, curves\n"
+    "decisions  prints the decisions of learners with log_decisions: yes, one JSON object in a\n"
+    "        line: what users told, in the clear\n"
     "events  prints the audit log: starts, stops, tokens, keys\n"
     "\n"
     "All of them may be used while the service runs.\n"
@@ -94,8 +98,11 @@ int cli_store(int argc, char **argv)
         return check(&wish);
     if (strcmp(verb, "export") == 0)
         return export_public(&wish);
+    if (strcmp(verb, "decisions") == 0)
+        return cli_store_decisions(&wish);
     if (strcmp(verb, "backup") != 0)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export and events",
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export, decisions and "
+                         "events",
                          verb);
     tacit_status status = tacit_store_backup(&wish, argv[optind + 2], &err);
     return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);

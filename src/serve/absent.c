@@ -122,6 +122,13 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i
     return refuse(err);
 }
 
+tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
+                                   void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
+    return refuse(err);
+}
+
 tacit_status tacit_store_events(const tacit_service_options *options,
                                 void (*each)(void *context, int64_t at, const char *what),
                                 void *context, tacit_error *err)

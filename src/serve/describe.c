@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "serve/names.h"
 
 const char *tacit__model_name(tacit_model model)
 {
@@ -79,7 +80,11 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     }
     if (k->parts > 0)
         tacit__text_print(out, ",\"parts\":%zu", k->parts);
-    tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
+    tacit__names_describe(c, out);
+    if (c->user_required)
+        tacit__text_put(out, ",\"user\":\"required\"");
+    tacit__text_print(out, "},\"episodes\":%llu%s", (unsigned long long)q->episodes,
+                      c->log_decisions ? ",\"log_decisions\":true" : "");
 }
 
 tacit_guarantee tacit__describe_together(const tacit__learner_config *c)

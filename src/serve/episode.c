@@ -53,9 +53,14 @@ static size_t size_with(const tacit__learner_config *c, size_t places)
     return h * sizeof(double) + places + (2 * h + 1) * sizeof(uint32_t) + h + 1;
 }
 
+static size_t trail_size(const tacit__learner_config *c)
+{
+    return c->request.horizon * sizeof(tacit__trail);
+}
+
 size_t tacit__episode_size(const tacit__learner_config *c)
 {
-    return size_with(c, places_size(c, false));
+    return size_with(c, places_size(c, false)) + (c->log_decisions ? trail_size(c) : 0);
 }
 
 static tacit__episode view_with(const tacit__learner_config *c, void *bytes, size_t places)
@@ -66,6 +71,7 @@ static tacit__episode view_with(const tacit__learner_config *c, void *bytes, siz
     e.states = (uint32_t *)(void *)(e.places + places);
     e.actions = e.states + h + 1;
     e.known = (uint8_t *)(e.actions + h);
+    e.trail = c->log_decisions ? e.known + h + 1 : NULL;
     return e;
 }
 
@@ -100,13 +106,20 @@ static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *o
 
 bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size_t size, void *out)
 {
-    if (size == tacit__episode_size(c)) {
-        memcpy(out, bytes, size);
-        return true;
-    }
-    if (!c->chosen_only || size != size_with(c, places_size(c, true)))
+    const size_t own = size_with(c, places_size(c, false)),
+                 all = size_with(c, places_size(c, true)), trail = trail_size(c);
+    const bool whole = c->chosen_only && (size == all || size == all + trail);
+    const size_t base = whole ? all : own;
+    if (size != base && size != base + trail)
         return false;
-    shrink(c, bytes, out);
+    if (whole)
+        shrink(c, bytes, out);
+    else
+        memcpy(out, bytes, own);
+    if (c->log_decisions && size > base)
+        memcpy((uint8_t *)out + own, (const uint8_t *)bytes + base, trail);
+    else if (c->log_decisions)
+        memset((uint8_t *)out + own, 0, trail);
     return true;
 }
 
@@ -158,6 +171,8 @@ bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **f
     set_place(e, t->step, t->state, t->place);
     e->actions[t->step] = t->action;
     e->known[t->step] |= DECIDED;
+    if (e->trail != NULL)
+        memcpy(e->trail + t->step * sizeof t->trail, &t->trail, sizeof t->trail);
     if (t->has_reward) {
         e->rewards[t->step] = t->reward;
         e->known[t->step] |= REWARDED;
@@ -171,8 +186,9 @@ bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **f
 
 void tacit__episode_count(tacit__episode *e, const tacit__told *t)
 {
-    const size_t h = e->config->request.horizon, all = tacit__episode_size(e->config);
-    memset(e->rewards, 0, all - (h + 1)); /* the marks are the last h + 1 bytes */
+    memset(e->rewards, 0, (size_t)(e->known - (uint8_t *)e->rewards)); /* all but the marks */
+    if (e->trail != NULL)
+        memset(e->trail, 0, trail_size(e->config));
     e->known[0] |= COUNTED;
     e->known[t->step] |= (uint8_t)(DECIDED | (t->has_reward ? REWARDED : 0));
     if (t->has_next)

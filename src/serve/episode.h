@@ -23,13 +23,20 @@ typedef struct tacit__episode {
     uint32_t *states; /* [horizon + 1] */
     uint32_t *actions;
     uint8_t *known; /* [horizon + 1]: what was told of a step; the last is about where it ended */
+    uint8_t *trail; /* [horizon] of tacit__trail, not aligned; NULL: decisions are not recorded */
 } tacit__episode;
+
+/* How a decision was made, for the operator's record. */
+typedef struct tacit__trail {
+    double probability; /* 0: not known, since the record was begun after this decision */
+    uint64_t version;
+} tacit__trail;
 
 size_t tacit__episode_size(const tacit__learner_config *config);
 tacit__episode tacit__episode_view(const tacit__learner_config *config, void *bytes);
 
-/* The bytes of an episode that was kept, by this version or by one that kept all actions' features, as this version's;
- * out[tacit__episode_size()]. False: they are none. */
+/* The bytes of an episode that was kept, by this version or by one that kept all actions' features, with or without a record, as this
+ * version's; out[tacit__episode_size()]. False: they are none. */
 bool tacit__episode_read(const tacit__learner_config *config, const void *bytes, size_t size,
                          void *out);
 
@@ -42,6 +49,7 @@ typedef struct tacit__told {
     double reward;
     uint32_t next_state;
     const uint8_t *next_place; /* not looked at with chosen_only */
+    tacit__trail trail;
 } tacit__told;
 
 /* Takes it in. False: it contradicts what was told before; *field then names what. An episode that was told the same twice is

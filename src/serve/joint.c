@@ -12,6 +12,7 @@
 #include "serve/batch.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
+#include "serve/names.h"
 #include "serve/place.h"
 #include "serve/routes.h"
 #include "serve/service.h"
@@ -41,11 +42,13 @@ static tacit__learner *choose(const tacit__body *b)
 }
 
 /* The user's id, of the body or the header, into id[MAX_USER + 1]. False: refused. */
-static bool read_user(const tacit__body *b, bool *has, char *id)
+static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
 {
     tacit__request *r = b->request;
     if (!tacit__body_text(b, "user", has, id, MAX_USER + 1))
         return false;
+    if (r->user == NULL && required && !*has)
+        return !tacit__refuse(r, 422, "missing", "user", "user is missing");
     if (r->user == NULL)
         return true;
     const size_t length = strlen(r->user);
@@ -66,7 +69,7 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     tacit__request *r = b->request;
     char user[MAX_USER + 1 + sizeof(int64_t)];
     bool has;
-    if (!read_user(b, &has, user + sizeof(int64_t)) ||
+    if (!read_user(b, tacit__learner_config_of(l)->user_required, &has, user + sizeof(int64_t)) ||
         !tacit__again_read(r, false, tacit__learner_id(l), NULL))
         return false;
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
@@ -193,15 +196,17 @@ static void answer_decision(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint8_t *place = NULL;
     t->kind = TACIT__TICKET_DECISION;
-    t->packed = c->chosen_only;
-    t->n_features = (uint32_t)(c->chosen_only ? c->known.features : c->per_user);
-    if (c->per_user > 0) {
+    t->packed = c->chosen_only && !c->log_decisions; /* the record has all actions' features */
+    t->n_features = (uint32_t)(t->packed ? c->known.features : c->per_user);
+    if (c->log_decisions) {
+        place = r->data;
+    } else if (c->per_user > 0) {
         place = r->data + c->per_user * sizeof(double);
         tacit__place_pack(c, (const double *)(void *)r->data, t->action, place);
     }
     r->status = 200;
     tacit__text_put(&r->answer, "{\"action\":");
-    tacit__text_count(&r->answer, t->action);
+    tacit__names_put_action(c, t->action, &r->answer);
     tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
     tacit__text_put(&r->answer, ",\"version\":");

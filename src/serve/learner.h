@@ -1,9 +1,8 @@
 /* A learner of the service: an agent with a thread of its own, which takes the users of the vault one after the other in the order
  * in which they were acknowledged, and a billboard that requests read.
  *
- * Nothing is published before it is on disk: the agent's state (the private sums and their noise keys included), the ledger and
- * the end of the inputs that are in it are one transaction, and only then the new billboard is put up. After a crash the
- * inputs after the last transaction are taken again, in the same order, with the same keyed noise: the same numbers come out.
+ * A billboard is put up when the ledger on disk has what passed for it, and the disk has what gives the same numbers again: a state
+ * of before, and the inputs since. After a crash these inputs are taken again, in the same order, with the same keyed noise.
  * docs/why/service.md has the argument. */
 #ifndef TACIT_SERVE_LEARNER_H
 #define TACIT_SERVE_LEARNER_H
@@ -30,7 +29,8 @@ typedef struct tacit__learner_setting {
 TACIT_MUST_USE tacit_status tacit__learner_create(const tacit__learner_setting *setting,
                                                   tacit__vault *vault, tacit__learner **out,
                                                   tacit_error *err);
-/* From now on it learns; what it has learned is written by the scribe, which must outlive it. */
+/* Takes again what had been shown before the last end and is not in the state; from then on it learns. What it has learned is
+ * written by the scribe, which must outlive it. CORRUPT: users that had been shown are missing. */
 TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner, tacit__scribe *scribe,
                                                  tacit_error *err);
 /* Finishes the users that it has begun with. Accepts NULL. */

@@ -15,6 +15,7 @@
 #include "serve/joint.h"
 #include "serve/place.h"
 #include "serve/quota.h"
+#include "serve/record.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -35,7 +36,8 @@ static size_t aligned(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* What a request tells. r->data: the episode, then the places of the decision and of what follows. */
+/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then all actions' features if a
+ * record needs them (tacit__record_extra). */
 static tacit__told told_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *place = r->data + aligned(tacit__episode_size(c));
@@ -47,7 +49,8 @@ static tacit__told told_of(const tacit__request *r, const tacit__learner_config 
                          .has_next = r->has_next,
                          .reward = r->reward,
                          .next_state = r->next_state,
-                         .next_place = place + tacit__place_size(c)};
+                         .next_place = place + tacit__place_size(c),
+                         .trail = {r->ticket.probability, r->ticket.version}};
 }
 
 /* An observation of an episode that is over: a repetition, or a contradiction. */
@@ -93,6 +96,11 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
     tacit__episode_digest(e, &key, digest);
     status = tacit__vault_keep_told(vault, t->learner, t->episode, t->opened, digest, size, err);
     tacit__free(digest);
+    const size_t extra = tacit__record_extra(e->config);
+    if (status == TACIT_OK && e->config->log_decisions)
+        status = tacit__record_keep(
+            vault, t->learner, e,
+            extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
     return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
 }
 
@@ -298,7 +306,7 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
     if (!good)
         (void)tacit__refuse(r, 422, "missing", "reward",
                             last ? "reward or next_state must be given" : "reward is missing");
-    r->data_size = own + 2 * row;
+    r->data_size = aligned(own + 2 * row) + tacit__record_extra(c);
     r->data = good ? tacit__alloc(r->data_size, 1) : NULL;
     if (good && r->data == NULL)
         good = !tacit__refuse(r, 503, "memory", NULL, "out of memory");
@@ -308,6 +316,8 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
                               "decision must be what decide has given");
     if (good && next != NULL && !c->chosen_only)
         tacit__place_pack(c, next, 0, r->data + own + row);
+    if (good)
+        tacit__record_fill(c, &r->ticket, place, r->data + r->data_size - tacit__record_extra(c));
     tacit__free_secret(next, next != NULL ? tacit__place_room(c) : 0);
     return good;
 }

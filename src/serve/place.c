@@ -6,6 +6,7 @@
 #include "agents/outside.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "serve/context.h"
 #include "serve/episode.h"
 #include "serve/grid.h"
 
@@ -61,7 +62,7 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
     if (r->binary) {
         good = read_bytes(r, c, x);
     } else {
-        good = tacit__body_reals(b, key, c->per_user, has, x);
+        good = tacit__context_read(b, c, key, has, x);
         given = has == NULL || *has;
     }
     good = good && (!given || fit(r, c, key, x));

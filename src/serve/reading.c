@@ -155,8 +155,8 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
             "user is replaced.\","
             "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
             "nobody comes twice.\","
-            "\"The service sees raw data; it keeps them sealed, and only until they are learned.\"",
-            all.epsilon, all.delta);
+            "\"The service sees raw data; it keeps them sealed%s.\"",
+            all.epsilon, all.delta, c->log_decisions ? "" : ", and only until they are learned");
     else
         tacit__text_print(out,
                           "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
@@ -171,6 +171,9 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
                           ",\"The learner costs (%g, %g), the released mean reward (%g, %g) more; "
                           "together at most (%g, %g).\"",
                           g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
+    if (c->log_decisions)
+        tacit__text_put(out, ",\"The operator keeps a record of every decision and of what came of "
+                             "it (log_decisions): it is their own, and outside this promise.\"");
     tacit__text_put(out, "]");
 }
 

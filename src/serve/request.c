@@ -20,8 +20,10 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     r->status = status;
     r->answer.length = 0;
     tacit__text_print(&r->answer, "{\"error\":{\"code\":\"%s\"", code);
-    if (field != NULL)
-        tacit__text_print(&r->answer, ",\"field\":\"%s\"", field);
+    if (field != NULL) {
+        tacit__text_put(&r->answer, ",\"field\":");
+        tacit__text_json_string(&r->answer, field, strlen(field));
+    }
     tacit__text_put(&r->answer, ",\"message\":");
     tacit__text_json_string(&r->answer, message, strlen(message));
     tacit__text_put(&r->answer, "}}");

@@ -11,6 +11,7 @@
 #include "noise/seal.h"
 #include "serve/http.h"
 #include "serve/key.h"
+#include "serve/left_out.h"
 #include "serve/readings.h"
 #include "serve/routes.h"
 #include "serve/sweeper.h"
@@ -107,6 +108,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
         tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
         tacit__key_derive(key, "tacit service: people", s->key_person);

@@ -15,7 +15,8 @@
     {                                                                                              \
         "user", "text 1..256", OPTIONAL,                                                           \
             "an opaque id, kept as a keyed hash; each is learned from once in a learner, and "     \
-            "decided for always"                                                                   \
+            "decided for always. It is taken as it is: another spelling is another user. Needed "  \
+            "where the learner's space has `user: required`"                                       \
     }
 #define STATE                                                                                      \
     {                                                                                              \
@@ -24,8 +25,10 @@
     }
 #define CONTEXT                                                                                    \
     {                                                                                              \
-        "context", "[number]", OPTIONAL,                                                           \
-            "actions x features numbers, or the features alone, as the learner's space says"       \
+        "context", "[number] | {number | text | null}", OPTIONAL,                                  \
+            "actions x features numbers, or the features alone, as the learner's space says; "     \
+            "where it names columns, an object with their values, for example `{\"age\": 41, "     \
+            "\"country\": \"DE\"}`"                                                                \
     }
 #define OUTSIDE                                                                                    \
     {                                                                                              \
@@ -68,7 +71,8 @@ const tacit__shape tacit__shape_observe = {
             "from 0 to 1, with `outside: clip` any number; may come in a later call"},
            {"next_state", "number", OPTIONAL,
             "where it led, for learners with states; needed for the last of several steps"},
-           {"next_context", "[number]", OPTIONAL, "where it led, for learners with contexts"})};
+           {"next_context", "[number] | {number | text | null}", OPTIONAL,
+            "where it led, for learners with contexts"})};
 
 const tacit__shape tacit__shape_report = {
     "Report", "A privatized report.",
@@ -89,7 +93,7 @@ static const tacit__shape episode = {
 
 static const tacit__shape decision = {
     "Decision", "What to do.",
-    FIELDS({"action", "count", REQUIRED, "from 0"},
+    FIELDS({"action", "count | text", REQUIRED, "from 0, or its name where actions have names"},
            {"probability", "number 0..1", REQUIRED, "of this action"},
            {"version", "count", REQUIRED, "of the policy"}, STEP,
            {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, LEARNED)};
@@ -126,19 +130,35 @@ static const tacit__shape agent = {
 
 static const tacit__shape space = {
     "Space", "What users bring and what can be done, as the service file declares it.",
-    FIELDS({"states", "count", REQUIRED, "how many"}, {"actions", "count", REQUIRED, "how many"},
-           {"horizon", "count", REQUIRED, "steps of an episode"},
-           {"stationary", "flag", REQUIRED, "whether all steps are alike"},
-           {"features", "count", OPTIONAL, "of a context, for each action or shared"},
-           {"shared", "flag", OPTIONAL, "whether one parameter serves all actions"},
-           {"bound", "number", OPTIONAL, "of the features' norm"},
-           {"simplex", "true", OPTIONAL, "features are weights that sum to 1"},
-           {"complementary", "true", OPTIONAL, "a guess of two is right or wrong"},
-           {"parameter_norm", "number", OPTIONAL, "bound of the unknown parameter"},
-           {"weights", "true", OPTIONAL, "the law of the states is known"},
-           {"context", "count", OPTIONAL, "numbers of a context"},
-           {"kernel", "text", OPTIONAL, "of the learner"},
-           {"parts", "count", OPTIONAL, "of the mixture"})};
+    FIELDS(
+        {"states", "count", REQUIRED, "how many"}, {"actions", "count", REQUIRED, "how many"},
+        {"horizon", "count", REQUIRED, "steps of an episode"},
+        {"stationary", "flag", REQUIRED, "whether all steps are alike"},
+        {"features", "count", OPTIONAL, "of a context, for each action or shared"},
+        {"shared", "flag", OPTIONAL, "whether one parameter serves all actions"},
+        {"bound", "number", OPTIONAL, "of the features' norm"},
+        {"simplex", "true", OPTIONAL, "features are weights that sum to 1"},
+        {"complementary", "true", OPTIONAL, "a guess of two is right or wrong"},
+        {"parameter_norm", "number", OPTIONAL, "bound of the unknown parameter"},
+        {"weights", "true", OPTIONAL, "the law of the states is known"},
+        {"context", "count", OPTIONAL, "numbers of a context"},
+        {"kernel", "text", OPTIONAL, "of the learner"},
+        {"parts", "count", OPTIONAL, "of the mixture"},
+        {"action_names", "[text]", OPTIONAL, "in the order of their numbers"},
+        {"columns", "[Column]", OPTIONAL, "of a context, in the order of its features"},
+        {"intercept", "flag", OPTIONAL, "of named columns: the first feature is always 1"},
+        {"unit", "flag", OPTIONAL, "of named columns: everybody's features are scaled to length 1"},
+        {"user", "'required'", OPTIONAL, "there if nobody takes part without an id"})};
+
+static const tacit__shape column = {
+    "Column", "A column of a context: a range, or categories.",
+    FIELDS({"name", "text", REQUIRED, "of the field in `context`"},
+           {"low", "number", OPTIONAL, "the least number"},
+           {"high", "number", OPTIONAL, "the largest number"},
+           {"log", "true", OPTIONAL, "it is encoded on a logarithmic scale"},
+           {"missing", "true", OPTIONAL, "the number may be missing"},
+           {"categories", "[text]", OPTIONAL, "that it may be; or none of them if it is missing"},
+           {"others", "true", OPTIONAL, "other texts are no error, and are encoded as missing"})};
 
 static const tacit__shape about = {
     "About", "What a learner is and promises.",
@@ -146,7 +166,9 @@ static const tacit__shape about = {
            {"guarantee", "Guarantee | null", REQUIRED, "of the learner alone; null: none"},
            {"agent", "Agent", REQUIRED, "who learns"},
            {"space", "Space", REQUIRED, "of situations and actions"},
-           {"episodes", "count", REQUIRED, "users that it was declared for"})};
+           {"episodes", "count", REQUIRED, "users that it was declared for"},
+           {"log_decisions", "true", OPTIONAL,
+            "there if the operator keeps a record of decisions, which is outside the promise"})};
 
 static const tacit__shape costs = {
     "Costs", "What users pay beside the learner.",
@@ -309,6 +331,7 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &guarantee,
                                              &agent,
                                              &space,
+                                             &column,
                                              &tables,
                                              &error,
                                              &problem,

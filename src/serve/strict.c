@@ -5,8 +5,15 @@
 #include <strings.h>
 
 /* Headers that decide something here: given twice, they say two things (RFC 9112, 3.2 and 6.3; RFC 9110, 5.3). */
-static const char *const once[] = {"Host",          "Content-Length",  "Transfer-Encoding",
-                                   "Authorization", "Idempotency-Key", "Content-Type"};
+#define NAMED(name)                                                                                \
+    {                                                                                              \
+        name, sizeof name - 1                                                                      \
+    }
+static const struct {
+    const char *name;
+    size_t size;
+} once[] = {NAMED("Host"),          NAMED("Content-Length"),  NAMED("Transfer-Encoding"),
+            NAMED("Authorization"), NAMED("Idempotency-Key"), NAMED("Content-Type")};
 enum { HOST, LENGTH, ENCODING, N_ONCE = sizeof once / sizeof *once };
 
 static const tacit__fault faults[] = {
@@ -27,11 +34,11 @@ typedef struct headers {
 /* The characters of a token (RFC 9110, 5.6.2). */
 static bool is_token(const char *text, size_t size)
 {
-    static const char more[] = "!#$%&'*+-.^_`|~";
+    static const char more[] = "!#$%&'*+.^_`|~";
     bool good = size > 0;
     for (size_t i = 0; i < size && good; i++) {
-        const char c = text[i];
-        good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+        const char c = text[i], small = (char)(c | 0x20);
+        good = (small >= 'a' && small <= 'z') || c == '-' || (c >= '0' && c <= '9') ||
                (c != '\0' && strchr(more, c) != NULL);
     }
     return good;
@@ -51,10 +58,13 @@ static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const 
     headers *h = cls;
     (void)kind, (void)value_size;
     h->bad_name = h->bad_name || !is_token(key, key_size);
-    for (int i = 0; i < N_ONCE; i++)
-        h->seen[i] += strcasecmp(key, once[i]) == 0;
-    if (strcasecmp(key, once[ENCODING]) == 0)
-        h->chunked = value != NULL && strcasecmp(value, "chunked") == 0;
+    for (int i = 0; i < N_ONCE; i++) {
+        if (key_size != once[i].size || strcasecmp(key, once[i].name) != 0)
+            continue;
+        h->seen[i]++;
+        if (i == ENCODING)
+            h->chunked = value != NULL && strcasecmp(value, "chunked") == 0;
+    }
     return MHD_YES;
 }
 

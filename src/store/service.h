@@ -17,8 +17,8 @@
  *
  * The counters and the ledger can be read by anybody, but are proved with the state (service_proof.c): changed ones are noticed.
  *
- * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. A learner's state, its
- * ledger and the removal of the inputs that are in it change in one transaction (tacit__vault_keep).
+ * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. An input is there until
+ * a state that has it is there; what a billboard shows is in the ledger before it is put up.
  *
  * One process serves from a vault (a lock beside the file says so); tools may look at it, and change tokens, meanwhile. A vault
  * object belongs to one thread at a time. */
@@ -57,6 +57,10 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
+/* From now on the log is brought into the file by `empty_log` alone, which does so if it has grown by so many pages; it is then
+ * written over from its beginning. */
+void tacit__vault_watch_log(tacit__vault *vault);
+void tacit__vault_empty_log(tacit__vault *vault, int pages);
 /* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
 bool tacit__vault_settle(tacit__vault *vault);
 
@@ -70,9 +74,9 @@ typedef struct tacit__vault_learner {
     uint64_t users;    /* of these, in the state */
     uint64_t
         refused; /* of these, that a learner of an earlier version passed over; grows no more */
-    uint64_t version; /* of the billboard that belongs to the state */
+    uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
-    uint64_t shown;   /* users behind the billboard that was put up last */
+    uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
 } tacit__vault_learner;
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
@@ -91,7 +95,41 @@ typedef struct tacit__vault_line {
     uint64_t declared, passed;
 } tacit__vault_line;
 
-/* The state with all inputs up to learner->taken in it: state, counters, ledger and the end of those inputs together. */
+/* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay until a state has them. */
+TACIT_MUST_USE tacit_status tacit__vault_show(tacit__vault *vault,
+                                              const tacit__vault_learner *learner,
+                                              const tacit__vault_line *lines, size_t n_lines,
+                                              tacit_error *err);
+
+/* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others' come in between. The
+ * parts are sealed on any thread, with a key of their own, and put beside the state that there is; a crash leaves that one as
+ * it was. Then the checkpoint flips: the parts are the state, with learner->users and ->taken. */
+enum { TACIT__VAULT_PART = 1 << 18 }; /* bytes: some milliseconds of writing */
+typedef struct tacit__edition {
+    const uint8_t *state;
+    size_t state_size;
+    uint8_t key[TACIT__KEY_BYTES];
+    size_t parts;      /* that were sealed */
+    tacit__text heads; /* of all of them */
+    uint8_t *sealed;   /* the last one */
+    size_t sealed_size;
+} tacit__edition;
+TACIT_MUST_USE tacit_status tacit__edition_open(tacit__edition *e, const uint8_t *state,
+                                                size_t size, tacit_error *err);
+/* Seals the next part; false: there are no more. */
+bool tacit__edition_next(tacit__edition *e);
+void tacit__edition_close(tacit__edition *e);
+/* Puts the part there that was sealed last. */
+TACIT_MUST_USE tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t learner,
+                                                  const tacit__edition *e, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_checkpoint(tacit__vault *vault,
+                                                    const tacit__vault_learner *learner,
+                                                    const tacit__edition *e, tacit_error *err);
+/* Removes inputs that are in the state, `most` at a time: *more of them may be there. */
+TACIT_MUST_USE tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner,
+                                                     uint64_t most, bool *more, tacit_error *err);
+
+/* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it, which is shown. */
 TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
                                               const tacit__vault_learner *learner,
                                               const uint8_t *state, size_t state_size,
@@ -289,5 +327,23 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 /* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
+
+/* --- The operator's own record: service_record.c ---------------------------------------------------- */
+
+/* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
+TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
+                                                const void *data, size_t size, tacit_error *err);
+/* All of them, in the order in which they were kept, with the names of their learners. It ends with the first failure of `each`.
+ * Whoever writes meanwhile is not in the way. */
+typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
+                                            const uint8_t *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,
+                                                 void *context, tacit_error *err);
+
+/* Every learner that the store has, and how many of its users wait to be learned from. */
+typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t waiting);
+TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
+                                                  tacit__vault_learner_fn *each, void *context,
+                                                  tacit_error *err);
 
 #endif

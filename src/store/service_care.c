@@ -345,7 +345,7 @@ static tacit_status check_sums(tacit__vault *vault, tacit_error *err)
         const char *sql, *why;
     } sentences[] = {
         {"SELECT count(*) FROM learner WHERE accepted != users + refused +"
-         " (SELECT count(*) FROM input WHERE input.learner = learner.id)",
+         " (SELECT count(*) FROM input WHERE input.learner = learner.id AND number > taken)",
          "a learner's users do not add up: some are lost or double"},
         {"SELECT count(*) FROM learner WHERE accepted > users_limit",
          "a learner has more users than it was declared for"},
@@ -357,8 +357,9 @@ static tacit_status check_sums(tacit__vault *vault, tacit_error *err)
         {"SELECT count(*) FROM person WHERE (learner, key) NOT IN (SELECT learner, key FROM seen)"
          " AND (learner, key) NOT IN (SELECT learner, key FROM open)",
          "somebody is said to have taken part without an episode"},
-        {"SELECT count(*) FROM history, learner WHERE learner = id AND history.users >"
-         " learner.users",
+        {"SELECT count(*) FROM learner WHERE shown < users OR shown > accepted - refused",
+         "a learner has shown more users than there are, or fewer than it has learned from"},
+        {"SELECT count(*) FROM history, learner WHERE learner = id AND history.users > shown",
          "the curve of a learner has more users than the learner"}};
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences && status == TACIT_OK; i++) {
@@ -501,7 +502,7 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
     sqlite3_stmt *s;
     bool first = true;
     tacit_status status = prepare(vault,
-                                  "SELECT id, name, users_limit, accepted, users, refused, version"
+                                  "SELECT id, name, users_limit, accepted, shown, refused, version"
                                   " FROM learner ORDER BY id",
                                   &s, err);
     if (status != TACIT_OK)

@@ -11,6 +11,8 @@ struct tacit__vault {
     bool made; /* with the lock: the store was made before */
     bool keyed, copy, answers_counted;
     uint64_t answers; /* rows of that table, if they were counted */
+    int log_pages,
+        log_tried; /* length of the log, and at which it was last brought into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
     uint8_t key_proof[TACIT__KEY_BYTES];
 };
@@ -20,10 +22,12 @@ enum {
     SQL_FIND_LEARNER,
     SQL_ADD_LEARNER,
     SQL_KEEP,
+    SQL_SHOW,
     SQL_KEEP_LINE,
     SQL_STATE,
     SQL_PART,
-    SQL_DROP_EDITION,
+    SQL_NEW_PART,
+    SQL_DROP_PARTS,
     SQL_EDITION,
     SQL_STATE_SIZE,
     SQL_READ_PARTS,
@@ -59,6 +63,9 @@ enum {
     SQL_USE_QUOTA,
     SQL_EVENT,
     SQL_FORGET_EVENT,
+    SQL_RECORD,
+    SQL_RECORDS,
+    SQL_LEARNERS,
 };
 
 /* The column as bytes; NULL when it is empty. */
@@ -83,6 +90,9 @@ TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
 /* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
                                                     uint8_t **out, size_t *out_size,

@@ -19,9 +19,10 @@ static const char plain[] =
     "store: service.db\n"
     "learners:\n"
     "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100000, agent: "
-    "{kind: ucbvi}}\n"
+    "{kind: ucbvi, privacy: {model: none}}}\n"
     "  - {name: walk, space: {states: 5, actions: 2, horizon: 3}, users: 100, agent: " JOINT "}\n"
-    "  - {name: lin, space: {features: 2, actions: 2}, users: 100, agent: {kind: lin-ucb}}\n"
+    "  - {name: lin, space: {features: 2, actions: 2}, users: 100, agent: {kind: lin-ucb, privacy: "
+    "{model: none}}}\n"
     "  - {name: ours, space: {states: 3, actions: 2, horizon: 2, stationary: yes}, users: 50, "
     "agent: " LOCAL "}\n";
 

@@ -277,7 +277,7 @@ static void agents_of_all_families_are_served(void **state)
                                    "users: 100, agent: {kind: lin-ucb,\n"
                                    "     privacy: {model: joint, epsilon: 1}}}\n"
                                    "  - {name: own, space: {features: 2, actions: 3, shared: no}, "
-                                   "users: 100, agent: {kind: lin-ucb}}\n";
+                                   "users: 100, agent: {kind: lin-ucb, privacy: {model: none}}}\n";
     server s;
     char path[300], arguments[512], out[1024], decision[1024];
     begin(&s, families);

@@ -68,6 +68,28 @@ static void files_are_read_or_refused_with_the_line(void **state)
          "dir/s.yaml:3: epsilon is 0, which needs a delta > 0 that is given beside it; give one, "
          "or "
          "an epsilon > 0"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5,\n     agent: {kind: dp-ucbvi}}\n",
+         "dir/s.yaml:4: the agent has no 'privacy': write privacy: {model: joint, epsilon: 1}, or "
+         "privacy: {model: none} if no promise is meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ldp-obi}}\n",
+         "dir/s.yaml:3: the agent has no 'privacy': write privacy: {model: local, epsilon: 1}"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi}}\n",
+         "dir/s.yaml:3: the agent has no 'privacy', and ucbvi cannot be private: write privacy: "
+         "{model: none} if that is meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: joint, epsilon: 1, delta: 0.25}}}\n",
+         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
+         "such a promise; lower it, or write delta_above_one_over_users: yes in privacy if that is "
+         "meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, " AGENT
+         ", monitor: {epsilon: 1, delta: 0.25}}\n",
+         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
+         "such a promise; lower it, or write delta_above_one_over_users: yes in monitor if that is "
+         "meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: "
+         "{model: none, delta_above_one_over_users: yes}}}\n",
+         "dir/s.yaml:3: model none promises nothing, so it has no delta_above_one_over_users; "
+         "remove it, or ask for model joint or local"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__service_config c;
@@ -76,11 +98,22 @@ static void files_are_read_or_refused_with_the_line(void **state)
                                                 &c, &err) != TACIT_OK);
         assert_string_equal(err.message, cases[i].message);
     }
+    static const char meant[] =
+        "store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+        "{model: joint, epsilon: 1, delta: 0.25, delta_above_one_over_users: yes}}, monitor: "
+        "{epsilon: 1, delta: 0.3, delta_above_one_over_users: yes}}\n"
+        "  - {name: b, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: {model: none}}}\n"
+        "  - {name: c, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: {model: joint, "
+        "epsilon: 1, delta: 0.2}}}\n";
+    tacit__service_config c;
+    assert_ok(tacit__service_config_parse(meant, sizeof meant - 1, "dir/s.yaml", &c, NULL));
+    assert_true(c.learners[0].request.guarantee.delta == 0.25 &&
+                c.learners[0].monitor.delta == 0.3);
+    tacit__service_config_free(&c);
     static const char good[] =
         "listen: \"[::1]:99\"\nstore: a.db\nkey: /etc/key\nlimits: {body: 100}\n"
         "learners:\n  - {name: a, " SPACE ", users: 5, " AGENT "}\n"
         "  - {name: b, space: {features: 7, actions: 3}, users: 9, " AGENT "}\n";
-    tacit__service_config c;
     assert_ok(tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL));
     assert_string_equal(c.host, "::1");
     assert_true(c.port == 99 && c.limits.body == 100 && c.n_learners == 2);
