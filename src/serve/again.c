@@ -13,8 +13,8 @@ enum { MIN_KEY = 16, MAX_KEY = 128 };
 /* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
 typedef struct note {
     int64_t opened, expires;
-    uint32_t step : 30, unlearned : 2; /* of tacit__unlearned */
-    uint32_t action;
+    uint32_t step, action;
+    uint64_t unlearned; /* of tacit__unlearned */
     uint64_t version;
     double probability;
 } note;
@@ -96,7 +96,7 @@ static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_
         r->expires = n.expires;
         t->opened = n.opened;
         t->step = n.step;
-        t->unlearned = n.unlearned;
+        t->unlearned = (uint8_t)n.unlearned;
         t->action = n.action;
         t->version = n.version;
         t->probability = n.probability;
@@ -126,8 +126,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     const tacit__ticket *t = &r->ticket;
     const note n = {.opened = t->opened,
                     .expires = r->expires,
-                    .step = t->step & 0x3fffffff,
-                    .unlearned = t->unlearned & 3U,
+                    .step = t->step,
+                    .unlearned = t->unlearned,
                     .action = t->action,
                     .version = t->version,
                     .probability = t->probability};

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "serve/routes.h"
+#include "serve/guests.h"
 
 struct tacit__batch {
     tacit__request *whole;
@@ -73,6 +73,8 @@ bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
     struct tacit__batch *b = tacit__alloc(sizeof *b + n * sizeof *b->element, 1);
     if (b == NULL)
         return tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    if (n > 1)
+        tacit__guests_charge(r, n - 1);
     b->whole = r;
     b->n = n;
     atomic_init(&b->left, n + 1);

@@ -129,3 +129,13 @@ bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned 
     }
     return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
 }
+
+void tacit__guests_charge(const tacit__request *r, size_t more)
+{
+    tacit_service *s = r->service;
+    pthread_mutex_lock(&s->guest_lock);
+    for (size_t i = 0; i < s->n_guests; i++)
+        if (s->guests[i].token.id == r->bearer.token)
+            s->guests[i].allowance -= (double)more;
+    pthread_mutex_unlock(&s->guest_lock);
+}

@@ -40,7 +40,8 @@
         .media = TACIT__BYTES, .help = "the numbers of `context`, 8 bytes each (IEEE 754, low "    \
                                        "byte first)"                                               \
     }
-#define MANY "an array of up to 1000 objects is a batch"
+#define MANY                                                                                       \
+    "an array of up to 1000 objects is a batch, and counts for as many requests in `limits.rate`"
 #define WHAT_TO_DO "what to do; to a batch, an answer for each element, in the same order"
 #define ON_DISK                                                                                    \
     "it is on disk, or nothing of it is to be kept; to a batch, an answer for each element, in "   \

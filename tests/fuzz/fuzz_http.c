@@ -50,6 +50,8 @@ static const char yaml[] =
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: walk, space: {states: 3, actions: 2, horizon: 3}, users: 20000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: lin, space: {features: 2, actions: 2}, users: 20000,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: ours, space: {states: 2, actions: 2, horizon: 2, stationary: yes}, users: "
     "1000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";

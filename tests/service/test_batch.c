@@ -169,12 +169,34 @@ static void a_batch_with_a_key_is_answered_the_same_again(void **state)
     end(&s);
 }
 
+/* What a token may ask in a second is counted by elements. */
+static void a_batch_counts_for_as_many_as_it_has(void **state)
+{
+    (void)state;
+    server s;
+    begin(
+        &s,
+        "listen: 127.0.0.1:0\nstore: service.db\nlimits: {rate: 10}\nlearners:\n"
+        "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100000, agent: " JOINT
+        "}\n");
+    size_t used = 1;
+    body[0] = '[';
+    for (int i = 0; i < 1000; i++) /* enough for 99 seconds, however slow this machine is */
+        used +=
+            (size_t)snprintf(body + used, sizeof body - used, "%s{\"state\":0}", i > 0 ? "," : "");
+    (void)snprintf(body + used, sizeof body - used, "]");
+    assert_int_equal(server_post(&s, "/v1/decide", body, answer), 200);
+    assert_error(server_post(&s, "/v1/decide", "{\"state\":0}", answer), 429, "rate", "");
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decisions_and_observations_come_in_arrays),
         cmocka_unit_test(a_batch_of_the_largest_size_is_taken_and_none_beyond),
         cmocka_unit_test(a_batch_with_a_key_is_answered_the_same_again),
+        cmocka_unit_test(a_batch_counts_for_as_many_as_it_has),
     };
     return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
 }

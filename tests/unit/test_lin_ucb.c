@@ -35,7 +35,7 @@ static void random_vector(uint64_t *seed, size_t d, double *x)
 static void forms_are_those_of_a_plain_solve_on_every_path(void **state)
 {
     (void)state;
-    static const size_t dimensions[] = {1, 2, 7, 20, 33}, numbers[] = {1, 7, 8, 9, 16, 20, 40};
+    static const size_t dimensions[] = {1, 2, 7, 20, 35}, numbers[] = {1, 7, 8, 9, 16, 20, 40};
     uint64_t seed = 2;
     for (size_t a = 0; a < 5; a++)
         for (size_t b = 0; b < 7; b++) {
@@ -67,13 +67,14 @@ static void forms_are_those_of_a_plain_solve_on_every_path(void **state)
             for (size_t i = 0; i < n; i++) {
                 double sum = 0, squares = 0;
                 memcpy(z, x + i * d, d * sizeof *z);
-                tacit__solve_lower(d, full, z);
-                for (size_t j = 0; j < d; j++) {
+                for (size_t j = 0; j < d; j++) { /* row by row, in this order: the same bits */
+                    for (size_t k = 0; k < j; k++)
+                        z[j] -= full[k * d + j] * z[k];
+                    z[j] *= pivots[j];
                     sum += z[j] * t[j];
                     squares += z[j] * z[j];
                 }
-                assert_within(inner[0][i] - sum, -1e-12, 1e-12);
-                assert_within(square[0][i] - squares, -1e-12, 1e-12);
+                assert_true(inner[0][i] == sum && square[0][i] == squares);
             }
             free(full);
             free(pivots);
