@@ -38,6 +38,7 @@ typedef struct tacit__service_config {
     char *owned_host;  /* what `host` points to, if not to the default */
     uint64_t port;
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
+    char *mark;                      /* NULL: beside the store */
     char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                 /* seconds */
     uint64_t threads;

@@ -84,8 +84,7 @@ static void done(tacit__job *job, tacit_status status)
     tacit__request *r = tacit__request_of(job);
     static const char *const words[] = {"open", "finished", "full"};
     if (status != TACIT_OK) {
-        (void)tacit__refuse(r, 503, "store", NULL,
-                            "the store could not be written; nothing was kept");
+        (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == PERSON) {
         (void)tacit__refuse(r, 409, "taken_part", NULL, "this user has taken part already");
     } else if (r->answer_code == CONTRADICTION) {

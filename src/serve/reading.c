@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "serve/describe.h"
+#include "serve/lives.h"
 #include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/service.h"
@@ -81,6 +82,15 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
     return true;
 }
 
+/* How often the store was continued, and what that costs. False: the store cannot be read. */
+static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, tacit__text *out)
+{
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
+    pthread_mutex_unlock(&s->reader_lock);
+    return status == TACIT_OK;
+}
+
 bool tacit__handle_ledger(tacit__request *r)
 {
     tacit__learner *l = choose(r);
@@ -95,8 +105,9 @@ bool tacit__handle_ledger(tacit__request *r)
     tacit__describe_monitor(c, &r->answer);
     tacit__text_put(&r->answer, ",");
     tacit__describe_figures(&f, &r->answer);
+    bool good = put_lives(r->service, l, false, &r->answer);
     tacit__text_put(&r->answer, ",\"releases\":[");
-    if (!put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
+    if (!good || !put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
         !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first))
         return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     tacit__text_put(&r->answer, "]");
@@ -181,7 +192,7 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     tacit__text_put(out, "]");
 }
 
-static void put_guarantee(tacit__text *out, tacit__learner *l)
+static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
 {
     const tacit__learner_config *c = tacit__learner_config_of(l);
     const tacit_plan *plan = tacit__learner_plan(l), *monitor = tacit__learner_monitor_plan(l);
@@ -209,7 +220,9 @@ static void put_guarantee(tacit__text *out, tacit__learner *l)
     put_sentences(out, c);
     tacit__text_put(out, ",\"remark\":");
     put_string(out, tacit__learner_remark(l));
+    bool good = put_lives(s, l, true, out);
     tacit__text_put(out, "}");
+    return good;
 }
 
 bool tacit__handle_guarantee(tacit__request *r)
@@ -223,12 +236,15 @@ bool tacit__handle_guarantee(tacit__request *r)
         i++;
     r->status = 200;
     /* it does not change, and the accountant may take a while: made once */
+    bool good = true;
     pthread_mutex_lock(&s->guarantee_lock);
     if (s->guarantees[i].length == 0)
-        put_guarantee(&s->guarantees[i], l);
+        good = put_guarantee(s, &s->guarantees[i], l);
     tacit__text_add(&r->answer, s->guarantees[i].data, s->guarantees[i].length);
+    if (!good)
+        s->guarantees[i].length = 0;
     pthread_mutex_unlock(&s->guarantee_lock);
-    return true;
+    return good || tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
 }
 
 bool tacit__handle_history(tacit__request *r)
@@ -256,8 +272,9 @@ bool tacit__handle_health(tacit__request *r)
 {
     bool failing = tacit__scribe_look(r->service->scribe).failing;
     r->status = failing ? 503 : 200;
-    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}",
-                      failing ? "failing" : "ok", tacit_version());
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\",\"store\":\"%s\"}",
+                      failing ? "failing" : "ok", tacit_version(),
+                      tacit__standing_name(tacit__vault_standing(r->service->vault)));
     return true;
 }
 
@@ -357,6 +374,9 @@ bool tacit__handle_metrics(tacit__request *r)
         {"tacit_store_jobs_total", "counter", "Writes that were answered", scribe.jobs},
         {"tacit_store_commits_total", "counter", "Transactions on disk", scribe.commits},
         {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
+        {"tacit_store_fine", "gauge",
+         "1 while the store may be learned from; /healthz says why not",
+         tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
         {"tacit_start_time_seconds", "gauge", "When the service was started",
          (uint64_t)s->started}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -25,6 +25,15 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     return true;
 }
 
+bool tacit__refuse_unwritten(tacit__request *r, tacit_status status)
+{
+    return status == TACIT_FENCED
+               ? tacit__refuse(r, 503, "fenced", NULL,
+                               "another server has taken over the store; nothing was kept")
+               : tacit__refuse(r, 503, "store", NULL,
+                               "the store could not be written; nothing was kept");
+}
+
 /* Enough for a few thousand features; what is beyond is refused as too large. */
 enum { MAX_NODES = 16384 };
 static _Thread_local tacit__json_node nodes[MAX_NODES];

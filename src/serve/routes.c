@@ -85,7 +85,7 @@ const tacit__route tacit__routes[] = {
      "200: `learner`, `model`, `guarantee`, `agent`, `space`, `episodes`, `monitor`, `together`, "
      "then as for learners (`limit` to `reward_error`), and `releases`: `name`, `dimension`, "
      "`declared`, `passed`, `left`, `scale`; for local learners these are reports, and a `note` "
-     "says so"},
+     "says so; `lives` and `adoptions` as in the guarantee"},
     {"GET", "/v1/guarantee", TACIT__SCOPE_READ, tacit__handle_guarantee,
      "What is promised and why: the release plan with sensitivities, reasons, noise scales, and "
      "what the accountant makes of them.",
@@ -94,13 +94,16 @@ const tacit__route tacit__routes[] = {
      "privacy): `law`, `releases` (`name`, `dimension`, `steps`, `l1`, `l2`, `column_l1`, "
      "`column_l2`, `scale`, `reason`), `accounted`, `two_lives` (for a person in two "
      "continuations of one saved state); `monitor`, the same or null; `together` (learner and "
-     "monitor), `sentences`, `remark`"},
+     "monitor), `sentences`, `remark`; `lives` (1, and one more for each adoption of the "
+     "store), `adoptions` (`at`, `users`, `lives`), `in_all_lives` (for a person in all of them)"},
     {"GET", "/v1/history", TACIT__SCOPE_READ, tacit__handle_history,
      "Curves: version and released mean reward over users.", "`?learner=`",
      "200: `learner`, `points`: `users`, `at`, `version`, `reward` and its standard `error` (null "
      "without a monitor)"},
     {"GET", "/healthz", TACIT__SCOPE_OPEN, tacit__handle_health, "Whether the service serves.", "",
-     "200: `status` is `ok`, `version` (of tacit); 503: `failing`, the store cannot be written"},
+     "200: `status` is `ok`, `version` (of tacit), `store` (`fine`; `copy`, `behind`, `unsound` or "
+     "`fenced`: it is decided from and not learned from); 503: `failing`, the store cannot be "
+     "written"},
     {"GET", "/metrics", TACIT__SCOPE_READ, tacit__handle_metrics,
      "Figures in Prometheus' text format.", "", "200"},
     {"GET", "/", TACIT__SCOPE_OPEN, tacit__handle_page,

@@ -173,15 +173,22 @@ static void *sweep(void *context)
 
 /* --- Life --------------------------------------------------------------------------------------- */
 
+/* From the scribe's thread: the store is somebody else's. */
+static void on_fenced(void *context)
+{
+    tacit_service *s = context;
+    if (s->fenced != NULL)
+        s->fenced(s->log_context);
+}
+
 static tacit_status open_store(tacit_service *s, const char *credentials, tacit_error *err)
 {
-    uint8_t key[TACIT__KEY_BYTES];
+    tacit__key key;
     uint64_t open = 0;
-    tacit_status status = tacit__key_read(&s->config, credentials, true, key, err);
+    tacit_status status =
+        tacit__key_open(&s->config, credentials, true, TACIT__VAULT_SERVE, &key, &s->vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open(s->config.store, TACIT__VAULT_SERVE, key, &s->vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err);
+        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key.bytes, &s->reader, err);
     if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
@@ -189,26 +196,32 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__vault_has_answers(s->reader, &answers, err);
     atomic_store(&s->has_answers, answers);
-    bool copy = status == TACIT_OK && tacit__vault_is_copy(s->vault);
-    if (copy)
-        tacit__service_say(s, "this store is a copy: learners decide, but learn no more");
+    const char *closed = NULL;
+    if (status == TACIT_OK) {
+        const tacit__standing standing = tacit__vault_standing(s->vault);
+        tacit__vault_when_fenced(s->vault, on_fenced, s);
+        if (standing != TACIT__STANDING_FINE) {
+            closed = tacit__standing_reason(standing);
+            tacit__service_say(s, "learners decide, but learn no more: %s", closed);
+        }
+    }
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         /* the scribe begins after all learners are restored, so the vault is free until then */
         tacit__learner_setting setting = {.config = &s->config.learners[i],
                                           .store = s->config.store,
-                                          .key = key,
-                                          .closed = copy,
+                                          .key = key.bytes,
+                                          .closed = closed,
                                           .log = s->log,
                                           .log_context = s->log_context};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
     if (status == TACIT_OK) {
-        tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
-        tacit__key_derive(key, "tacit service: people", s->key_person);
-        tacit__key_derive(key, "tacit service: requests", s->key_again);
+        memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
+        memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
+        memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
-    tacit__wipe(key, sizeof key);
+    tacit__wipe(&key, sizeof key);
     return status;
 }
 
@@ -239,6 +252,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->log = options->log;
     s->log_context = options->log_context;
+    s->fenced = options->fenced;
     s->started = time(NULL);
     (void)pthread_mutex_init(&s->reader_lock, NULL);
     (void)pthread_mutex_init(&s->guest_lock, NULL);

@@ -36,6 +36,7 @@ struct tacit_service {
     tacit__service_config config;
     tacit_log_fn *log;
     void *log_context;
+    void (*fenced)(void *log_context); /* or NULL */
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
     uint8_t key_tag
         [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
