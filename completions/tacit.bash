@@ -66,10 +66,11 @@ _tacit() {
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export --help'
+                words='check backup export adopt migrate rekey --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
                 words='--name --scopes --help'
+                [ "${COMP_WORDS[1]}" = token ] || words='--original-is-gone --new-key --help'
                 [[ $current == -* ]] || words=$(compgen -f -- "$current")
             fi
             ;;

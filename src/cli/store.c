@@ -89,7 +89,11 @@ static int export_public(const wish *w)
 
 static void print_cost(void *context, const tacit_store_cost *c)
 {
-    (void)context;
+    bool *begun = context;
+    if (!*begun)
+        (void)puts("What a person is promised, (epsilon, delta), whose data are in one line of the "
+                   "store, and in all:");
+    *begun = true;
     (void)printf("  %s: %" PRIu64 " users learned from; ", c->learner, c->users);
     if (c->before.model == TACIT_MODEL_NONE)
         (void)puts("nothing is promised");
@@ -105,9 +109,8 @@ static int adopt(const wish *w)
 {
     tacit_error err = {0};
     uint64_t lives = 0;
-    (void)puts("What a person is promised, (epsilon, delta), whose data are in one line of the "
-               "store, and in all:");
-    tacit_status status = tacit_store_adoption(&w->service, &lives, print_cost, NULL, &err);
+    bool begun = false;
+    tacit_status status = tacit_store_adoption(&w->service, &lives, print_cost, &begun, &err);
     if (status == TACIT_OK && w->gone)
         status = tacit_store_adopt(&w->service, &err);
     if (status == TACIT_CORRUPT) {
@@ -213,6 +216,8 @@ int cli_store(int argc, char **argv)
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
         switch (code) {
         case GONE:
+            if (strcmp(argv[optind - 1], "--original-is-gone") != 0)
+                return cli_wrong("--original-is-gone must be written out");
             w.gone = true;
             break;
         case NEW_KEY:
