@@ -76,10 +76,8 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
     return TACIT_OK;
 }
 
-/* `path` is where it was found, or made; *lent: it is a credential, which is not ours to change. */
-static tacit_status find_key(const tacit__service_config *c, const char *credentials, bool may_make,
-                             uint8_t key[TACIT__KEY_BYTES], char path[TACIT__KEY_PATH], bool *lent,
-                             tacit_error *err)
+tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
+                             tacit__key *key, tacit_error *err)
 {
     char beside[MAX_PATH], credential[MAX_PATH] = "";
     const char *paths[3] = {c->key, NULL, NULL};
@@ -100,10 +98,10 @@ static tacit_status find_key(const tacit__service_config *c, const char *credent
         if (fd >= 0) {
             /* systemd may let the service read its credential by an access list, which looks like a group's right */
             mode_t others = paths[i] == credential ? 07 : 077;
-            tacit_status status = read_file(paths[i], fd, others, key, err);
+            tacit_status status = read_file(paths[i], fd, others, key->bytes, err);
             (void)close(fd);
-            *lent = paths[i] == credential;
-            (void)snprintf(path, TACIT__KEY_PATH, "%s", paths[i]);
+            key->lent = paths[i] == credential;
+            (void)snprintf(key->path, sizeof key->path, "%s", paths[i]);
             return status;
         }
         if (errno != ENOENT || (c->key != NULL))
@@ -132,9 +130,9 @@ static tacit_status find_key(const tacit__service_config *c, const char *credent
                            "%.200s: there is no store yet; tacit serve or tacit token create makes "
                            "it",
                            c->store);
-    *lent = false;
-    (void)snprintf(path, TACIT__KEY_PATH, "%s", beside);
-    return make_file(beside, key, err);
+    key->lent = false;
+    (void)snprintf(key->path, sizeof key->path, "%s", beside);
+    return make_file(beside, key->bytes, err);
 }
 
 /* --- Keys and stores ------------------------------------------------------------------------------ */
@@ -203,8 +201,7 @@ tacit_status tacit__key_open(const tacit__service_config *c, const char *credent
                              tacit_error *err)
 {
     tacit__vault *vault = NULL;
-    tacit_status status =
-        find_key(c, credentials, may_make, key->bytes, key->path, &key->lent, err);
+    tacit_status status = tacit__key_read(c, credentials, may_make, key, err);
     if (status == TACIT_OK)
         status = tacit__vault_open_marked(c->store, c->mark, use, key->bytes, &vault, err);
     if (status == TACIT_WRONG_PLAN && open_by_new(c, use, key, &vault) == TACIT_OK)

@@ -16,9 +16,13 @@ typedef struct tacit__key {
     bool lent;                  /* it is a credential: somebody else's to change */
 } tacit__key;
 
-/* Opens the store of a service by its key: 32 bytes, raw or as 64 hexadecimal digits, from the file that the service file names, else
- * from the credential `tacit-key`, else from STORE.key. The last is made, for its owner alone, if there is neither it nor the store.
- * KEY.new is the key if a change of the key was cut short; whoever serves puts it in place. */
+/* Reads 32 bytes, raw or as 64 hexadecimal digits, from the file that the service file names, else from the credential
+ * `tacit-key`, else from STORE.key. The last is made, for its owner alone, if there is neither it nor the store. */
+TACIT_MUST_USE tacit_status tacit__key_read(const tacit__service_config *config,
+                                            const char *credentials, bool may_make, tacit__key *key,
+                                            tacit_error *err);
+
+/* Opens the store of a service by its key; by KEY.new if a change of the key was cut short: whoever serves then puts it in place. */
 TACIT_MUST_USE tacit_status tacit__key_open(const tacit__service_config *config,
                                             const char *credentials, bool may_make,
                                             tacit__vault_use use, tacit__key *key,

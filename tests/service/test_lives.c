@@ -125,7 +125,7 @@ static void assert_closed(server *s, const char *standing)
     decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
     (void)observe(s, decision, ",\"reward\":1");
     assert_int_equal(users_of(s), users);
-    assert_true(json_number(answer, "accepted") < users + 1);
+    assert_true(json_number(answer, "accepted") < (double)users + 1);
     assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 1);
     assert_true(file_has(s->directory, "learn no more"));
 }
