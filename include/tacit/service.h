@@ -31,6 +31,9 @@ typedef struct tacit_service_options {
         credentials; /* a directory that may hold the store's key as `tacit-key`, as systemd has one; or NULL */
     tacit_log_fn *log; /* or NULL */
     void *log_context;
+    /* Called once, from a thread of the service, with log_context: another server has taken over the store. From then on nothing is
+     * learned or written; close the service. Or NULL. */
+    void (*fenced)(void *log_context);
 } tacit_service_options;
 
 typedef struct tacit_service tacit_service;
@@ -150,6 +153,33 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_events(const tacit_service_opt
                                                          void (*each)(void *context, int64_t at,
                                                                       const char *what),
                                                          void *context, tacit_error *err);
+
+/* --- The store, while no service runs on it ------------------------------------------------------- */
+
+/* What a store that learns again has cost a learner's users. */
+typedef struct tacit_store_cost {
+    const char *learner;
+    uint64_t users;         /* that it had learned from */
+    tacit_guarantee before; /* for a person in one line: learner and monitor together */
+    tacit_guarantee after;  /* for a person in all lines; model none: there is no number */
+} tacit_store_cost;
+
+/* What an adoption would do: in how many lines the store may have gone on after it, and what that costs, learner by learner. Nothing
+ * is changed. BAD_ARGUMENT: there is nothing to adopt. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_adoption(
+    const tacit_service_options *options, uint64_t *lives,
+    void (*each)(void *context, const tacit_store_cost *cost), void *context, tacit_error *err);
+/* Makes a backup that was put in the store's place, or a store that went back, learn again. The caller says by this that the
+ * original is gone; what both together cost is kept in the store for good. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_adopt(const tacit_service_options *options,
+                                                        tacit_error *err);
+/* Brings a store of an earlier format to the present one, as a start of the service does; *from is what it had. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_migrate(const tacit_service_options *options,
+                                                          int *from, int *to, tacit_error *err);
+/* Another key for the store: in the place of the old one, or, where `new_key` is given, in that file, which is made if it is not
+ * there. Call it again if it was cut short. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,
+                                                        const char *new_key, tacit_error *err);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,8 @@ extern "C" {
     X(SYNTAX, "the text cannot be understood")                                                     \
     X(SYSTEM, "the operating system refused")                                                      \
     X(EXISTS, "something is there already that would be lost")                                     \
-    X(LATE, "the report was made by a model that another one has replaced")
+    X(LATE, "the report was made by a model that another one has replaced")                        \
+    X(FENCED, "another process has taken over the store")
 
 typedef enum tacit_status {
 #define X(name, message) TACIT_##name,

@@ -1,4 +1,4 @@
-/* tacit store: looks after a service's store, also while the service runs. */
+/* tacit store: looks after a service's store. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,29 +17,50 @@ static const char help[] =
     "       tacit store export FILE.yaml\n"
     "       tacit store decisions FILE.yaml\n"
     "       tacit store events FILE.yaml [--json]\n"
+    "       tacit store adopt FILE.yaml [--original-is-gone]\n"
+    "       tacit store migrate FILE.yaml\n"
+    "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "\n"
-    "check   reads everything, opens what is sealed, and sees that every user is counted once;\n"
-    "        exit status 1 if something is wrong\n"
-    "backup  makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export  prints what is public as JSON: counts, ledger, curves\n"
+    "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
+    "         exit status 1 if something is wrong, or if the store must not be learned from\n"
+    "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
+    "export   prints what is public as JSON: counts, ledger, curves\n"
     "decisions  prints the decisions of learners with log_decisions: yes, one JSON object in a\n"
-    "        line: what users told, in the clear\n"
-    "events  prints the audit log: starts, stops, tokens, keys\n"
+    "         line: what users told, in the clear\n"
+    "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
-    "All of them may be used while the service runs.\n"
+    "These may be used while the service runs; the others when it is stopped:\n"
+    "\n"
+    "adopt    makes a backup that was put in the store's place, or a store that went back, learn\n"
+    "         again, and says what that costs; does it if --original-is-gone is given\n"
+    "migrate  brings a store of an earlier version to the present format, as a start of the\n"
+    "         service does; the store as it was stays beside it\n"
+    "rekey    draws a new key for the store and seals everything anew\n"
+    "\n"
+    "  --original-is-gone  say that no other line of this store is used, or ever will be\n"
+    "  --new-key FILE      where the new key is, or is put, if not in the old one's place\n"
     "\n"
     "example:\n"
     "  tacit store check service.yaml\n";
 
-enum { JSON = 1 };
-static const struct option options[] = {
-    {"help", no_argument, NULL, 'h'}, {"json", no_argument, NULL, JSON}, {NULL, 0, NULL, 0}};
+enum { GONE = 1, NEW_KEY, JSON };
+static const struct option options[] = {{"original-is-gone", no_argument, NULL, GONE},
+                                        {"new-key", required_argument, NULL, NEW_KEY},
+                                        {"json", no_argument, NULL, JSON},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
 
-static int check(const tacit_service_options *wish)
+typedef struct wish {
+    tacit_service_options service;
+    const char *copy, *new_key;
+    bool gone, json;
+} wish;
+
+static int check(const wish *w)
 {
     tacit_error err = {0};
     tacit_store_health h;
-    tacit_status status = tacit_store_check(wish, &h, &err);
+    tacit_status status = tacit_store_check(&w->service, &h, &err);
     if (status == TACIT_CORRUPT) {
         (void)cli_failed(status, &err);
         return CLI_NO;
@@ -53,11 +74,18 @@ static int check(const tacit_service_options *wish)
     return CLI_DONE;
 }
 
-static int export_public(const tacit_service_options *wish)
+static int backup(const wish *w)
+{
+    tacit_error err = {0};
+    tacit_status status = tacit_store_backup(&w->service, w->copy, &err);
+    return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
+}
+
+static int export_public(const wish *w)
 {
     tacit_error err = {0};
     char *json = NULL;
-    tacit_status status = tacit_store_export(wish, &json, &err);
+    tacit_status status = tacit_store_export(&w->service, &json, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     (void)puts(json);
@@ -65,45 +93,168 @@ static int export_public(const tacit_service_options *wish)
     return CLI_DONE;
 }
 
-int cli_store(int argc, char **argv)
+/* --- Adoption ------------------------------------------------------------------------------------ */
+
+static void print_cost(void *context, const tacit_store_cost *c)
+{
+    bool *begun = context;
+    if (!*begun)
+        (void)puts("What a person is promised, (epsilon, delta), whose data are in one line of the "
+                   "store, and in all:");
+    *begun = true;
+    (void)printf("  %s: %" PRIu64 " users learned from; ", c->learner, c->users);
+    if (c->before.model == TACIT_MODEL_NONE)
+        (void)puts("nothing is promised");
+    else if (c->after.model == TACIT_MODEL_NONE)
+        (void)printf("(%g, %g) in one line, no finite epsilon in all\n", c->before.epsilon,
+                     c->before.delta);
+    else
+        (void)printf("(%g, %g) in one line, (%.4g, %g) in all\n", c->before.epsilon,
+                     c->before.delta, c->after.epsilon, c->after.delta);
+}
+
+static int adopt(const wish *w)
 {
     tacit_error err = {0};
-    bool json = false;
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        json = json || code == JSON;
-        if (code == JSON)
-            continue;
-        if (code != 'h')
-            return cli_bad_option(argv, code, options);
-        (void)fputs(help, stdout);
+    uint64_t lives = 0;
+    bool begun = false;
+    tacit_status status = tacit_store_adoption(&w->service, &lives, print_cost, &begun, &err);
+    if (status == TACIT_OK && w->gone)
+        status = tacit_store_adopt(&w->service, &err);
+    if (status == TACIT_CORRUPT) {
+        (void)cli_failed(status, &err);
+        return CLI_NO;
+    }
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    if (w->gone) {
+        (void)printf("adopted: the store learns again; it has %" PRIu64
+                     " lines, and /v1/guarantee says so for good\n",
+                     lives);
         return CLI_DONE;
     }
-    if (argc - optind < 2)
-        return cli_wrong("expected check, backup, export or events, and FILE.yaml; see tacit store "
-                         "--help");
-    const char *verb = argv[optind];
-    int given = argc - optind, wanted = strcmp(verb, "backup") == 0 ? 3 : 2;
-    const tacit_service_options wish = {.file = argv[optind + 1],
-                                        .credentials = getenv("CREDENTIALS_DIRECTORY")};
-    if (given != wanted)
-        return cli_wrong(wanted == 3 ? "expected a path for the copy; see tacit store --help"
-                                     : "too many arguments; see tacit store --help");
-    if (strcmp(verb, "events") == 0)
-        return cli_store_events(&wish, json);
-    if (json)
-        return cli_wrong("tacit store %s has no --json; see tacit store --help", verb);
-    if (strcmp(verb, "check") == 0)
-        return check(&wish);
-    if (strcmp(verb, "export") == 0)
-        return export_public(&wish);
-    if (strcmp(verb, "decisions") == 0)
-        return cli_store_decisions(&wish);
-    if (strcmp(verb, "backup") != 0)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export, decisions and "
-                         "events",
-                         verb);
-    tacit_status status = tacit_store_backup(&wish, argv[optind + 2], &err);
-    return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
+    (void)printf(
+        "The store would have %" PRIu64
+        " lines. Users who are missing from this one may come again,\n"
+        "and would then be in both; those who are in it are not taken twice. If the original goes\n"
+        "on learning, or another copy of it is adopted, what is promised here is not true.\n",
+        lives);
+    return cli_wrong(
+        "nothing was done; if no other line of this store is used, or ever will be, say "
+        "--original-is-gone");
+}
+
+/* --- Formats and keys ---------------------------------------------------------------------------- */
+
+static int migrate(const wish *w)
+{
+    tacit_error err = {0};
+    int from = 0, to = 0;
+    tacit_status status = tacit_store_migrate(&w->service, &from, &to, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    if (from == to)
+        (void)printf("nothing to do: the store has format %d\n", to);
+    else
+        (void)printf(
+            "brought from format %d to %d; the store as it was is beside it, as .format%d\n", from,
+            to, from);
+    return CLI_DONE;
+}
+
+static int rekey(const wish *w)
+{
+    tacit_error err = {0};
+    tacit_status status = tacit_store_rekey(&w->service, w->new_key, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    if (w->new_key == NULL)
+        (void)puts("done: the new key is in the place of the old one; keep a copy of it elsewhere");
+    else
+        (void)printf("done: the store's key is now %s; make it what `key`, STORE.key or the "
+                     "credential is before the service starts again\n",
+                     w->new_key);
+    (void)puts("Backups from before open with the old key only.");
+    return CLI_DONE;
+}
+
+/* --- Arguments ------------------------------------------------------------------------------------ */
+
+static int decisions(const wish *w)
+{
+    return cli_store_decisions(&w->service);
+}
+
+static int events(const wish *w)
+{
+    return cli_store_events(&w->service, w->json);
+}
+
+static const struct {
+    const char *name;
+    int arguments; /* FILE.yaml included */
+    int option;    /* that it has, or 0 */
+    int (*run)(const wish *w);
+} verbs[] = {{"check", 1, 0, check},          {"backup", 2, 0, backup},
+             {"export", 1, 0, export_public}, {"decisions", 1, 0, decisions},
+             {"events", 1, JSON, events},     {"adopt", 1, GONE, adopt},
+             {"migrate", 1, 0, migrate},      {"rekey", 1, NEW_KEY, rekey}};
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+/* Runs the verb that argv names, if its arguments are right. */
+static int run(int n, char **arguments, wish *w)
+{
+    size_t i = 0;
+    while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
+        i++;
+    if (i == N_VERBS)
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export, decisions, "
+                         "events, adopt, migrate and rekey",
+                         arguments[0]);
+    if (n < 2)
+        return cli_wrong("expected FILE.yaml; see tacit store --help");
+    if (n - 1 != verbs[i].arguments)
+        return cli_wrong(n - 1 < verbs[i].arguments
+                             ? "expected a path for the copy; see tacit store --help"
+                             : "too many arguments; see tacit store --help");
+    if (w->gone && verbs[i].option != GONE)
+        return cli_wrong("--original-is-gone belongs to tacit store adopt");
+    if (w->new_key != NULL && verbs[i].option != NEW_KEY)
+        return cli_wrong("--new-key belongs to tacit store rekey");
+    if (w->json && verbs[i].option != JSON)
+        return cli_wrong("--json belongs to tacit store events");
+    w->service = (tacit_service_options){.file = arguments[1],
+                                         .credentials = getenv("CREDENTIALS_DIRECTORY")};
+    w->copy = n > 2 ? arguments[2] : NULL;
+    return verbs[i].run(w);
+}
+
+int cli_store(int argc, char **argv)
+{
+    wish w = {0};
+    opterr = 0;
+    optind = 1;
+    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
+        switch (code) {
+        case GONE:
+            if (strcmp(argv[optind - 1], "--original-is-gone") != 0)
+                return cli_wrong("--original-is-gone must be written out");
+            w.gone = true;
+            break;
+        case NEW_KEY:
+            w.new_key = optarg;
+            break;
+        case JSON:
+            w.json = true;
+            break;
+        case 'h':
+            (void)fputs(help, stdout);
+            return CLI_DONE;
+        default:
+            return cli_bad_option(argv, code, options);
+        }
+    if (optind == argc)
+        return cli_wrong("expected check, backup, export, decisions, events, adopt, migrate or "
+                         "rekey, and FILE.yaml; see tacit store --help");
+    return run(argc - optind, argv + optind, &w);
 }

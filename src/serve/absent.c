@@ -86,6 +86,34 @@ tacit_status tacit_store_export(const tacit_service_options *options, char **jso
     return refuse(err);
 }
 
+tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t *lives,
+                                  void (*each)(void *context, const tacit_store_cost *cost),
+                                  void *context, tacit_error *err)
+{
+    (void)options, (void)lives, (void)each, (void)context;
+    return refuse(err);
+}
+
+tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error *err)
+{
+    (void)options;
+    return refuse(err);
+}
+
+tacit_status tacit_store_migrate(const tacit_service_options *options, int *from, int *to,
+                                 tacit_error *err)
+{
+    (void)options, (void)from, (void)to;
+    return refuse(err);
+}
+
+tacit_status tacit_store_rekey(const tacit_service_options *options, const char *new_key,
+                               tacit_error *err)
+{
+    (void)options, (void)new_key;
+    return refuse(err);
+}
+
 bool tacit_service_is_file(const char *path)
 {
     (void)path;

@@ -144,8 +144,7 @@ static void done(tacit__job *job, tacit_status status)
 {
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
-        (void)tacit__refuse(r, 503, "store", NULL,
-                            "the store could not be written; nothing was kept");
+        (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_OTHER) {
         (void)tacit__again_refuse(r);
     } else {

@@ -15,9 +15,9 @@
 #include "serve/room.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen",  "store",  "key",      "tls",   "expire",
+static const char *const keys[] = {"listen",  "store",  "key",      "mark",  "tls", "expire",
                                    "threads", "limits", "learners", "admin", "log"};
-enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
+enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
                                          "rate", "timeout", "episodes",    "keys"};
@@ -216,6 +216,8 @@ static tacit_status fill(config *c, tacit_error *err)
     if (status == TACIT_OK)
         status = read_path(c, root, keys[KEY], &c->key, err);
     if (status == TACIT_OK)
+        status = read_path(c, root, keys[MARK], &c->mark, err);
+    if (status == TACIT_OK)
         status = read_tls(c, root, err);
     c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
     c->threads = 2;
@@ -276,6 +278,7 @@ void tacit__service_config_free(tacit__service_config *c)
     tacit__free(c->owned_admin_host);
     tacit__free(c->store);
     tacit__free(c->key);
+    tacit__free(c->mark);
     tacit__free(c->certificate);
     tacit__free(c->private_key);
     tacit__free(c->learners);

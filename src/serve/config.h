@@ -59,6 +59,7 @@ typedef struct tacit__service_config {
     uint64_t admin_port;
     bool log_json;                   /* the log is JSON lines */
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
+    char *mark;                      /* NULL: beside the store */
     char *certificate, *private_key; /* NULL: no TLS */
     uint64_t expire;                 /* seconds */
     uint64_t threads;

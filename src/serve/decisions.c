@@ -47,19 +47,18 @@ tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_l
 {
     tacit__service_config config;
     tacit__vault *vault = NULL;
-    uint8_t key[TACIT__KEY_BYTES];
+    tacit__key key;
     if (options == NULL || options->file == NULL || each == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = tacit__service_config_read(options->file, &config, err);
     if (status != TACIT_OK)
         return status;
-    status = tacit__key_read(&config, options->credentials, false, key, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_open(config.store, TACIT__VAULT_READ, key, &vault, err);
+    status =
+        tacit__key_open(&config, options->credentials, false, TACIT__VAULT_READ, &key, &vault, err);
     writer w = {&config, each, context};
     if (status == TACIT_OK)
         status = tacit__vault_records(vault, write_record, &w, err);
-    tacit__wipe(key, sizeof key);
+    tacit__wipe(&key, sizeof key);
     tacit__vault_close(vault);
     tacit__service_config_free(&config);
     return status;

@@ -186,8 +186,9 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 
 void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
 {
-    const char *reason = f->closed   ? "the store is a copy: the original may go on learning"
-                         : f->failed ? "the learner has failed; see the log"
+    const bool closed = f->standing != TACIT__STANDING_FINE;
+    const char *reason = closed                    ? tacit__standing_reason(f->standing)
+                         : f->failed               ? "the learner has failed; see the log"
                          : f->accepted >= f->limit ? "the budget is spent: all users have come"
                                                    : NULL;
     tacit__text_print(out,

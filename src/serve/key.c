@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "noise/seal.h"
 
-enum { MAX_PATH = 4200, HEX = 2 * TACIT__KEY_BYTES };
+enum { MAX_PATH = TACIT__KEY_PATH, HEX = 2 * TACIT__KEY_BYTES };
 
 static int digit(char c)
 {
@@ -76,9 +77,9 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
 }
 
 tacit_status tacit__key_read(const tacit__service_config *c, const char *credentials, bool may_make,
-                             uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+                             tacit__key *key, tacit_error *err)
 {
-    char beside[MAX_PATH], credential[MAX_PATH];
+    char beside[MAX_PATH], credential[MAX_PATH] = "";
     const char *paths[3] = {c->key, NULL, NULL};
     size_t n = 0;
     tacit__seal_start();
@@ -97,8 +98,10 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
         if (fd >= 0) {
             /* systemd may let the service read its credential by an access list, which looks like a group's right */
             mode_t others = paths[i] == credential ? 07 : 077;
-            tacit_status status = read_file(paths[i], fd, others, key, err);
+            tacit_status status = read_file(paths[i], fd, others, key->bytes, err);
             (void)close(fd);
+            key->lent = paths[i] == credential;
+            (void)snprintf(key->path, sizeof key->path, "%s", paths[i]);
             return status;
         }
         if (errno != ENOENT || (c->key != NULL))
@@ -127,5 +130,85 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
                            "%.200s: there is no store yet; tacit serve or tacit token create makes "
                            "it",
                            c->store);
-    return make_file(beside, key, err);
+    key->lent = false;
+    (void)snprintf(key->path, sizeof key->path, "%s", beside);
+    return make_file(beside, key->bytes, err);
+}
+
+/* --- Keys and stores ------------------------------------------------------------------------------ */
+
+tacit_status tacit__key_take(const char *path, uint8_t key[TACIT__KEY_BYTES], bool *there,
+                             tacit_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *there = fd >= 0 || errno != ENOENT;
+    if (fd < 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: the key cannot be read: %s", path,
+                           strerror(errno));
+    tacit_status status = read_file(path, fd, 077, key, err);
+    (void)close(fd);
+    return status;
+}
+
+tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+{
+    char part[MAX_PATH + 16];
+    (void)snprintf(part, sizeof part, "%s.partial", path);
+    (void)unlink(part); /* of one that was interrupted */
+    tacit_status status = make_file(part, key, err);
+    return status == TACIT_OK ? tacit__key_rename(part, path, err) : status;
+}
+
+tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err)
+{
+    char directory[MAX_PATH];
+    const char *slash = strrchr(to, '/');
+    (void)snprintf(directory, sizeof directory, "%.*s", slash == NULL ? 1 : (int)(slash - to) + 1,
+                   slash == NULL ? "." : to);
+    bool good = rename(from, to) == 0;
+    int fd = good ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    good = good && fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    int reason = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return good ? TACIT_OK
+                : tacit__fail(err, TACIT_SYSTEM, "%.200s: the key cannot be put in place: %s", to,
+                              strerror(reason));
+}
+
+/* The new key of a change that was cut short after the store had it and before the old one was replaced. */
+static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use use,
+                                tacit__key *key, tacit__vault **out)
+{
+    char path[MAX_PATH + 8];
+    uint8_t bytes[TACIT__KEY_BYTES];
+    bool there;
+    (void)snprintf(path, sizeof path, "%s.new", key->path);
+    tacit_status status = tacit__key_take(path, bytes, &there, NULL);
+    if (status == TACIT_OK)
+        status = tacit__vault_open_marked(c->store, c->mark, use, bytes, out, NULL);
+    if (status == TACIT_OK) {
+        memcpy(key->bytes, bytes, sizeof bytes);
+        if (use == TACIT__VAULT_SERVE)
+            status = tacit__key_rename(path, key->path, NULL);
+    }
+    tacit__wipe(bytes, sizeof bytes);
+    return status;
+}
+
+tacit_status tacit__key_open(const tacit__service_config *c, const char *credentials, bool may_make,
+                             tacit__vault_use use, tacit__key *key, tacit__vault **out,
+                             tacit_error *err)
+{
+    tacit__vault *vault = NULL;
+    tacit_status status = tacit__key_read(c, credentials, may_make, key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_open_marked(c->store, c->mark, use, key->bytes, &vault, err);
+    if (status == TACIT_WRONG_PLAN && open_by_new(c, use, key, &vault) == TACIT_OK)
+        status = TACIT_OK;
+    if (status == TACIT_OK)
+        *out = vault;
+    else
+        tacit__vault_close(vault);
+    return status;
 }

@@ -7,6 +7,7 @@
 #include "base/assets.h"
 #include "base/json_text.h"
 #include "serve/describe.h"
+#include "serve/lives.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -74,6 +75,15 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
     return true;
 }
 
+/* How often the store was continued, and what that costs. False: the store cannot be read. */
+static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, tacit__text *out)
+{
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
+    pthread_mutex_unlock(&s->reader_lock);
+    return status == TACIT_OK;
+}
+
 bool tacit__handle_ledger(tacit__request *r)
 {
     tacit__learner *l = tacit__service_choose(r, NULL);
@@ -88,8 +98,9 @@ bool tacit__handle_ledger(tacit__request *r)
     tacit__describe_monitor(c, &r->answer);
     tacit__text_put(&r->answer, ",");
     tacit__describe_figures(&f, &r->answer);
+    bool good = put_lives(r->service, l, false, &r->answer);
     tacit__text_put(&r->answer, ",\"releases\":[");
-    if (!put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
+    if (!good || !put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
         !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first))
         return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     tacit__text_put(&r->answer, "]");
@@ -177,7 +188,7 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
     tacit__text_put(out, "]");
 }
 
-static void put_guarantee(tacit__text *out, tacit__learner *l)
+static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
 {
     const tacit__learner_config *c = tacit__learner_config_of(l);
     const tacit_plan *plan = tacit__learner_plan(l), *monitor = tacit__learner_monitor_plan(l);
@@ -205,7 +216,9 @@ static void put_guarantee(tacit__text *out, tacit__learner *l)
     put_sentences(out, c);
     tacit__text_put(out, ",\"remark\":");
     put_string(out, tacit__learner_remark(l));
+    bool good = put_lives(s, l, true, out);
     tacit__text_put(out, "}");
+    return good;
 }
 
 bool tacit__handle_guarantee(tacit__request *r)
@@ -219,12 +232,15 @@ bool tacit__handle_guarantee(tacit__request *r)
         i++;
     r->status = 200;
     /* it does not change, and the accountant may take a while: made once */
+    bool good = true;
     pthread_mutex_lock(&s->guarantee_lock);
     if (s->guarantees[i].length == 0)
-        put_guarantee(&s->guarantees[i], l);
+        good = put_guarantee(s, &s->guarantees[i], l);
     tacit__text_add(&r->answer, s->guarantees[i].data, s->guarantees[i].length);
+    if (!good)
+        s->guarantees[i].length = 0;
     pthread_mutex_unlock(&s->guarantee_lock);
-    return true;
+    return good || tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
 }
 
 bool tacit__handle_history(tacit__request *r)

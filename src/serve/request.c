@@ -30,6 +30,15 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     return true;
 }
 
+bool tacit__refuse_unwritten(tacit__request *r, tacit_status status)
+{
+    return status == TACIT_FENCED
+               ? tacit__refuse(r, 503, "fenced", NULL,
+                               "another server has taken over the store; nothing was kept")
+               : tacit__refuse(r, 503, "store", NULL,
+                               "the store could not be written; nothing was kept");
+}
+
 void tacit__request_clear(tacit__request *r)
 {
     tacit__free_secret(r->data, r->data != NULL ? r->data_size : 0);

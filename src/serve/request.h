@@ -97,6 +97,9 @@ __attribute__((format(printf, 5, 6))) bool tacit__refuse(tacit__request *r, unsi
                                                          const char *code, const char *field,
                                                          const char *format, ...);
 
+/* A job that came to nothing, with this status: 503. Always true. */
+bool tacit__refuse_unwritten(tacit__request *r, tacit_status status);
+
 /* --- Bodies ------------------------------------------------------------------------------------- */
 
 typedef struct tacit__body {

@@ -74,17 +74,25 @@ static tacit_status start_clock(tacit_service *s, tacit_error *err)
     return status;
 }
 
+/* From the scribe's thread: the store is somebody else's. */
+static void on_fenced(void *context)
+{
+    tacit_service *s = context;
+    tacit__service_say(s, TACIT__ERROR, "fenced", "another server has taken over the store");
+    if (s->fenced != NULL)
+        s->fenced(s->log_context);
+}
+
 static tacit_status open_store(tacit_service *s, const char *credentials, tacit_error *err)
 {
-    uint8_t key[TACIT__KEY_BYTES];
+    tacit__key key;
     uint64_t open = 0;
-    tacit_status status = tacit__key_read(&s->config, credentials, true, key, err);
+    tacit_status status =
+        tacit__key_open(&s->config, credentials, true, TACIT__VAULT_SERVE, &key, &s->vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open(s->config.store, TACIT__VAULT_SERVE, key, &s->vault, err);
+        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key.bytes, &s->reader, err);
     if (status == TACIT_OK)
-        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &s->reader, err);
-    if (status == TACIT_OK)
-        status = tacit__readings_open(s, key, err);
+        status = tacit__readings_open(s, key.bytes, err);
     if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
@@ -94,16 +102,20 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     atomic_store(&s->has_answers, answers);
     if (status == TACIT_OK)
         status = start_clock(s, err);
-    bool copy = status == TACIT_OK && tacit__vault_is_copy(s->vault);
-    if (copy)
-        tacit__service_say(s, TACIT__WARNING, "store",
-                           "this store is a copy: learners decide, but learn no more");
+    tacit__standing standing = TACIT__STANDING_FINE;
+    if (status == TACIT_OK) {
+        standing = tacit__vault_standing(s->vault);
+        tacit__vault_when_fenced(s->vault, on_fenced, s);
+        if (standing != TACIT__STANDING_FINE)
+            tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
+                               tacit__standing_reason(standing));
+    }
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         /* the scribe begins after all learners are restored, so the vault is free until then */
         tacit__learner_setting setting = {.config = &s->config.learners[i],
                                           .store = s->config.store,
-                                          .key = key,
-                                          .closed = copy,
+                                          .key = key.bytes,
+                                          .standing = standing,
                                           .log = tacit__service_say_learner,
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
@@ -111,16 +123,13 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
-        tacit__key_derive(key, "tacit service: tickets", s->key_ticket);
-        tacit__key_derive(key, "tacit service: people", s->key_person);
-        tacit__key_derive(key, "tacit service: requests", s->key_again);
-        uint8_t told[TACIT__KEY_BYTES];
-        tacit__key_derive(key, "tacit service: told", told);
-        memcpy(s->key_told, told, sizeof s->key_told);
-        tacit__wipe(told, sizeof told);
+        memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
+        memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
+        memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
+        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_TOLD), sizeof s->key_told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
-    tacit__wipe(key, sizeof key);
+    tacit__wipe(&key, sizeof key);
     return status;
 }
 
@@ -177,6 +186,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->log = options->log;
     s->log_context = options->log_context;
+    s->fenced = options->fenced;
     s->started = time(NULL);
     (void)pthread_mutex_init(&s->reader_lock, NULL);
     (void)pthread_mutex_init(&s->guest_lock, NULL);

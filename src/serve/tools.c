@@ -17,25 +17,23 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
                                bool may_make, tacit__vault **out, tacit_error *err)
 {
     tacit__service_config config;
-    uint8_t key[TACIT__KEY_BYTES];
+    tacit__key key;
     if (options == NULL || options->file == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = tacit__service_config_read(options->file, &config, err);
     if (status != TACIT_OK)
         return status;
-    status = tacit__key_read(&config, options->credentials, may_make, key, err);
-    if (status == TACIT_OK) {
-        status = tacit__vault_open(config.store, use, key, out, err);
-        /* there is none, or one whose making was cut short; made by whoever serves, which is us for a moment */
-        if ((status == TACIT_BAD_ARGUMENT || status == TACIT_CORRUPT) && may_make) {
-            tacit__vault *fresh = NULL;
-            status = tacit__vault_open(config.store, TACIT__VAULT_SERVE, key, &fresh, err);
-            tacit__vault_close(fresh);
-            if (status == TACIT_OK)
-                status = tacit__vault_open(config.store, use, key, out, err);
-        }
+    status = tacit__key_open(&config, options->credentials, may_make, use, &key, out, err);
+    /* there is none, or one whose making was cut short; made by whoever serves, which is us for a moment */
+    if ((status == TACIT_BAD_ARGUMENT || status == TACIT_CORRUPT) && may_make) {
+        tacit__vault *fresh = NULL;
+        status = tacit__key_open(&config, options->credentials, true, TACIT__VAULT_SERVE, &key,
+                                 &fresh, err);
+        tacit__vault_close(fresh);
+        if (status == TACIT_OK)
+            status = tacit__key_open(&config, options->credentials, false, use, &key, out, err);
     }
-    tacit__wipe(key, sizeof key);
+    tacit__wipe(&key, sizeof key);
     tacit__service_config_free(&config);
     return status;
 }

@@ -20,8 +20,9 @@
  * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. An input is there until
  * a state that has it is there; what a billboard shows is in the ledger before it is put up.
  *
- * One process serves from a vault (a lock beside the file says so); tools may look at it, and change tokens, meanwhile. A vault
- * object belongs to one thread at a time. */
+ * One process serves from a vault: locks on the file and beside it say so, and every transaction makes sure that it is still the
+ * owner. Tools may look at it, and change tokens, meanwhile. Outside the store, STORE.mark says how far it has come: a store that
+ * went back is noticed (service_mark.c). A vault object belongs to one thread at a time. */
 #ifndef TACIT_STORE_SERVICE_H
 #define TACIT_STORE_SERVICE_H
 
@@ -43,16 +44,48 @@ typedef enum tacit__vault_use {
 } tacit__vault_use;
 
 /* `key` may be NULL for READ and TOOL: then nothing that is sealed can be had. A key that is not the vault's is WRONG_PLAN; a
- * second server is SYSTEM. */
+ * second server is SYSTEM. A store of an earlier format is brought to the present one by SERVE; for the others it is
+ * WRONG_VERSION. */
 TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use use,
                                               const uint8_t *key, tacit__vault **out,
                                               tacit_error *err);
+/* The same with the mark at another path than STORE.mark; NULL: there. */
+TACIT_MUST_USE tacit_status tacit__vault_open_marked(const char *path, const char *mark,
+                                                     tacit__vault_use use, const uint8_t *key,
+                                                     tacit__vault **out, tacit_error *err);
 void tacit__vault_close(tacit__vault *vault);
+
+/* Whether the store may be learned from. In every standing but FINE it can be decided from, and nothing of users is taken. */
+typedef enum tacit__standing {
+    TACIT__STANDING_FINE,
+    TACIT__STANDING_COPY,    /* made by `backup`: the original may have gone on */
+    TACIT__STANDING_BEHIND,  /* the mark is higher, or gone: an older file, or a lost log */
+    TACIT__STANDING_UNSOUND, /* its counts do not add up */
+    TACIT__STANDING_FENCED   /* somebody else is the owner now; nothing is written any more */
+} tacit__standing;
+/* Of a vault that was opened to serve, or with a key by `tacit__vault_check`. From any thread. */
+tacit__standing tacit__vault_standing(const tacit__vault *vault);
+/* "copy", and a sentence for a person. */
+const char *tacit__standing_name(tacit__standing standing);
+const char *tacit__standing_reason(tacit__standing standing);
+/* Called once, from the thread that writes, when the vault finds that it is FENCED. */
+void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context);
 
 /* A copy that was made by `backup` and then served from: its learners must not learn, since the original may have gone on
  * with the same noise. */
 bool tacit__vault_is_copy(const tacit__vault *vault);
 
+/* Keys of what the service itself hashes and seals; they stay when the store's key is changed. */
+typedef enum tacit__vault_purpose {
+    TACIT__VAULT_TICKETS,
+    TACIT__VAULT_PEOPLE,
+    TACIT__VAULT_REQUESTS,
+    TACIT__VAULT_TOLD,
+    TACIT__N_VAULT_KEYS
+} tacit__vault_purpose;
+const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose);
+
+/* FENCED if another server has taken the store over: then nothing will ever be written by this one again. */
 TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err);
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
@@ -161,7 +194,7 @@ enum {
 typedef enum tacit__vault_answer {
     TACIT__VAULT_TAKEN,
     TACIT__VAULT_SEEN, /* it was taken before; nothing changed */
-    TACIT__VAULT_FULL, /* the learner has had all its users, or the vault is a copy; nothing is kept */
+    TACIT__VAULT_FULL, /* the learner has had all its users, or the vault is not FINE; nothing is kept */
     TACIT__VAULT_PERSON, /* this person took part in another episode; nothing changed */
     TACIT__VAULT_CHANGED /* another content was taken under this key; nothing changed */
 } tacit__vault_answer;
@@ -318,12 +351,31 @@ typedef struct tacit__vault_health {
     uint64_t bytes;
 } tacit__vault_health;
 
-/* Looks through the whole file; with a key also whether everything sealed can be opened. CORRUPT says what is wrong. */
+/* Looks through the whole file, in pieces, so that no log grows long behind it; with a key also whether everything sealed can be
+ * opened, and whether the store may be learned from. CORRUPT says what is wrong. */
 TACIT_MUST_USE tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health,
                                                tacit_error *err);
-/* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. */
+/* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. Needs the key. */
 TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char *path,
                                                 tacit_error *err);
+/* --- Going on after a loss ---------------------------------------------------------------------- */
+
+/* In how many lines the store may have gone on, itself included. */
+uint64_t tacit__vault_lives(const tacit__vault *vault);
+/* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had learned from. */
+TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
+                                                   tacit__text *out, tacit_error *err);
+/* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
+TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err);
+/* A copy, or a store that went back, learns again: another identity and mark, one more life for good. Fails as
+ * `adoptable` does. For a vault that was opened to serve. */
+TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
+/* The format that the file had when it was opened, and the present one. */
+int64_t tacit__vault_came_from(const tacit__vault *vault, int64_t *present);
+/* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to serve. */
+TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
+                                               tacit_error *err);
+
 /* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);

@@ -1,8 +1,10 @@
 /* What belongs together in a vault stays together. See store/service_inside.h.
  *
- * A learner's counters and its ledger are no secret, so they are not sealed; but whoever can write to the file, a failing disk
- * included, must not raise the wall, hide what was released, or put an older state under newer counters without being noticed.
- * How many were accepted changes with every user and is not in the proof; `check` counts them. */
+ * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file, a failing disk
+ * included, must not raise the wall, hide what was released, put an older state under newer counters, or make a copy look like an
+ * original without being noticed. So each learner's row, with its lines of the ledger and by its tag its state, has a keyed hash;
+ * and one more stands over the facts in `meta`, the adoptions and the proofs of all learners, so that none of these can be put
+ * back alone. Both are made anew by every transaction that changes something of them, as its last act. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,15 +12,12 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-/* The rows of a query by a learner's id: every column as type, size and bytes. */
-static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql, int64_t learner,
-                             tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
+                                   tacit__text *out, tacit_error *err)
 {
-    sqlite3_stmt *s;
-    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
-    (void)sqlite3_bind_int64(s, 1, learner);
+    tacit_status status = TACIT_OK;
+    if (sqlite3_bind_parameter_count(s) > 0)
+        (void)sqlite3_bind_int64(s, 1, learner);
     for (bool more = true; more && status == TACIT_OK;) {
         status = tacit__db_next(&vault->db, s, &more, err);
         for (int i = 0; more && status == TACIT_OK && i < sqlite3_column_count(s); i++) {
@@ -33,6 +32,14 @@ static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql
     return status;
 }
 
+static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql, int64_t learner,
+                             tacit__text *out, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
+    return status == TACIT_OK ? tacit__vault_put_rows(vault, s, learner, out, err) : status;
+}
+
 /* What is proved. The state is there by its tag. */
 static tacit_status make_proof(tacit__vault *vault, int64_t learner,
                                uint8_t proof[TACIT__PROOF_BYTES], tacit_error *err)
@@ -40,8 +47,8 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
     tacit__text all = {0};
     tacit_status status =
         put_rows(vault, SQL_PROVE,
-                 "SELECT name, fingerprint, users_limit, users, refused, version, taken, shown,"
-                 " edition, tag FROM learner WHERE id=?",
+                 "SELECT name, fingerprint, users_limit, accepted, users, refused, version, taken,"
+                 " shown, edition, tag FROM learner WHERE id=?",
                  learner, &all, err);
     if (status == TACIT_OK)
         status = put_rows(vault, SQL_PROVE_LINES,
@@ -56,7 +63,7 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
+static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit_status status = make_proof(vault, learner, proof, err);
@@ -64,6 +71,61 @@ tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_erro
                ? tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?",
                                  err, "bi", proof, sizeof proof, learner)
                : status;
+}
+
+/* Over all: what the rows' own proofs do not say. */
+static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__PROOF_BYTES],
+                                     tacit_error *err)
+{
+    tacit__text all = {0};
+    tacit_status status =
+        put_rows(vault, SQL_PROVE_META,
+                 "SELECT name, value FROM meta WHERE name IN ('check', 'copy', 'generation',"
+                 " 'identity', 'lives', 'owner', 'secrets', 'unmarked') ORDER BY name",
+                 0, &all, err);
+    if (status == TACIT_OK)
+        status = put_rows(vault, SQL_PROVE_ADOPTIONS,
+                          "SELECT number, at, learner, users, lives FROM adoption ORDER BY number",
+                          0, &all, err);
+    if (status == TACIT_OK)
+        status = put_rows(vault, SQL_PROVE_PROOFS, "SELECT id, proof FROM learner ORDER BY id", 0,
+                          &all, err);
+    if (status == TACIT_OK && all.failed)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK)
+        tacit__keyed_hash(vault->key_proof, all.data, all.length, proof, TACIT__PROOF_BYTES);
+    tacit__text_destroy(&all);
+    return status;
+}
+
+tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
+{
+    uint8_t proof[TACIT__PROOF_BYTES];
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
+        status = write_proof(vault, vault->touched[i], err);
+    if (status == TACIT_OK)
+        status = make_whole_proof(vault, proof, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "proof", proof, sizeof proof, err);
+    if (status == TACIT_OK)
+        vault->n_touched = 0;
+    return status;
+}
+
+tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    bool known = false;
+    for (size_t i = 0; i < vault->n_touched; i++)
+        known = known || vault->touched[i] == learner;
+    if (!known && vault->n_touched == TACIT__VAULT_TOUCHED)
+        status = write_proof(vault, vault->touched[--vault->n_touched], err);
+    if (!known && status == TACIT_OK)
+        vault->touched[vault->n_touched++] = learner;
+    if (status == TACIT_OK && sqlite3_get_autocommit(vault->db.handle))
+        status = tacit__vault_prove_all(vault, err);
+    return status;
 }
 
 tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
@@ -89,5 +151,41 @@ tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, taci
                              "belong together: something was changed",
                              vault->db.path);
     (void)sqlite3_reset(s);
+    return status;
+}
+
+static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
+{
+    uint8_t proof[TACIT__PROOF_BYTES];
+    sqlite3_stmt *s;
+    tacit_status status = make_whole_proof(vault, proof, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    int code = sqlite3_step(s);
+    size_t size = 0;
+    const void *kept = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = tacit__db_fail(&vault->db, code, "read", err);
+    else if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
+        status = tacit__fail(err, TACIT_CORRUPT,
+                             "%.200s: what the store says of itself was changed: whether it is a "
+                             "copy, how far it has come, or which learners it has",
+                             vault->db.path);
+    (void)sqlite3_finalize(s);
+    return status;
+}
+
+tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err)
+{
+    /* one view of rows and proof, while somebody else writes */
+    const bool alone = sqlite3_get_autocommit(vault->db.handle);
+    tacit_status status = alone ? tacit__db_run(&vault->db, "BEGIN", "read", err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    status = compare_facts(vault, err);
+    if (alone)
+        (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }

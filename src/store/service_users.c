@@ -59,7 +59,7 @@ static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8
         status = tacit__vault_has_person(vault, learner, person, key, &has, err);
     if (has)
         *answer = TACIT__VAULT_PERSON;
-    else if (vault->copy)
+    else if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         *answer = TACIT__VAULT_FULL;
     return status;
 }
@@ -136,6 +136,8 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                              err, "i", learner);
     if (status == TACIT_OK && !changed(vault))
         *answer = TACIT__VAULT_FULL;
+    if (status == TACIT_OK)
+        status = tacit__vault_prove(vault, learner, err);
     if (status == TACIT_OK) /* what is over is over, whether it counted or not */
         status =
             tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?",

@@ -242,22 +242,32 @@ static void copy_file(const char *from, const char *to)
 
 static void remove_store(const scene *s)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", ".lock"};
+    static const char *const endings[] = {"", "-wal", "-shm", ".lock", ".mark"};
     char path[400];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         (void)snprintf(path, sizeof path, "%s%s", s->store, endings[i]);
         (void)unlink(path);
     }
     (void)unlink(s->log);
 }
 
+/* The store as it is, with its mark, for later; or as it was then. */
+static void copy_base(const scene *s, bool back)
+{
+    static const char *const endings[] = {"", ".mark"};
+    char base[400], here[400];
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(base, sizeof base, "%s/base%s", s->directory, endings[i]);
+        (void)snprintf(here, sizeof here, "%s%s", s->store, endings[i]);
+        copy_file(back ? base : here, back ? here : base);
+    }
+}
+
 /* The store as it was before the first user. */
 static void reset(const scene *s)
 {
-    char base[400];
     remove_store(s);
-    (void)snprintf(base, sizeof base, "%s/base", s->directory);
-    copy_file(base, s->store);
+    copy_base(s, true);
 }
 
 typedef struct ending {
@@ -356,15 +366,15 @@ static void open_scene(scene *s, const struct variant *v)
             s->users[i][j] = make_user(s, device, 100 * j + i + 1);
     tacit_agent_destroy(device);
     assert_true(run(s, 0, -1, NULL, 0, 0, NULL));
-    char base[400];
-    (void)snprintf(base, sizeof base, "%s/base", s->directory);
-    copy_file(s->store, base);
+    copy_base(s, false);
 }
 
 static void close_scene(scene *s)
 {
     char base[400];
     (void)snprintf(base, sizeof base, "%s/base", s->directory);
+    (void)unlink(base);
+    (void)snprintf(base, sizeof base, "%s/base.mark", s->directory);
     (void)unlink(base);
     remove_store(s);
     (void)rmdir(s->directory);

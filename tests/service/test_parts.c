@@ -446,53 +446,53 @@ static void keys_are_read_from_where_they_belong_and_made_once(void **state)
     (void)snprintf(other, sizeof other, "%s/other", directory);
     (void)snprintf(credential, sizeof credential, "%s/tacit-key", directory);
     tacit__service_config c = {.store = store};
-    uint8_t key[TACIT__KEY_BYTES], again[TACIT__KEY_BYTES];
+    tacit__key key, again;
     tacit_error err = {0};
     struct stat entry;
-    assert_status(tacit__key_read(&c, NULL, false, key, &err), TACIT_BAD_ARGUMENT); /* no store */
-    assert_ok(tacit__key_read(&c, NULL, true, key, &err));
+    assert_status(tacit__key_read(&c, NULL, false, &key, &err), TACIT_BAD_ARGUMENT); /* no store */
+    assert_ok(tacit__key_read(&c, NULL, true, &key, &err));
     assert_true(stat(beside, &entry) == 0 && (entry.st_mode & 0777) == 0600);
-    assert_ok(tacit__key_read(&c, NULL, true, again, &err));
-    assert_memory_equal(key, again, sizeof key);
+    assert_ok(tacit__key_read(&c, NULL, true, &again, &err));
+    assert_memory_equal(key.bytes, again.bytes, sizeof key.bytes);
     /* raw, or as hexadecimal digits; nothing else is a key */
     static const char hex[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
     for (size_t n = 0; n <= 70; n++) {
         char text[80] = {0};
         memcpy(text, hex, sizeof hex - 1);
         write_key(beside, text, n, 0600);
-        tacit_status status = tacit__key_read(&c, NULL, true, key, &err);
+        tacit_status status = tacit__key_read(&c, NULL, true, &key, &err);
         bool good = n == 32 || n == 64 || n == 65;
         assert_status(status, good ? TACIT_OK : TACIT_BAD_ARGUMENT);
         for (uint8_t i = 0; i < 32 && n >= 64 && good; i++)
-            assert_int_equal(key[i], i);
+            assert_int_equal(key.bytes[i], i);
     }
     write_key(beside, "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f", 64, 0600);
-    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
     /* others may not read it; a credential may belong to a group */
     write_key(beside, hex, 64, 0640);
-    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
     write_key(credential, hex, 32, 0440);
-    assert_ok(tacit__key_read(&c, directory, true, key, &err)); /* and comes first */
-    assert_memory_equal(key, hex, sizeof key);
+    assert_ok(tacit__key_read(&c, directory, true, &key, &err)); /* and comes first */
+    assert_memory_equal(key.bytes, hex, sizeof key.bytes);
     write_key(credential, hex, 32, 0444);
-    assert_status(tacit__key_read(&c, directory, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit__key_read(&c, directory, true, &key, &err), TACIT_BAD_ARGUMENT);
     assert_int_equal(unlink(credential), 0);
     write_key(beside, hex, 65, 0600);
-    assert_ok(tacit__key_read(&c, directory, true, key, &err));
+    assert_ok(tacit__key_read(&c, directory, true, &key, &err));
     /* the one that the file names, or none */
     c.key = other;
-    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
     write_key(other, hex, 32, 0600);
-    assert_ok(tacit__key_read(&c, NULL, true, key, &err));
-    assert_memory_equal(key, hex, sizeof key);
+    assert_ok(tacit__key_read(&c, NULL, true, &key, &err));
+    assert_memory_equal(key.bytes, hex, sizeof key.bytes);
     /* a store without its key gets no new one; and a key needs a place */
     c.key = NULL;
     assert_int_equal(unlink(beside), 0);
     write_key(store, "x", 1, 0600);
-    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_BAD_ARGUMENT);
+    assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
     assert_non_null(strstr(err.message, "there is a store, but not its key"));
     (void)snprintf(store, sizeof store, "%s/nowhere/a.db", directory);
-    assert_status(tacit__key_read(&c, NULL, true, key, &err), TACIT_SYSTEM);
+    assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_SYSTEM);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
     assert_int_equal(system(command), 0);
 }

@@ -76,7 +76,7 @@ static bool is_sound(place *p)
     return status == TACIT_OK;
 }
 
-/* Whether a service would start on it. */
+/* Whether a service would start on it: the facts are proved, and so is the learner. */
 static bool is_found(place *p)
 {
     tacit_error err = {0};
@@ -84,7 +84,9 @@ static bool is_found(place *p)
     uint8_t *bytes = NULL;
     size_t size = 0;
     bool found = false;
-    tacit_status status = tacit__vault_find(p->v, "one", &found, &row, &bytes, &size, &err);
+    tacit_status status = tacit__vault_check_facts(p->v, &err);
+    if (status == TACIT_OK)
+        status = tacit__vault_find(p->v, "one", &found, &row, &bytes, &size, &err);
     tacit__free_secret(bytes, size);
     if (status != TACIT_OK)
         assert_status(status, TACIT_CORRUPT);
@@ -134,7 +136,16 @@ static void what_was_changed_is_noticed(void **state)
         {"UPDATE learner SET edition=1-edition", false},
         {"INSERT INTO state SELECT learner, edition, 1, data FROM state", false},
         {"DELETE FROM state", false},
-        {"UPDATE learner SET accepted=accepted+1", true},
+        {"UPDATE learner SET accepted=accepted+1", false},
+        {"DELETE FROM learner", false},
+        {"INSERT INTO meta VALUES('copy', 1)", false},
+        {"UPDATE meta SET value=zeroblob(8) WHERE name='generation'", false},
+        {"UPDATE meta SET value=zeroblob(8) WHERE name='lives'", false},
+        {"UPDATE meta SET value=randomblob(16) WHERE name='identity'", false},
+        {"UPDATE meta SET value=randomblob(16) WHERE name='owner'", false},
+        {"INSERT INTO meta VALUES('unmarked', 1)", false},
+        {"DELETE FROM meta WHERE name='proof'", false},
+        {"INSERT INTO adoption VALUES(1,1,0,0,2)", false},
         {"DELETE FROM seen WHERE key=(SELECT min(key) FROM seen)", true},
         {"DELETE FROM input", true},
         {"INSERT INTO person VALUES(1,x'77',x'88')", true},
@@ -263,7 +274,11 @@ static void a_copy_is_its_owners_alone_and_keeps_nobody(void **state)
     assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &copy, &err));
     tacit__vault *original = p.v;
     p.v = copy;
-    assert_true(tacit__vault_is_copy(copy) && is_sound(&p) && is_found(&p));
+    assert_int_equal(tacit__vault_standing(copy), TACIT__STANDING_COPY);
+    assert_true(tacit__vault_is_copy(copy) && is_found(&p));
+    tacit__vault_health health;
+    assert_status(tacit__vault_check(copy, &health, &err), TACIT_CORRUPT);
+    assert_non_null(strstr(err.message, "the store is a copy"));
     const uint8_t name[TACIT__VAULT_KEY] = {5};
     for (int i = 0; i < 2; i++) {
         assert_ok(

@@ -1,0 +1,194 @@
+/* Care of a store on which no service runs: adoption, formats, keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include <tacit/service.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/config.h"
+#include "serve/key.h"
+#include "serve/lives.h"
+#include "store/service.h"
+
+/* A service file's store, opened, and its key. */
+typedef struct opened {
+    tacit__service_config config;
+    tacit__key key;
+    tacit__vault *vault;
+} opened;
+
+static void close_store(opened *o)
+{
+    tacit__vault_close(o->vault);
+    tacit__service_config_free(&o->config);
+    tacit__wipe(o, sizeof *o);
+}
+
+static tacit_status open_store(const tacit_service_options *options, tacit__vault_use use,
+                               opened *o, tacit_error *err)
+{
+    *o = (opened){0};
+    if (options == NULL || options->file == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = tacit__service_config_read(options->file, &o->config, err);
+    if (status == TACIT_OK)
+        status =
+            tacit__key_open(&o->config, options->credentials, false, use, &o->key, &o->vault, err);
+    if (status != TACIT_OK)
+        close_store(o);
+    return status;
+}
+
+/* --- Adoption ------------------------------------------------------------------------------------- */
+
+static tacit_status find_cost(const tacit_service_file *file, size_t i, uint64_t lives,
+                              tacit_store_cost *cost, tacit_error *err)
+{
+    const tacit_service_learner *l = tacit_service_file_at(file, i);
+    tacit_noise *noise = NULL;
+    tacit_agent *agent = NULL;
+    tacit_plan *monitor = NULL;
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit_agent_create(l->request, noise, &agent, err);
+    if (status == TACIT_OK)
+        status = tacit_service_file_monitor(file, i, &monitor, err);
+    cost->before = l->together;
+    if (status == TACIT_OK &&
+        !tacit__lives_cost(tacit_agent_release_plan(agent), &l->request->guarantee, monitor,
+                           &l->monitor, lives, &cost->after))
+        cost->after = (tacit_guarantee){.model = TACIT_MODEL_NONE};
+    tacit_plan_destroy(monitor);
+    tacit_agent_destroy(agent);
+    tacit_noise_destroy(noise);
+    return status;
+}
+
+tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t *lives,
+                                  void (*each)(void *context, const tacit_store_cost *cost),
+                                  void *context, tacit_error *err)
+{
+    opened o;
+    tacit_service_file *file = NULL;
+    tacit_status status = open_store(options, TACIT__VAULT_READ, &o, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__vault_adoptable(o.vault, err);
+    if (status == TACIT_OK)
+        status = tacit_service_file_read(options->file, &file, err);
+    *lives = tacit__vault_lives(o.vault) + 1;
+    for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
+        tacit_store_cost cost = {.learner = tacit_service_file_at(file, i)->name};
+        tacit__vault_learner row = {0};
+        bool found;
+        status = tacit__vault_find(o.vault, cost.learner, &found, &row, NULL, NULL, err);
+        cost.users = row.users;
+        if (status == TACIT_OK)
+            status = find_cost(file, i, *lives, &cost, err);
+        if (status == TACIT_OK)
+            each(context, &cost);
+    }
+    tacit_service_file_destroy(file);
+    close_store(&o);
+    return status;
+}
+
+tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error *err)
+{
+    opened o;
+    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__vault_adopt(o.vault, err);
+    close_store(&o);
+    return status;
+}
+
+/* --- Formats -------------------------------------------------------------------------------------- */
+
+tacit_status tacit_store_migrate(const tacit_service_options *options, int *from, int *to,
+                                 tacit_error *err)
+{
+    opened o;
+    int64_t present;
+    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
+    if (status != TACIT_OK)
+        return status;
+    *from = (int)tacit__vault_came_from(o.vault, &present);
+    *to = (int)present;
+    close_store(&o);
+    return TACIT_OK;
+}
+
+/* --- Keys ----------------------------------------------------------------------------------------- */
+
+/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a new one. */
+static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
+{
+    bool there;
+    tacit_status status = tacit__key_take(path, key, &there, err);
+    return there ? status : tacit__key_make(path, key, err);
+}
+
+/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one of the two opens the store. */
+static tacit_status change_in_place(opened *o, tacit_error *err)
+{
+    char path[TACIT__KEY_PATH + 8];
+    uint8_t key[TACIT__KEY_BYTES];
+    if (o->key.lent)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "the key is a credential, %.200s; give --new-key FILE, and make what is "
+                           "in it the credential afterwards",
+                           o->key.path);
+    (void)snprintf(path, sizeof path, "%s.new", o->key.path);
+    tacit_status status = tacit__key_make(path, key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_rekey(o->vault, key, err);
+    if (status == TACIT_OK)
+        status = tacit__key_rename(path, o->key.path, err);
+    tacit__wipe(key, sizeof key);
+    return status;
+}
+
+/* The change was made, and cut short before anybody was told. */
+static bool is_done(const tacit_service_options *options, const char *new_key)
+{
+    tacit__service_config config;
+    uint8_t key[TACIT__KEY_BYTES];
+    tacit__vault *vault = NULL;
+    bool there;
+    if (tacit__service_config_read(options->file, &config, NULL) != TACIT_OK)
+        return false;
+    bool done = tacit__key_take(new_key, key, &there, NULL) == TACIT_OK &&
+                tacit__vault_open_marked(config.store, config.mark, TACIT__VAULT_SERVE, key, &vault,
+                                         NULL) == TACIT_OK;
+    tacit__vault_close(vault);
+    tacit__service_config_free(&config);
+    tacit__wipe(key, sizeof key);
+    return done;
+}
+
+tacit_status tacit_store_rekey(const tacit_service_options *options, const char *new_key,
+                               tacit_error *err)
+{
+    opened o;
+    uint8_t key[TACIT__KEY_BYTES];
+    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
+    if (status == TACIT_WRONG_PLAN && new_key != NULL && is_done(options, new_key))
+        return TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    if (new_key == NULL) {
+        status = change_in_place(&o, err);
+    } else {
+        status = get_new_key(new_key, key, err);
+        if (status == TACIT_OK && !tacit__same_bytes(key, o.key.bytes, sizeof key))
+            status = tacit__vault_rekey(o.vault, key, err);
+        tacit__wipe(key, sizeof key);
+    }
+    close_store(&o);
+    return status;
+}

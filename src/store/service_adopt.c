@@ -1,0 +1,122 @@
+/* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service.h.
+ *
+ * The line that it came from may have gone on, with users who are missing here and may come again. So the store has one life more,
+ * for good: `lives` says in how many lines a person's data may be, and every adoption is written down with the users that each
+ * learner had. The new line has an identity and a mark of its own, so that neither the file before the adoption nor another
+ * adoption of the same backup can pass for it. */
+#include <time.h>
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
+                                    tacit_error *err)
+{
+    sqlite3_stmt *s;
+    /* the row of learner 0 is the store's own: a learner that was made later had nobody then */
+    tacit_status status = tacit__vault_prepare(
+        vault,
+        "SELECT a.at, coalesce(b.users, 0), a.lives FROM adoption AS a LEFT JOIN adoption AS b"
+        " ON b.lives=a.lives AND b.learner=? WHERE a.learner=0 ORDER BY a.number",
+        &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    int code;
+    tacit__text_put(out, "[");
+    for (bool first = true; (code = sqlite3_step(s)) == SQLITE_ROW; first = false)
+        tacit__text_print(out, "%s{\"at\":%lld,\"users\":%lld,\"lives\":%lld}", first ? "" : ",",
+                          (long long)sqlite3_column_int64(s, 0),
+                          (long long)sqlite3_column_int64(s, 1),
+                          (long long)sqlite3_column_int64(s, 2));
+    tacit__text_put(out, "]");
+    (void)sqlite3_finalize(s);
+    return code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
+}
+
+/* The rows of one adoption. */
+static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error *err)
+{
+    static const char *const rows[] = {
+        "INSERT INTO adoption(at, learner, users, lives) VALUES(?1, 0, 0, ?2)",
+        "INSERT INTO adoption(at, learner, users, lives) SELECT ?1, id, users, ?2 FROM learner"};
+    tacit_status status = TACIT_OK;
+    const int64_t now = (int64_t)time(NULL);
+    for (size_t i = 0; i < 2 && status == TACIT_OK; i++) {
+        sqlite3_stmt *s;
+        status = tacit__vault_prepare(vault, rows[i], &s, err);
+        if (status != TACIT_OK)
+            break;
+        (void)sqlite3_bind_int64(s, 1, now);
+        (void)sqlite3_bind_int64(s, 2, (int64_t)lives);
+        status = tacit__vault_finish(vault, s, err);
+    }
+    return status;
+}
+
+static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
+{
+    uint8_t identity[TACIT__OWNER_BYTES];
+    tacit__random_bytes(identity, sizeof identity);
+    tacit_status status = tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_count(vault, "lives", vault->lives + 1, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "copy", NULL, 0, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
+    return status;
+}
+
+tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
+{
+    const char *why = NULL;
+    bool found;
+    uint64_t mark;
+    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_check_facts(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_glance(vault, &why, err);
+    if (status != TACIT_OK)
+        return status;
+    if (tacit__vault_compare(vault, found, mark) == TACIT__STANDING_FINE)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is nothing to adopt: the store is no copy and did not go "
+                           "back",
+                           vault->db.path);
+    return why == NULL ? TACIT_OK
+                       : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s",
+                                     vault->db.path, why);
+}
+
+tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
+{
+    const bool was_copy = vault->copy;
+    tacit_status status = tacit__vault_adoptable(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_begin(vault, err);
+    if (status != TACIT_OK)
+        return status;
+    status = change_identity(vault, err);
+    if (status == TACIT_OK)
+        status = write_down(vault, vault->lives + 1, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_event(vault, err, "adopted: %s learns again",
+                                    was_copy ? "a copy" : "a store that went back");
+    if (status == TACIT_OK)
+        status = tacit__vault_commit(vault, err);
+    else
+        tacit__vault_undo(vault);
+    /* from here on it is done: a start finishes what a crash leaves */
+    if (status == TACIT_OK)
+        status = tacit__vault_read_facts(vault, NULL, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_judge(vault, err);
+    return status == TACIT_OK ? tacit__vault_claim(vault, err) : status;
+}

@@ -1,0 +1,100 @@
+/* Copies of a vault. See store/service.h.
+ *
+ * A copy says of itself that it is one: a service on it does not learn, since the original may have gone on. One that is not
+ * finished must not be taken for a store: until it says what it is, it has another name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/service_inside.h"
+
+static void remove_part(const char *part)
+{
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        char path[TACIT__DB_PATH + 16];
+        (void)snprintf(path, sizeof path, "%s%s", part, tails[i]);
+        (void)unlink(path);
+    }
+}
+
+static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_SYSTEM,
+                       "%.200s: cannot write the copy: %s; its directory must be there, and be "
+                       "writable",
+                       path, strerror(reason));
+}
+
+/* Marks what was copied as a copy: with a proof, or, in a format that had none, without. */
+static tacit_status name_copy(tacit__vault *copy, bool proved, tacit_error *err)
+{
+    tacit_status status = tacit__db_run(&copy->db,
+                                        "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
+                                        "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
+                                        "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
+                                        "write the copy", err);
+    if (status == TACIT_OK && proved)
+        status = tacit__vault_prove_all(copy, err);
+    return status == TACIT_OK ? tacit__db_run(&copy->db, "COMMIT", "write the copy", err) : status;
+}
+
+static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool proved,
+                              tacit_error *err)
+{
+    int code = sqlite3_open_v2(copy->db.path, &copy->db.handle, SQLITE_OPEN_READWRITE, NULL);
+    if (code == SQLITE_OK) {
+        /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
+        sqlite3_backup *backup =
+            sqlite3_backup_init(copy->db.handle, "main", vault->db.handle, "main");
+        code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy->db.handle);
+        (void)sqlite3_backup_finish(backup);
+        code = code == SQLITE_DONE ? SQLITE_OK : code;
+    }
+    return code == SQLITE_OK ? name_copy(copy, proved, err)
+                             : tacit__db_fail(&copy->db, code, "write the copy", err);
+}
+
+tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved, tacit_error *err)
+{
+    tacit__vault *copy = tacit__alloc(1, sizeof *copy);
+    if (copy == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    copy->lock = copy->file = copy->mark = -1;
+    memcpy(copy->key_proof, vault->key_proof, sizeof copy->key_proof);
+    int n = snprintf(copy->db.path, sizeof copy->db.path, "%s.partial", path);
+    tacit_status status = TACIT_OK;
+    if (n < 0 || (size_t)n >= sizeof copy->db.path)
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "the copy's path is too long");
+    if (status == TACIT_OK) {
+        remove_part(copy->db.path); /* of one that was interrupted */
+        int fd = open(copy->db.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        status = fd >= 0 ? fill_copy(vault, copy, proved, err) : refuse_copy(path, errno, err);
+        tacit__db_close(&copy->db);
+        if (fd >= 0)
+            (void)close(fd);
+        if (status == TACIT_OK && rename(copy->db.path, path) != 0)
+            status = refuse_copy(path, errno, err);
+        if (status != TACIT_OK)
+            remove_part(copy->db.path);
+        else
+            status = tacit__vault_sync_directory(path, err);
+    }
+    tacit__free_secret(copy, sizeof *copy);
+    return status;
+}
+
+tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_error *err)
+{
+    if (!vault->keyed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
+    if (access(path, F_OK) == 0)
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s exists already, and a copy overwrites nothing: give another path", path);
+    return tacit__vault_copy(vault, path, true, err);
+}

@@ -1,0 +1,228 @@
+/* The small facts of a vault, rows of `meta`, and the keys among them. See store/service_inside.h.
+ *
+ *     check       tells whether a master key is the right one
+ *     secrets     the data keys, sealed under the master key
+ *     identity    16 random bytes, drawn with the store and again when it is adopted
+ *     generation  how many transactions the owners have committed
+ *     owner       16 random bytes, drawn by who serves
+ *     lives       in how many lines the store may have gone on
+ *     copy        made by a backup
+ *     unmarked    the mark outside is still to be written
+ *     proof       of all of them, the adoptions and the learners (service_proof.c)
+ *
+ * The master key seals nothing but the data keys, so that it can be changed. Tickets, names of requests and people's hashes are
+ * in other hands, or cannot be computed again: their keys stay for the life of the store. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+/* The first are nobody's but the store's. */
+enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };
+
+/* In the order in which they are sealed. The names are those by which they were derived before they were drawn. */
+static const struct {
+    const char *purpose;
+    size_t offset;
+} keys[N_KEYS] = {
+    {"tacit vault: states", offsetof(tacit__vault, key_state)},
+    {"tacit vault: inputs", offsetof(tacit__vault, key_input)},
+    {"tacit vault: proofs", offsetof(tacit__vault, key_proof)},
+    {"tacit vault: mark", offsetof(tacit__vault, key_mark)},
+    {"tacit service: tickets", offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS])},
+    {"tacit service: people", offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE])},
+    {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])},
+    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_TOLD])}};
+
+static uint8_t *key_at(tacit__vault *vault, size_t i)
+{
+    return (uint8_t *)vault + keys[i].offset;
+}
+
+const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose)
+{
+    TACIT__REQUIRE(vault->keyed);
+    return vault->key_outside[purpose];
+}
+
+void tacit__vault_derive_keys(tacit__vault *vault, const uint8_t *key)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        tacit__key_derive(key, keys[i].purpose, key_at(vault, i));
+    vault->keyed = true;
+}
+
+void tacit__vault_draw_keys(tacit__vault *vault)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        tacit__random_bytes(key_at(vault, i), TACIT__KEY_BYTES);
+    vault->keyed = true;
+}
+
+void tacit__vault_swap_keys(tacit__vault *vault,
+                            uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES])
+{
+    for (size_t i = 0; i < TACIT__VAULT_OWN_KEYS; i++) {
+        uint8_t held[TACIT__KEY_BYTES];
+        memcpy(held, key_at(vault, i), sizeof held);
+        memcpy(key_at(vault, i), others[i], sizeof held);
+        memcpy(others[i], held, sizeof held);
+        tacit__wipe(held, sizeof held);
+    }
+}
+
+/* --- Facts -------------------------------------------------------------------------------------- */
+
+tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const void *what,
+                                   size_t size, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    if (what != NULL)
+        return tacit__db_write(&vault->db, SQL_SET_META, "INSERT OR REPLACE INTO meta VALUES(?,?)",
+                               err, "tb", name, what, size);
+    tacit_status status = tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    return tacit__vault_finish(vault, s, err);
+}
+
+/* Little-endian, as everything that is proved has one form on every machine. */
+static void write_count(uint64_t count, uint8_t out[8])
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (uint8_t)(count >> 8 * i);
+}
+
+static uint64_t read_count(const uint8_t *bytes, size_t size)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; size == 8 && i < 8; i++)
+        count |= (uint64_t)bytes[i] << 8 * i;
+    return count;
+}
+
+tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name, uint64_t count,
+                                    tacit_error *err)
+{
+    uint8_t bytes[8];
+    write_count(count, bytes);
+    return tacit__vault_set_fact(vault, name, bytes, sizeof bytes, err);
+}
+
+static tacit_status refuse_key(const tacit__vault *vault, tacit_error *err)
+{
+    return tacit__fail(
+        err, TACIT_WRONG_PLAN,
+        "%.200s: this is not the key of this store; put back the one that was made with it",
+        vault->db.path);
+}
+
+static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const void *sealed,
+                              size_t size, tacit_error *err)
+{
+    uint8_t plain[SECRETS], own[TACIT__KEY_BYTES];
+    tacit__key_derive(key, "tacit vault: secrets", own);
+    bool good = size == SECRETS + TACIT__SEAL_BYTES && tacit__unseal(own, sealed, size, plain);
+    for (size_t i = 0; good && i < N_KEYS; i++)
+        memcpy(key_at(vault, i), plain + i * TACIT__KEY_BYTES, TACIT__KEY_BYTES);
+    vault->keyed = good;
+    tacit__wipe(plain, sizeof plain);
+    tacit__wipe(own, sizeof own);
+    return good ? TACIT_OK
+                : tacit__fail(err, TACIT_CORRUPT,
+                              "%.200s: the store's own keys were changed; put back the file as it "
+                              "was, or a backup",
+                              vault->db.path);
+}
+
+tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    uint8_t plain[SECRETS], sealed[SECRETS + TACIT__SEAL_BYTES], own[TACIT__KEY_BYTES];
+    for (size_t i = 0; i < N_KEYS; i++)
+        memcpy(plain + i * TACIT__KEY_BYTES, key_at(vault, i), TACIT__KEY_BYTES);
+    tacit__key_derive(key, "tacit vault: secrets", own);
+    tacit__seal(own, plain, sizeof plain, sealed);
+    tacit__wipe(plain, sizeof plain);
+    tacit_status status = tacit__vault_set_fact(vault, "secrets", sealed, sizeof sealed, err);
+    tacit__key_derive(key, "tacit vault: check", own);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "check", own, sizeof own, err);
+    tacit__wipe(own, sizeof own);
+    return status;
+}
+
+tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    tacit__random_bytes(vault->identity, sizeof vault->identity);
+    vault->lives = 1;
+    vault->generation = 1;
+    vault->unmarked = true;
+    tacit_status status = tacit__vault_seal_keys(vault, key, err);
+    if (status == TACIT_OK)
+        status =
+            tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_count(vault, "generation", vault->generation, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_count(vault, "lives", vault->lives, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
+    return status;
+}
+
+/* What one row says. */
+static tacit_status take_fact(tacit__vault *vault, const char *name, const uint8_t *value,
+                              size_t size, const uint8_t *key, tacit_error *err)
+{
+    uint8_t check[TACIT__KEY_BYTES];
+    if (strcmp(name, "copy") == 0) {
+        vault->copy = true;
+    } else if (strcmp(name, "unmarked") == 0) {
+        vault->unmarked = true;
+    } else if (strcmp(name, "generation") == 0) {
+        vault->generation = read_count(value, size);
+    } else if (strcmp(name, "lives") == 0) {
+        vault->lives = read_count(value, size);
+    } else if (strcmp(name, "identity") == 0 && size == sizeof vault->identity) {
+        memcpy(vault->identity, value, size);
+    } else if (strcmp(name, "check") == 0 && key != NULL) {
+        tacit__key_derive(key, "tacit vault: check", check);
+        if (size != sizeof check || !tacit__same_bytes(value, check, sizeof check))
+            return refuse_key(vault, err);
+    } else if (strcmp(name, "secrets") == 0 && key != NULL) {
+        return open_keys(vault, key, value, size, err);
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    vault->copy = vault->unmarked = false;
+    /* `check` comes before `secrets`: a wrong key is called so */
+    tacit_status status =
+        tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    int code = SQLITE_DONE;
+    while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        size_t size;
+        const void *value = tacit__vault_blob(s, 1, &size);
+        if (name != NULL)
+            status = take_fact(vault, name, value, size, key, err);
+    }
+    (void)sqlite3_finalize(s);
+    if (status == TACIT_OK && code != SQLITE_DONE)
+        status = tacit__db_fail(&vault->db, code, "read", err);
+    if (status == TACIT_OK && key != NULL && !vault->keyed)
+        status = tacit__fail(err, TACIT_CORRUPT,
+                             "%.200s: the store's own keys are gone; put back the file as it was, "
+                             "or a backup",
+                             vault->db.path);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* The mark: how far a store has come, written outside it. See store/service_inside.h.
+ *
+ * A store that was put back, or has lost the end of its log, looks as sound as it did then. So the number of the last
+ * transaction also stands in a file beside it, or on another disk: STORE.mark, or what `mark` names. The store is committed
+ * first and the mark is raised after it, so whatever the moment of a crash the mark is never ahead of a store that is all there. A
+ * mark that is higher says that the store went back; one that is gone, or another store's, that nobody can tell.
+ *
+ *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, authenticator 32 (BLAKE2b under the store's own key)
+ *
+ * Two slots are written in turn: a write that was cut short leaves the other one. The mark is handed to the system with every
+ * commit, so the end of this process loses nothing of it, and is synced once in a second: what a mark may miss after the machine
+ * lost its power is the last second's transactions. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+enum {
+    MAC = 32,
+    MARK = 8 + TACIT__OWNER_BYTES + 8 + MAC,
+    SLOT = 512 /* bytes: the smallest sector, so that a torn write is one slot's */
+};
+
+static const char magic[8] = "tacitmk1";
+
+static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
+{
+    memcpy(slot, magic, sizeof magic);
+    memcpy(slot + 8, vault->identity, sizeof vault->identity);
+    for (int i = 0; i < 8; i++)
+        slot[24 + i] = (uint8_t)(vault->generation >> 8 * i);
+    tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, slot + MARK - MAC, MAC);
+}
+
+/* False: it is damaged, or another store's. */
+static bool read_slot(const tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
+{
+    uint8_t mac[MAC];
+    tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, mac, MAC);
+    *generation = 0;
+    for (int i = 0; i < 8; i++)
+        *generation |= (uint64_t)slot[24 + i] << 8 * i;
+    return memcmp(slot, magic, sizeof magic) == 0 &&
+           tacit__same_bytes(mac, slot + MARK - MAC, MAC) &&
+           memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
+}
+
+static tacit_status fail_mark(const tacit__vault *vault, const char *doing, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_SYSTEM, "%.300s: the store's mark cannot be %s: %s",
+                       vault->mark_path, doing, strerror(errno));
+}
+
+tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
+                              tacit_error *err)
+{
+    *found = false;
+    *generation = 0;
+    int fd = open(vault->mark_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? TACIT_OK : fail_mark(vault, "read", err);
+    for (off_t i = 0; i < 2; i++) {
+        uint8_t slot[MARK];
+        uint64_t its;
+        if (pread(fd, slot, sizeof slot, i * SLOT) != MARK || !read_slot(vault, slot, &its))
+            continue;
+        *found = true;
+        if (its > *generation)
+            *generation = its;
+    }
+    (void)close(fd);
+    return TACIT_OK;
+}
+
+static tacit_status sync_mark(tacit__vault *vault, tacit_error *err)
+{
+    (void)clock_gettime(CLOCK_MONOTONIC, &vault->mark_synced);
+    return fdatasync(vault->mark) == 0 ? TACIT_OK : fail_mark(vault, "synced", err);
+}
+
+static tacit_status write_slot(tacit__vault *vault, int i, tacit_error *err)
+{
+    uint8_t slot[MARK];
+    make_slot(vault, slot);
+    return pwrite(vault->mark, slot, sizeof slot, (off_t)i * SLOT) == MARK
+               ? TACIT_OK
+               : fail_mark(vault, "written", err);
+}
+
+tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
+{
+    if (vault->mark < 0)
+        vault->mark = open(vault->mark_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (vault->mark < 0)
+        return fail_mark(vault, "made", err);
+    /* both: nothing is left of an earlier identity, which an older file might have */
+    tacit_status status = write_slot(vault, 0, err);
+    if (status == TACIT_OK)
+        status = write_slot(vault, 1, err);
+    if (status == TACIT_OK)
+        status = sync_mark(vault, err);
+    return status == TACIT_OK ? tacit__vault_sync_directory(vault->mark_path, err) : status;
+}
+
+tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err)
+{
+    if (vault->mark < 0 || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
+        return TACIT_OK;
+    struct timespec clock;
+    (void)clock_gettime(CLOCK_MONOTONIC, &clock);
+    tacit_status status = write_slot(vault, (int)(vault->generation & 1), err);
+    if (status == TACIT_OK && (now || clock.tv_sec > vault->mark_synced.tv_sec))
+        status = sync_mark(vault, err);
+    return status;
+}

@@ -1,0 +1,228 @@
+/* Opening a vault. See store/service.h.
+ *
+ * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete overwrites what is
+ * deleted.
+ *
+ * Who serves holds two locks, both by flock(), which end with the process however that ends: on STORE.lock, and on the store's
+ * file itself, so that two names of one file meet. SQLite locks that file too, by locks that a process loses when it closes any
+ * descriptor of the file: so ours is opened before SQLite's and closed after it, and the lock beside comes first, so that an
+ * attempt of this very process under the same name ends there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+/* --- Locks -------------------------------------------------------------------------------------- */
+
+static tacit_status refuse_second(const tacit__vault *vault, tacit_error *err)
+{
+    return tacit__fail(err, TACIT_SYSTEM,
+                       "%.200s: another server is running on this store; stop it first, or give "
+                       "this one another store",
+                       vault->db.path);
+}
+
+/* The lock file is empty until the store has been made, and never again: it is the witness of a store that is gone or was emptied.
+ * A new one in its place would let everybody take part once more. A crash before the mark is a first start that did not happen. */
+static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
+{
+    char path[TACIT__DB_PATH + 8];
+    (void)snprintf(path, sizeof path, "%s.lock", vault->db.path);
+    vault->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct stat entry;
+    if (vault->lock < 0 || fstat(vault->lock, &entry) != 0)
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be locked: %s", path,
+                           strerror(errno));
+    if (flock(vault->lock, LOCK_EX | LOCK_NB) != 0)
+        return refuse_second(vault, err);
+    vault->made = entry.st_size > 0;
+    bool there = stat(vault->db.path, &entry) == 0;
+    if (!vault->made || (there && entry.st_size > 0))
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_CORRUPT,
+                       "%.150s: the store is %s: who took part, and what was spent, is written "
+                       "nowhere else. Put it back, or a backup, or begin with another store; only "
+                       "if nobody has ever taken part, remove %.150s",
+                       vault->db.path, there ? "empty" : "gone", path);
+}
+
+static tacit_status lock_file(tacit__vault *vault, tacit_error *err)
+{
+    vault->file = open(vault->db.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (vault->file < 0)
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot open: %s", vault->db.path,
+                           strerror(errno));
+    return flock(vault->file, LOCK_EX | LOCK_NB) == 0 ? TACIT_OK : refuse_second(vault, err);
+}
+
+static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
+{
+    static const char mark[] = "made\n";
+    if (vault->made)
+        return TACIT_OK;
+    if (pwrite(vault->lock, mark, sizeof mark - 1, 0) != sizeof mark - 1 || fsync(vault->lock) != 0)
+        return tacit__fail(err, TACIT_SYSTEM, "%.200s.lock: cannot be written: %s", vault->db.path,
+                           strerror(errno));
+    vault->made = true;
+    return TACIT_OK;
+}
+
+/* --- The file ----------------------------------------------------------------------------------- */
+
+static tacit_status create(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err);
+    if (status == TACIT_OK)
+        status = tacit__vault_create_tables(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_format(vault, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__vault_draw_keys(vault);
+    status = tacit__vault_begin_facts(vault, key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_prove_all(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__db_run(&vault->db, "COMMIT", "create", err);
+    return status;
+}
+
+static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
+{
+    int flags = vault->use == TACIT__VAULT_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    mode_t before = umask(077);
+    int code =
+        sqlite3_open_v2(vault->db.path, &vault->db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK && vault->use == TACIT__VAULT_SERVE)
+        code = sqlite3_exec(vault->db.handle, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+    (void)umask(before);
+    if (code != SQLITE_OK)
+        return tacit__db_fail(&vault->db, code, "open", err);
+    (void)sqlite3_busy_timeout(vault->db.handle, TACIT__VAULT_BUSY_MS);
+    return tacit__db_run(
+        &vault->db,
+        "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF;"
+        "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY",
+        "open", err);
+}
+
+/* The tables are there, in the present format. */
+static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    int64_t format = 0;
+    tacit_status status = tacit__vault_read_format(vault, &format, err);
+    if (status != TACIT_OK)
+        return status;
+    vault->came_from = format;
+    if (format != TACIT__VAULT_FORMAT && vault->use == TACIT__VAULT_SERVE)
+        status = tacit__vault_bring_over(vault, format, key, err);
+    else if (format != TACIT__VAULT_FORMAT)
+        status = tacit__fail(err, TACIT_WRONG_VERSION,
+                             "%.200s: the store has format %d, expected %d; %s", vault->db.path,
+                             (int)format, TACIT__VAULT_FORMAT,
+                             format < TACIT__VAULT_FORMAT
+                                 ? "tacit store migrate, or a start of the service, brings it over"
+                                 : "it was made by a later version of tacit");
+    return status == TACIT_OK ? tacit__vault_check_tables(vault, err) : status;
+}
+
+/* What only who serves does: make it, judge it, own it. */
+static tacit_status take_over(tacit__vault *vault, tacit_error *err)
+{
+    tacit_status status = tacit__vault_check_facts(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_judge(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_claim(vault, err);
+    return status == TACIT_OK ? mark_made(vault, err) : status;
+}
+
+static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    struct stat entry;
+    const bool serves = vault->use == TACIT__VAULT_SERVE;
+    bool there = stat(vault->db.path, &entry) == 0;
+    if (there && S_ISDIR(entry.st_mode))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: is a directory, expected a file for the store, such as "
+                           "service.db",
+                           vault->db.path);
+    there = there && entry.st_size > 0;
+    if (!there && (!serves || key == NULL))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: there is no store yet; tacit serve or tacit token create makes "
+                           "it",
+                           vault->db.path);
+    tacit_status status = serves ? lock_file(vault, err) : TACIT_OK;
+    if (status == TACIT_OK)
+        status = open_handle(vault, err);
+    int64_t things = 1;
+    if (status == TACIT_OK && there && serves && !vault->made)
+        status = tacit__vault_number(vault, "SELECT count(*) FROM sqlite_master", &things, err);
+    if (status == TACIT_OK && (!there || things == 0))
+        status = create(vault, key, err);
+    if (status == TACIT_OK)
+        status = check_format(vault, key, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_read_facts(vault, key, err);
+    if (status == TACIT_OK && serves)
+        status = take_over(vault, err);
+    return status;
+}
+
+tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit__vault_use use,
+                                      const uint8_t *key, tacit__vault **out, tacit_error *err)
+{
+    if (strlen(path) >= TACIT__DB_PATH || (mark != NULL && strlen(mark) >= TACIT__DB_PATH))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
+    tacit__vault *vault = tacit__alloc(1, sizeof *vault);
+    if (vault == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__seal_start();
+    vault->use = use;
+    vault->lock = vault->file = vault->mark = -1;
+    memcpy(vault->db.path, path, strlen(path) + 1);
+    (void)snprintf(vault->mark_path, sizeof vault->mark_path, "%s%s", mark != NULL ? mark : path,
+                   mark != NULL ? "" : ".mark");
+    tacit_status status = use == TACIT__VAULT_SERVE ? lock_beside(vault, err) : TACIT_OK;
+    if (status == TACIT_OK)
+        status = open_file(vault, key, err);
+    if (status != TACIT_OK) {
+        tacit__vault_close(vault);
+        return status;
+    }
+    *out = vault;
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_open(const char *path, tacit__vault_use use, const uint8_t *key,
+                               tacit__vault **out, tacit_error *err)
+{
+    return tacit__vault_open_marked(path, NULL, use, key, out, err);
+}
+
+void tacit__vault_close(tacit__vault *vault)
+{
+    if (vault == NULL)
+        return;
+    if (vault->mark >= 0) {
+        /* one that cannot be raised is too low, which notices less, and never too much */
+        tacit_status status = tacit__mark_raise(vault, true, NULL);
+        (void)status;
+        (void)close(vault->mark);
+    }
+    tacit__db_close(&vault->db);
+    if (vault->file >= 0)
+        (void)close(vault->file);
+    if (vault->lock >= 0)
+        (void)close(vault->lock);
+    tacit__free_secret(vault, sizeof *vault);
+}

@@ -1,0 +1,125 @@
+/* The tables of a vault, and the number of their format. See store/service_inside.h.
+ *
+ * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/service_inside.h"
+
+enum { APPLICATION = 0x74616374 }; /* "tact", in the header of the file */
+
+static const char schema[] =
+    "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
+    "CREATE TABLE learner(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, fingerprint BLOB,"
+    " users_limit INTEGER, accepted INTEGER, users INTEGER, refused INTEGER, version INTEGER,"
+    " taken INTEGER, shown INTEGER, edition INTEGER, tag BLOB, proof BLOB);"
+    "CREATE TABLE state(learner INTEGER, edition INTEGER, part INTEGER, data BLOB,"
+    " PRIMARY KEY(learner, edition, part));"
+    "CREATE TABLE open(learner INTEGER, key BLOB, opened INTEGER, data BLOB,"
+    " PRIMARY KEY(learner, key)) WITHOUT ROWID;"
+    "CREATE INDEX open_by_age ON open(opened);"
+    "CREATE TABLE input(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);"
+    "CREATE INDEX input_by_learner ON input(learner, number);"
+    "CREATE TABLE seen(learner INTEGER, key BLOB, content BLOB, PRIMARY KEY(learner, key))"
+    " WITHOUT ROWID;"
+    "CREATE INDEX seen_by_content ON seen(learner, content) WHERE content IS NOT NULL;"
+    "CREATE TABLE answer(name BLOB PRIMARY KEY, opened INTEGER, content BLOB, data BLOB)"
+    " WITHOUT ROWID;"
+    "CREATE INDEX answer_by_age ON answer(opened);"
+    "CREATE TABLE person(learner INTEGER, hash BLOB, key BLOB, PRIMARY KEY(learner, hash))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE ledger(learner INTEGER, release TEXT, declared INTEGER, passed INTEGER,"
+    " PRIMARY KEY(learner, release)) WITHOUT ROWID;"
+    "CREATE TABLE history(learner INTEGER, users INTEGER, at INTEGER, version INTEGER, reward REAL,"
+    " error REAL, PRIMARY KEY(learner, users)) WITHOUT ROWID;"
+    "CREATE TABLE token(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, hash BLOB,"
+    " scopes INTEGER, created INTEGER, revoked INTEGER, expires INTEGER, users_per_day INTEGER,"
+    " learner TEXT);"
+    "CREATE TABLE quota(token INTEGER PRIMARY KEY, day INTEGER, used INTEGER);"
+    "CREATE TABLE event(number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, what TEXT);"
+    "CREATE TABLE adoption(number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER, learner INTEGER,"
+    " users INTEGER, lives INTEGER);"
+    "CREATE TABLE decision(number INTEGER PRIMARY KEY AUTOINCREMENT, learner INTEGER, data BLOB);";
+
+/* "CREATE TABLE name(" -> name */
+static const char *name_of(const char *statement, int *length)
+{
+    const char *name = strchr(statement + sizeof "CREATE", ' ') + 1;
+    *length = (int)strcspn(name, "( ");
+    return name;
+}
+
+tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
+        sqlite3_stmt *s;
+        char sql[600];
+        int length;
+        end = strchr(at, ';');
+        const char *name = name_of(at, &length);
+        status = tacit__vault_prepare(vault, "SELECT 1 FROM sqlite_master WHERE name = ?", &s, err);
+        if (status != TACIT_OK)
+            break;
+        (void)sqlite3_bind_text(s, 1, name, length, SQLITE_STATIC);
+        int code = sqlite3_step(s);
+        (void)sqlite3_finalize(s);
+        (void)snprintf(sql, sizeof sql, "%.*s", (int)(end - at), at);
+        if (code == SQLITE_DONE)
+            status = tacit__db_run(&vault->db, sql, "create", err);
+        else if (code != SQLITE_ROW)
+            status = tacit__db_fail(&vault->db, code, "read", err);
+    }
+    return status;
+}
+
+tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err)
+{
+    char numbers[96];
+    (void)snprintf(numbers, sizeof numbers, "PRAGMA application_id=%d; PRAGMA user_version=%d;",
+                   APPLICATION, TACIT__VAULT_FORMAT);
+    return tacit__db_run(&vault->db, numbers, "create", err);
+}
+
+tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, tacit_error *err)
+{
+    int64_t application = 0;
+    tacit_status status = tacit__vault_number(vault, "PRAGMA application_id", &application, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_number(vault, "PRAGMA user_version", format, err);
+    if (status == TACIT_OK && application != APPLICATION)
+        status =
+            tacit__fail(err, TACIT_CORRUPT,
+                        "%.200s: this is not a store of the service; give another path as store",
+                        vault->db.path);
+    return status;
+}
+
+tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(vault->db.handle, "SELECT 1 FROM sqlite_master WHERE sql = ?", -1,
+                                  &s, NULL);
+    if (code != SQLITE_OK)
+        return tacit__db_fail(&vault->db, code, "read", err);
+    tacit_status status = TACIT_OK;
+    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
+        end = strchr(at, ';');
+        (void)sqlite3_bind_text(s, 1, at, (int)(end - at), SQLITE_STATIC);
+        code = sqlite3_step(s);
+        if (code == SQLITE_DONE) {
+            int length;
+            const char *name = name_of(at, &length);
+            status = tacit__fail(err, TACIT_CORRUPT,
+                                 "%.200s: the store is damaged: %.*s is missing, or not as it was "
+                                 "made; put back the file as it was, or begin with another store",
+                                 vault->db.path, length, name);
+        } else if (code != SQLITE_ROW) {
+            status = tacit__db_fail(&vault->db, code, "read", err);
+        }
+        (void)sqlite3_reset(s);
+    }
+    (void)sqlite3_finalize(s);
+    return status;
+}

@@ -1,0 +1,141 @@
+/* Who may learn from a store. See store/service.h.
+ *
+ * A store has one owner: 16 random bytes that whoever opens it to serve writes into it. Locks keep a second server away where they
+ * work; where they do not, on a network's file system or when files were exchanged, the owner does: every transaction looks
+ * whether it is still the same, and whether the file is still the one that was opened. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+static const struct {
+    const char *name, *reason;
+} standings[] = {
+    [TACIT__STANDING_FINE] = {"fine", "the store is its own original, and all there"},
+    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may go on learning"},
+    [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark is not the right one: "
+                                          "it cannot be told who is missing from it"},
+    [TACIT__STANDING_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
+                                            "says which"},
+    [TACIT__STANDING_FENCED] = {"fenced", "another server has taken over the store"}};
+
+tacit__standing tacit__vault_standing(const tacit__vault *vault)
+{
+    return (tacit__standing)atomic_load_explicit(&vault->standing, memory_order_relaxed);
+}
+
+const char *tacit__standing_name(tacit__standing standing)
+{
+    return standings[standing].name;
+}
+
+const char *tacit__standing_reason(tacit__standing standing)
+{
+    return standings[standing].reason;
+}
+
+bool tacit__vault_is_copy(const tacit__vault *vault)
+{
+    return vault->copy;
+}
+
+void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context)
+{
+    vault->fenced = call;
+    vault->fenced_context = context;
+}
+
+uint64_t tacit__vault_lives(const tacit__vault *vault)
+{
+    return vault->lives;
+}
+
+tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark)
+{
+    return vault->copy                                             ? TACIT__STANDING_COPY
+           : (found ? mark > vault->generation : !vault->unmarked) ? TACIT__STANDING_BEHIND
+                                                                   : TACIT__STANDING_FINE;
+}
+
+tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
+{
+    bool found = false;
+    uint64_t mark = 0;
+    const char *why = NULL;
+    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_glance(vault, &why, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__standing standing = tacit__vault_compare(vault, found, mark);
+    if (standing == TACIT__STANDING_FINE && why != NULL)
+        standing = TACIT__STANDING_UNSOUND;
+    atomic_store(&vault->standing, (int)standing);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
+    if (fine) /* it may be one less than it should be, after a loss of power */
+        status = tacit__mark_make(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__random_bytes(vault->owner, sizeof vault->owner);
+    status = tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err);
+    if (status == TACIT_OK && fine && vault->unmarked)
+        status = tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_commit(vault, err);
+    else
+        tacit__vault_undo(vault);
+    if (status == TACIT_OK && fine)
+        vault->unmarked = false;
+    return status;
+}
+
+/* The file of this name is the one that was opened. */
+static bool is_in_place(const tacit__vault *vault)
+{
+    struct stat here, ours;
+    return stat(vault->db.path, &here) == 0 && fstat(vault->file, &ours) == 0 &&
+           here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
+}
+
+static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
+{
+    if (atomic_exchange(&vault->standing, (int)TACIT__STANDING_FENCED) !=
+            (int)TACIT__STANDING_FENCED &&
+        vault->fenced != NULL)
+        vault->fenced(vault->fenced_context);
+    return tacit__fail(err, TACIT_FENCED, "%.200s: %s; this server writes nothing more, and stops",
+                       vault->db.path, what);
+}
+
+tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found = false;
+    if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
+        return fence(vault, "another server has taken over the store", err);
+    if (!is_in_place(vault))
+        return fence(vault, "the file was moved, removed or replaced", err);
+    tacit_status status = tacit__db_prepare(&vault->db, SQL_OWNER,
+                                            "SELECT value FROM meta WHERE name='owner'", &s, err);
+    if (status == TACIT_OK)
+        status = tacit__db_next(&vault->db, s, &found, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t size = 0;
+    const void *owner = found ? tacit__vault_blob(s, 0, &size) : NULL;
+    bool ours = size == sizeof vault->owner && memcmp(owner, vault->owner, size) == 0;
+    (void)sqlite3_reset(s);
+    return ours ? TACIT_OK : fence(vault, "another server has taken over the store", err);
+}
