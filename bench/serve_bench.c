@@ -302,7 +302,7 @@ static void *report(void *context)
     cli_wire wire;
     const char *text;
     size_t size;
-    char key[TACIT_CLIENT_KEY_SIZE], *board;
+    char key[TACIT_CLIENT_KEY_SIZE], *board = NULL;
     const uint32_t states[21] = {0}, actions[20] = {0};
     const double rewards[20] = {0};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};

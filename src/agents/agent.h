@@ -37,6 +37,10 @@ TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tac
 /* The family is done with the user. */
 void tacit__agent_forget_user(tacit_agent *agent);
 
+/* Random bytes that a device puts behind its report, so that no two reports are alike: the bytes of some are few, or have little
+ * noise, and the same bytes must mean the same report. */
+enum { TACIT__REPORT_NAME = 16 };
+
 /* Reads a table; `row` is that of the step and state. */
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
                           uint32_t *action, double *probability);

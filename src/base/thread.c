@@ -9,15 +9,13 @@
 
 enum { MIB = 1 << 20 };
 
-/* "LIMIT MiB" or "any". */
-static const char *show_limit(int which, char text[32])
+/* "200 MiB" or "any". */
+static const char *show_limit(const struct rlimit *limit, rlim_t per_unit, const char *unit,
+                              char text[32])
 {
-    struct rlimit limit;
-    if (getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    if (limit->rlim_cur == RLIM_INFINITY)
         return "any";
-    (void)snprintf(text, 32, "%llu%s",
-                   (unsigned long long)limit.rlim_cur / (which == RLIMIT_AS ? MIB : 1),
-                   which == RLIMIT_AS ? " MiB" : "");
+    (void)snprintf(text, 32, "%llu%s", (unsigned long long)(limit->rlim_cur / per_unit), unit);
     return text;
 }
 
@@ -36,19 +34,23 @@ static unsigned long address_space(void)
 
 const char *tacit__thread_needs(char *text, size_t size)
 {
-    char space[32], threads[32];
+    char space_text[32], threads_text[32];
+    struct rlimit space = {.rlim_cur = RLIM_INFINITY}, threads = space;
     size_t stack = 0;
     pthread_attr_t usual;
     if (pthread_attr_init(&usual) == 0) {
         (void)pthread_attr_getstacksize(&usual, &stack);
         (void)pthread_attr_destroy(&usual);
     }
+    (void)getrlimit(RLIMIT_AS, &space);
+    (void)getrlimit(RLIMIT_NPROC, &threads);
     (void)snprintf(text, size,
                    "a thread needs %zu MiB of address space, of which %lu MiB are taken and %s "
                    "allowed (ulimit -v), and one of the user's processes, of which %s are allowed "
                    "(ulimit -u)",
-                   (stack + MIB - 1) / MIB, address_space(), show_limit(RLIMIT_AS, space),
-                   show_limit(RLIMIT_NPROC, threads));
+                   (stack + MIB - 1) / MIB, address_space(),
+                   show_limit(&space, MIB, " MiB", space_text),
+                   show_limit(&threads, 1, "", threads_text));
     return text;
 }
 

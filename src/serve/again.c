@@ -12,9 +12,9 @@ enum { MIN_KEY = 16, MAX_KEY = 128 };
 
 /* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
 typedef struct note {
-    int64_t opened;
-    uint32_t step : 30, unlearned : 2; /* of tacit__unlearned */
-    uint32_t action;
+    int64_t opened, expires;
+    uint32_t step, action;
+    uint64_t unlearned; /* of tacit__unlearned */
     uint64_t version;
     double probability;
 } note;
@@ -85,17 +85,18 @@ bool tacit__again_refuse(tacit__request *r)
                          "own");
 }
 
-static tacit_status recall(const tacit__request *r, tacit__vault *vault,
-                           tacit__vault_memory *memory, tacit__ticket *t, tacit_error *err)
+static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_memory *memory,
+                           tacit__ticket *t, tacit_error *err)
 {
     note n;
     int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
     tacit_status status =
         tacit__vault_recall(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
     if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {
+        r->expires = n.expires;
         t->opened = n.opened;
         t->step = n.step;
-        t->unlearned = n.unlearned;
+        t->unlearned = (uint8_t)n.unlearned;
         t->action = n.action;
         t->version = n.version;
         t->probability = n.probability;
@@ -124,8 +125,9 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
     const note n = {.opened = t->opened,
-                    .step = t->step & 0x3fffffff,
-                    .unlearned = t->unlearned & 3U,
+                    .expires = r->expires,
+                    .step = t->step,
+                    .unlearned = t->unlearned,
                     .action = t->action,
                     .version = t->version,
                     .probability = t->probability};

@@ -76,6 +76,8 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
                          .has_person = has,
                          .learner = tacit__learner_id(l),
                          .opened = tacit__clock_now(&r->service->clock)};
+    r->expires =
+        tacit__clock_wall(&r->service->clock, t->opened + (int64_t)r->service->config.expire);
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
@@ -150,12 +152,9 @@ static void answer_open(tacit__request *r)
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
     tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, r->keyed, &r->answer);
-    tacit__text_print(
-        &r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}", c->name,
-        c->request.horizon,
-        (long long)tacit__clock_wall(&r->service->clock,
-                                     r->ticket.opened + (int64_t)r->service->config.expire),
-        tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
+    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}",
+                      c->name, c->request.horizon, (long long)r->expires,
+                      tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
 }
 
 bool tacit__handle_open(tacit__request *r)

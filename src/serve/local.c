@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/agent.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/again.h"
@@ -70,8 +71,9 @@ bool tacit__handle_billboard(tacit__request *r)
 /* An answer beside those of tacit__vault_answer. */
 enum { OVER_QUOTA = -1 };
 
-/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was told: reports have noise of
- * their own, so the bytes of two devices are never the same, and who sends those of another learns nothing from the answer. */
+/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was told: a device ends its
+ * report with a random name, so the bytes of two devices are never the same, and who sends those of another learns nothing from the
+ * answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
@@ -116,7 +118,7 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report into r->data. False: answered. */
+/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False: answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
@@ -129,6 +131,8 @@ static bool read_report(tacit__request *r, const tacit__body *b)
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size))
         return !tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
+    tacit__keyed_hash(r->service->key_again, r->data, r->data_size, r->content, sizeof r->content);
+    r->data_size -= r->data_size < TACIT__REPORT_NAME ? r->data_size : TACIT__REPORT_NAME;
     tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
     if (status == TACIT_LATE) { /* the device has done what it could */
         r->status = 202;
@@ -159,7 +163,6 @@ bool tacit__handle_report(tacit__request *r)
     if (tacit__joint_is_closed(r) ||
         !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;
-    tacit__keyed_hash(r->service->key_again, r->data, r->data_size, r->content, sizeof r->content);
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__scribe_post(r->service->scribe, &r->job);
     return false;

@@ -61,6 +61,7 @@ struct tacit__request {
     /* For handlers that wait for the scribe. */
     tacit__job job;
     tacit__ticket ticket;
+    int64_t expires; /* of an episode, as its opener is told: an estimate in seconds since 1970 */
     struct tacit__learner *chosen;
     uint8_t *data; /* of the job; freed with the request */
     size_t data_size;

@@ -76,7 +76,9 @@ const tacit__shape tacit__shape_observe = {
 
 const tacit__shape tacit__shape_report = {
     "Report", "A privatized report.",
-    FIELDS(LEARNER, {"report", "base64url", REQUIRED, "the bytes that the device has made"})};
+    FIELDS(LEARNER, {"report", "base64url", REQUIRED,
+                     "what the device has made; its last 16 bytes are random, and no two reports "
+                     "have the same"})};
 
 /* --- What is answered --------------------------------------------------------------------------- */
 

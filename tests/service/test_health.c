@@ -290,9 +290,8 @@ static void the_audit_log_has_tokens_starts_and_stops(void **state)
     (void)state;
     static const char *const wanted[] = {
         "token 'all' created: admin (by user", "service started: tacit ",
-        "token 'web' created: "
-        "decide,observe, learner arms, 5 users a day, expires ",
-        "token 'web' revoked (by user", "service stopped (by user"};
+        "created: decide,observe, learner arms, 5 users a day, ", "token 'web' revoked (by user",
+        "service stopped (by user"};
     server s;
     static char out[8192];
     begin(&s, plain);
