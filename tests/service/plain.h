@@ -28,6 +28,15 @@ static const char plain[] =
 
 static char answer[SERVER_ANSWER];
 
+/* How the store stands, by /healthz: "fine", or why it must not be learned from. */
+static inline void read_standing(const server *s, char word[32])
+{
+    assert_int_equal(server_get(s, "/healthz", answer), 200);
+    assert_true(json_field(answer, "status", word, 32));
+    if (strcmp(word, "ok") == 0)
+        (void)snprintf(word, 32, "fine");
+}
+
 static inline void nap(long ms)
 {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
