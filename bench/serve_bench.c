@@ -25,7 +25,7 @@
 #include "cli/wire.h"
 #include "store/service.h"
 
-enum { CLIENTS = 64, D = 20, ACTIONS = 5, MILLION = 1000000 };
+enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, KEPT = 200000 };
 
 static char directory[] = "/tmp/tacit-serve-bench-XXXXXX";
 static char token[128], url[128];
@@ -253,8 +253,7 @@ static void bench_decide(const char *name, const char *body, double of)
 /* --- Durable writes ------------------------------------------------------------------------------- */
 
 typedef struct worker {
-    const char *learner, *decide;
-    bool local;
+    const char *decide;
     atomic_bool *over;
     uint64_t done;
     double *latencies; /* ms */
@@ -295,35 +294,39 @@ static void *observe(void *context)
     return NULL;
 }
 
-/* Reports; one device's, sent under many names, since it is the server that is measured. */
+/* Reports, each of a device of its own, since the same bytes count once. What the device does is not timed. */
 static void *report(void *context)
 {
     worker *w = context;
     cli_wire wire;
     const char *text;
     size_t size;
-    char key[TACIT_CLIENT_KEY_SIZE + 32], device[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    char key[TACIT_CLIENT_KEY_SIZE], *board = NULL;
     const uint32_t states[21] = {0}, actions[20] = {0};
     const double rewards[20] = {0};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
     const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1};
-    tacit_client *client = NULL;
-    tacit_error err;
     (void)cli_wire_open(&wire, url, token);
     if (cli_wire_ask(&wire, "GET", "/v1/billboard?learner=river", NULL, NULL, &text, &size) !=
             200 ||
-        tacit_client_create(text, size, &any, &client, &err) != TACIT_OK ||
-        tacit_client_report(client, &episode, &body, device, &err) != TACIT_OK)
+        (board = malloc(size)) == NULL)
         die("report");
-    for (uint64_t i = 0; !atomic_load(w->over); i++) {
-        (void)snprintf(key, sizeof key, "%s-%llu", device, (unsigned long long)i);
+    const size_t board_size = size;
+    memcpy(board, text, size);
+    while (!atomic_load(w->over)) {
+        tacit_client *client = NULL;
+        char *body = NULL;
+        if (tacit_client_create(board, board_size, &any, &client, NULL) != TACIT_OK ||
+            tacit_client_report(client, &episode, &body, key, NULL) != TACIT_OK)
+            die("report");
         double start = now();
         if (cli_wire_ask(&wire, "POST", "/v1/reports", key, body, &text, &size) != 202)
             die("reports");
         note(w, start);
+        free(body);
+        tacit_client_destroy(client);
     }
-    free(body);
-    tacit_client_destroy(client);
+    free(board);
     cli_wire_close(&wire);
     return NULL;
 }
@@ -334,38 +337,85 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void bench_durable(const char *name, const char *decide, bool local, double of)
+/* Clients of one learner: what they ask, and what came of it. */
+typedef struct crowd {
+    const char *decide;
+    bool local;
+    int clients;
+    double rate, p50_ms, p99_ms;
+    worker workers[CLIENTS];
+    pthread_t threads[CLIENTS];
+} crowd;
+
+static void start_crowd(crowd *c, atomic_bool *over)
 {
-    enum { KEPT = 200000 };
-    static worker workers[CLIENTS];
-    static pthread_t threads[CLIENTS];
-    static double all[KEPT];
-    atomic_bool over = false;
-    double cpu = cpu_of(server), start = now();
-    uint64_t done = 0;
-    size_t n = 0;
-    for (int i = 0; i < CLIENTS; i++) {
-        workers[i] = (worker){.decide = decide,
-                              .local = local,
-                              .over = &over,
-                              .latencies = malloc(KEPT / CLIENTS * sizeof(double)),
-                              .capacity = KEPT / CLIENTS};
-        if (pthread_create(&threads[i], NULL, local ? report : observe, &workers[i]) != 0)
+    for (int i = 0; i < c->clients; i++) {
+        c->workers[i] = (worker){.decide = c->decide,
+                                 .over = over,
+                                 .latencies = malloc(KEPT / CLIENTS * sizeof(double)),
+                                 .capacity = KEPT / CLIENTS};
+        if (pthread_create(&c->threads[i], NULL, c->local ? report : observe, &c->workers[i]) != 0)
             die("thread");
     }
+}
+
+/* How many there were. */
+static uint64_t end_crowd(crowd *c, double start)
+{
+    static double all[KEPT];
+    uint64_t done = 0;
+    size_t n = 0;
+    for (int i = 0; i < c->clients; i++) {
+        (void)pthread_join(c->threads[i], NULL);
+        done += c->workers[i].done;
+        memcpy(all + n, c->workers[i].latencies, c->workers[i].n * sizeof(double));
+        n += c->workers[i].n;
+        free(c->workers[i].latencies);
+    }
+    qsort(all, n, sizeof *all, by_size);
+    c->rate = (double)done / (now() - start);
+    c->p50_ms = n > 0 ? all[n / 2] : (double)NAN;
+    c->p99_ms = n > 0 ? all[n * 99 / 100] : (double)NAN;
+    return done;
+}
+
+static void bench_durable(const char *name, const char *decide, bool local, double of)
+{
+    static crowd c;
+    atomic_bool over = false;
+    double cpu = cpu_of(server), start = now();
+    c = (crowd){.decide = decide, .local = local, .clients = CLIENTS};
+    start_crowd(&c, &over);
     (void)usleep((useconds_t)(1e6 * seconds));
     atomic_store(&over, true);
-    for (int i = 0; i < CLIENTS; i++) {
-        (void)pthread_join(threads[i], NULL);
-        done += workers[i].done;
-        memcpy(all + n, workers[i].latencies, workers[i].n * sizeof(double));
-        n += workers[i].n;
-        free(workers[i].latencies);
+    double done = (double)end_crowd(&c, start);
+    tell(name, c.rate, c.p99_ms, cpu_of(server) - cpu, done, of);
+}
+
+/* Whether one learner's load keeps another's users waiting: few clients of `decide` alone, then beside many of `heavy`. */
+static void bench_beside(const char *name, const char *decide, const char *heavy)
+{
+    enum { FEW = 4, MANY = 16 };
+    static crowd alone, beside, other;
+    for (int round = 0; round < 2; round++) {
+        atomic_bool over = false;
+        crowd *c = round == 0 ? &alone : &beside;
+        *c = (crowd){.decide = decide, .clients = FEW};
+        other = (crowd){.decide = heavy, .clients = round == 0 ? 0 : MANY};
+        double start = now();
+        start_crowd(&other, &over);
+        start_crowd(c, &over);
+        (void)usleep((useconds_t)(1e6 * seconds));
+        atomic_store(&over, true);
+        (void)end_crowd(c, start);
+        (void)end_crowd(&other, start);
     }
-    double took = now() - start;
-    qsort(all, n, sizeof *all, by_size);
-    tell(name, (double)done / took, n > 0 ? all[n * 99 / 100] : (double)NAN, cpu_of(server) - cpu,
-         (double)done, of);
+    (void)printf("{\"bench\":\"%s\",\"alone_p50_ms\":%.2f,\"alone_p99_ms\":%.2f,"
+                 "\"beside_p50_ms\":%.2f,\"beside_p99_ms\":%.2f,\"ratio_p99\":%.2f,"
+                 "\"beside_per_second\":%.0f,\"other_per_second\":%.0f}\n",
+                 name, alone.p50_ms, alone.p99_ms, beside.p50_ms, beside.p99_ms,
+                 beside.p99_ms / alone.p99_ms, beside.rate, other.rate);
+    (void)fflush(stdout);
 }
 
 /* --- A million users in the store ------------------------------------------------------------------ */
@@ -427,27 +477,56 @@ static const char yaml[] =
     "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
     "  - {name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 5000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
-    "  - {name: linear, space: {features: 20, actions: 5}, users: 1000000,\n"
+    "  - {name: linear-20, space: {features: 20, actions: 5}, users: 1000000,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: linear-100, space: {features: 100, actions: 5}, users: 1000000,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: linear-500, space: {features: 500, actions: 5}, users: 1000000,\n"
     "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: river, space: {states: 6, actions: 2, horizon: 20, stationary: yes}, users: "
     "5000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
 
-/* A linear decision's body: unit vectors, the same every time. */
-static void make_context(char *out, size_t size)
+/* The body of a decision with d features for each action: unit vectors, the same every time. To be freed. */
+static char *make_context(int d)
 {
-    size_t used = (size_t)snprintf(out, size, "{\"learner\":\"linear\",\"context\":[");
+    size_t size = 64 + 12 * (size_t)(ACTIONS * d), used;
+    char *out = malloc(size);
+    used = (size_t)snprintf(out, size, "{\"learner\":\"linear-%d\",\"context\":[", d);
     for (int a = 0; a < ACTIONS; a++)
-        for (int j = 0; j < D; j++)
+        for (int j = 0; j < d; j++)
             used += (size_t)snprintf(out + used, size - used, "%s%.6f", a + j > 0 ? "," : "",
-                                     0.99 / sqrt(D) * ((a * 7 + j * 3) % 5 < 3 ? 1 : -1));
+                                     0.99 / sqrt(d) * ((a * 7 + j * 3) % 5 < 3 ? 1 : -1));
     (void)snprintf(out + used, size - used, "]}");
+    return out;
+}
+
+static void bench_service(double of)
+{
+    static const char table[] = "{\"learner\":\"arms\",\"state\":1}",
+                      person[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"ann\"}";
+    char *d20 = make_context(20), *d100 = make_context(100), *d500 = make_context(500);
+    bench_decide("decide, table", table, of);
+    bench_decide("decide, table, with a user", person, of);
+    bench_decide("decide, linear d=20", d20, of);
+    bench_decide("decide, linear d=500", d500, of);
+    bench_durable("observe, durable", table, false, of);
+    bench_durable("observe, durable, linear d=20", d20, false, of);
+    bench_durable("observe, durable, linear d=100", d100, false, of);
+    bench_durable("observe, durable, linear d=500", d500, false, of);
+    bench_beside("observe, durable, beside linear d=500", table, d500);
+    bench_durable("report, durable", NULL, true, of);
+    double memory = memory_of(server);
+    bench_decide("decide, table, again", table, of);
+    (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
+                 memory_of(server));
+    free(d20);
+    free(d100);
+    free(d500);
 }
 
 int main(int argc, char **argv)
 {
-    static const char table[] = "{\"learner\":\"arms\",\"state\":1}";
-    static char linear[4096];
     char command[512];
     if (argc > 1)
         seconds = strtod(argv[1], NULL);
@@ -462,18 +541,8 @@ int main(int argc, char **argv)
     if (pipe == NULL || fgets(token, sizeof token, pipe) == NULL || pclose(pipe) != 0)
         die("token");
     token[strcspn(token, "\n")] = '\0';
-    make_context(linear, sizeof linear);
     bench_start("start, new store");
-    double of = bench_echo(table);
-    bench_decide("decide, table", table, of);
-    bench_decide("decide, linear d=20", linear, of);
-    bench_durable("observe, durable", table, false, of);
-    bench_durable("observe, durable, linear d=20", linear, false, of);
-    bench_durable("report, durable", NULL, true, of);
-    double memory = memory_of(server);
-    bench_decide("decide, table, again", table, of);
-    (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
-                 memory_of(server));
+    bench_service(bench_echo("{\"learner\":\"arms\",\"state\":1}"));
     stop_server();
     fill_store();
     bench_start("start, a million users");

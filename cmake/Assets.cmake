@@ -17,13 +17,19 @@ else()
   message(STATUS "uPlot not found (scripts/setup fetches it): reports will have static figures")
 endif()
 
-set(assets_c "${TACIT_GENERATED_DIR}/report/assets.c")
+set(ours report_css "${web}/report.css" report_js "${web}/report.js" drawing_js "${web}/drawing.js")
+if(TACIT_HAS_SERVER)
+  list(APPEND ours live_html "${web}/live.html" live_css "${web}/live.css" live_js "${web}/live.js")
+endif()
+set(sources ${ours})
+list(FILTER sources INCLUDE REGEX "/")
+
+set(assets_c "${TACIT_GENERATED_DIR}/base/assets.c")
 add_custom_command(
   OUTPUT "${assets_c}"
   COMMAND "${CMAKE_COMMAND}" "-DOUT=${assets_c}"
-          "-DFILES=report_css;${web}/report.css;report_js;${web}/report.js;${plots}" -P
-          "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-  DEPENDS "${web}/report.css" "${web}/report.js" ${fetched} "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+          "-DFILES=${ours};${plots}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+  DEPENDS ${sources} ${fetched} "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
   COMMENT "Embedding web/"
   VERBATIM)
 target_sources(tacit_objects PRIVATE "${assets_c}")

@@ -18,6 +18,7 @@ tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(systemd "${house}/systemd.sh" "${PROJECT_SOURCE_DIR}/packaging/tacit.service")
 set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
 tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(refusals "${house}/refusals.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(mutants "${PROJECT_SOURCE_DIR}/scripts/mutants" --check)
 
 # These link against the libraries as a stranger would, which instrumented ones do not allow.
@@ -72,5 +73,8 @@ if(TARGET tacit_command)
   if(TACIT_HAS_SERVER)
     add_test(NAME browser.live COMMAND "${PROJECT_SOURCE_DIR}/tests/browser/live.sh" "${PROJECT_BINARY_DIR}")
     set_tests_properties(browser.live PROPERTIES LABELS "default;browser" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    # tests/openapi: the document and the service are one; skipped where there is no node or no validator.
+    add_test(NAME openapi.client COMMAND "${PROJECT_SOURCE_DIR}/tests/openapi/run.sh" "${PROJECT_BINARY_DIR}")
+    set_tests_properties(openapi.client PROPERTIES LABELS "default;service" TIMEOUT 300 SKIP_RETURN_CODE 77)
   endif()
 endif()

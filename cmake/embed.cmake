@@ -1,6 +1,6 @@
 # cmake -DOUT=FILE.c "-DFILES=NAME;PATH;NAME;PATH…" -P embed.cmake: every file as tacit__asset_NAME. A path of `none`
 # gives size 0.
-set(text "/* Made by cmake/embed.cmake. */\n#include \"report/assets.h\"\n")
+set(text "/* Made by cmake/embed.cmake. */\n#include \"base/assets.h\"\n")
 while(FILES)
   list(POP_FRONT FILES name path)
   set(size 0)

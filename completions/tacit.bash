@@ -61,16 +61,16 @@ _tacit() {
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         serve)
-            words='--reference --help'
+            words='--reference --openapi --help'
             [[ $current == -* ]] || words=$(compgen -f -- "$current")
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export adopt migrate rekey --help'
+                words='check backup export decisions events adopt migrate rekey --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
-                words='--name --scopes --help'
-                [ "${COMP_WORDS[1]}" = token ] || words='--original-is-gone --new-key --help'
+                words='--json --original-is-gone --new-key --help'
+                [ "${COMP_WORDS[1]}" = store ] || words='--name --scopes --learner --users-per-day --expires --help'
                 [[ $current == -* ]] || words=$(compgen -f -- "$current")
             fi
             ;;

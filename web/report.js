@@ -7,51 +7,7 @@
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colour = (i) => css('--c' + i);
   const positive = (v) => (v > 0 ? v : null);
-
-  const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-  const raised = (n) => String(n).replace(/./g, (c) => (c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]));
-  function say(v, digits = 4) {
-    if (v === undefined) return '';
-    if (v === null) return '–';
-    const size = Math.abs(v);
-    if (size !== 0 && (size < 1e-4 || size >= 1e7)) {
-      const [m, e] = v.toExponential(digits - 1).split('e');
-      const mantissa = String(Number(m));
-      return (mantissa === '1' ? '' : mantissa + '×') + '10' + raised(Number(e));
-    }
-    return size >= 1000 ? whole.format(v) : String(Number(v.toPrecision(digits)));
-  }
-
-  /* What tells labels apart is often their end. */
-  function short(text, most) {
-    const all = [...text], tail = Math.floor(most * 2 / 5);
-    return all.length <= most ? text : all.slice(0, most - tail - 1).join('') + '…' + all.slice(-tail).join('');
-  }
-
-  /* The same ticks as in the drawings: 1, 2, 5 times powers of ten, or powers of ten alone. */
-  function ticks(min, max, log, wanted) {
-    const out = [];
-    if (!(max > min)) return out;
-    if (!log) {
-      const raw = (max - min) / wanted, power = 10 ** Math.floor(Math.log10(raw)), n = raw / power;
-      const step = power * (n <= 1.5 ? 1 : n <= 3 ? 2 : n <= 7 ? 5 : 10);
-      for (let i = Math.ceil(min / step - 1e-9); i <= max / step + 1e-9; i++) out.push(i * step + 0);
-      return out;
-    }
-    const first = Math.ceil(Math.log10(min) - 1e-9), last = Math.floor(Math.log10(max) + 1e-9);
-    if (last - first >= 2) {
-      const stride = 1 + Math.floor((last - first) / Math.max(wanted, 8));
-      for (let e = first; e <= last; e += stride) out.push(10 ** e);
-      return out;
-    }
-    if (max / min < 3) return ticks(min, max, false, wanted);
-    for (let e = first - 1; e <= last; e++)
-      for (const part of [1, 2, 5]) {
-        const v = part * 10 ** e;
-        if (v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9)) out.push(v);
-      }
-    return out;
-  }
+  const { whole, say, short, ticks, svg } = drawing;
 
   function axis(log, side, label, wanted, size) {
     return {
@@ -128,16 +84,8 @@
     }
 
     swatch(item) {
-      const name = 'http://www.w3.org/2000/svg';
-      const svg = document.createElementNS(name, 'svg'), line = document.createElementNS(name, 'line');
-      svg.setAttribute('width', 26);
-      svg.setAttribute('height', 10);
-      svg.setAttribute('aria-hidden', 'true');
-      svg.classList.add('plot');
-      for (const [k, v] of Object.entries({ x1: 0, x2: 26, y1: 5, y2: 5, 'stroke-width': 2, 'stroke-dasharray': item.dash || 'none', class: 'c' + item.colour }))
-        line.setAttribute(k, v);
-      svg.append(line);
-      return svg;
+      return svg('svg', { width: 26, height: 10, 'aria-hidden': 'true', class: 'plot' },
+        svg('line', { x1: 0, x2: 26, y1: 5, y2: 5, 'stroke-width': 2, 'stroke-dasharray': item.dash || 'none', class: 'c' + item.colour }));
     }
 
     toggle(item, button) {

@@ -63,6 +63,8 @@ typedef struct tacit_entry {
     const tacit_setting *settings;
     size_t n_settings;
     int line;
+    bool privacy_written; /* `privacy` stands in the file */
+    bool delta_too_large; /* above 1/episodes, without `delta_above_one_over_users: yes` */
 } tacit_entry;
 
 typedef struct tacit_experiment_facts {

@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/* One line for the people who run the service; never with data of users in it. */
+/* One line for the people who run the service, as it is to be written: "tacit: ...", or JSON where the service file asks for it.
+ * Never with data of users in it. */
 typedef void tacit_log_fn(void *context, const char *line);
 
 typedef struct tacit_service_options {
@@ -52,6 +53,8 @@ TACIT_API void tacit_service_close(tacit_service *service);
 
 /* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built without the server. */
 TACIT_API char *tacit_service_reference(void);
+/* The same as OpenAPI 3.1, in JSON. */
+TACIT_API char *tacit_service_openapi(void);
 
 /* --- What a service file promises, before anything is served --------------------------------------- */
 
@@ -62,6 +65,10 @@ typedef struct tacit_service_learner {
     const tacit_agent_request *request;
     tacit_guarantee monitor;  /* of the released mean reward; model none: it is not released */
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
+    const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
+    const char *context; /* named columns, as they were declared; NULL: features are numbers */
+    bool user_required;  /* nobody takes part without an id */
+    bool log_decisions;  /* the operator keeps a record of decisions, outside the promise */
 } tacit_service_learner;
 
 /* True if a YAML file has `learners`: it means to describe a service, well or badly. */
@@ -84,10 +91,18 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_service_file_monitor(const tacit_ser
 
 enum { TACIT_TOKEN_SIZE = 64 };
 
-/* A new token with scopes ("decide,observe"; admin is all) in the store of this service file. It is shown once: the store has its
- * hash. A running service knows it after tacit_service_reload. */
+typedef struct tacit_token_request {
+    const char *name;
+    const char *scopes;     /* "decide,observe"; admin is all */
+    const char *learner;    /* the only one that it is for; NULL: all */
+    uint64_t users_per_day; /* that it may bring, by observations or reports; 0: any number */
+    int64_t expires;        /* seconds since 1970; 0: never */
+} tacit_token_request;
+
+/* A new token in the store of this service file. It is shown once: the store has its hash. A running service knows it after
+ * tacit_service_reload. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_token_create(const tacit_service_options *options,
-                                                         const char *name, const char *scopes,
+                                                         const tacit_token_request *request,
                                                          char token[TACIT_TOKEN_SIZE],
                                                          tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_token_revoke(const tacit_service_options *options,
@@ -97,6 +112,9 @@ typedef struct tacit_token_facts {
     const char *name, *scopes;
     int64_t created; /* seconds since 1970 */
     bool revoked;
+    const char *learner;    /* NULL: any */
+    uint64_t users_per_day; /* 0: any number */
+    int64_t expires;        /* seconds since 1970; 0: never */
 } tacit_token_facts;
 TACIT_API TACIT_MUST_USE tacit_status tacit_token_list(const tacit_service_options *options,
                                                        void (*each)(void *context,
@@ -120,6 +138,21 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_opt
 /* What is public, as JSON: counts, ledger, curves. To be freed with free(). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_options *options,
                                                          char **json, tacit_error *err);
+
+/* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in the order in which users were
+ * acknowledged; a record at a time, with newlines. They are what users told, in the clear. It ends when `each` is false, as
+ * SYSTEM. */
+typedef bool tacit_line_fn(void *context, const char *lines, size_t size);
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_decisions(const tacit_service_options *options,
+                                                            tacit_line_fn *each, void *context,
+                                                            tacit_error *err);
+
+/* The audit log, the oldest entry first: what was done to the store and its service, when (seconds since 1970), and by which user
+ * of the machine. Nothing about users of the service. */
+TACIT_API TACIT_MUST_USE tacit_status tacit_store_events(const tacit_service_options *options,
+                                                         void (*each)(void *context, int64_t at,
+                                                                      const char *what),
+                                                         void *context, tacit_error *err);
 
 /* --- The store, while no service runs on it ------------------------------------------------------- */
 

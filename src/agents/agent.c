@@ -55,6 +55,13 @@ const tacit_agent_kind *tacit_agent_kind_find(const char *name)
     return family != NULL ? &family->kinds[kind] : NULL;
 }
 
+bool tacit__agent_chosen_only(const char *name)
+{
+    size_t kind;
+    const tacit__family *family = find(name, &kind);
+    return family != NULL && family->chosen_only;
+}
+
 static unsigned model_bit(tacit_guarantee g)
 {
     if (g.model == TACIT_MODEL_NONE)
@@ -242,6 +249,27 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
         return status;
     }
     *out = agent;
+    return TACIT_OK;
+}
+
+tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, tacit_error *err)
+{
+    if (agent->family->snapshot == NULL)
+        return tacit__fail_plain(err, TACIT_UNSUPPORTED);
+    tacit_agent *copy = tacit__alloc(1, sizeof *copy);
+    if (copy == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *copy = *agent;
+    copy->self = NULL;
+    copy->table = NULL;
+    copy->cutter = NULL;
+    copy->is_snapshot = true;
+    tacit_status status = agent->family->snapshot(agent->self, &copy->self, err);
+    if (status != TACIT_OK) {
+        tacit_agent_destroy(copy);
+        return status;
+    }
+    *out = copy;
     return TACIT_OK;
 }
 

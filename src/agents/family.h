@@ -7,7 +7,9 @@
 typedef struct tacit__family {
     const tacit_agent_kind *kinds;
     size_t n_kinds;
-    bool looks_ahead;     /* at the state after the last step, in bandit worlds too */
+    bool looks_ahead; /* at the state after the last step, in bandit worlds too */
+    bool
+        chosen_only; /* of the features that users bring, those of the chosen action are looked at */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
      * range, counts are not 0, and a private request has noise. */
@@ -19,6 +21,9 @@ typedef struct tacit__family {
     /* For billboards that are no table; NULL: they are. */
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);
+    /* Another one that acts as this one does now, and can do nothing else; any number of threads may ask it at once. NULL: there
+     * is no such thing, or no `act`. */
+    tacit_status (*snapshot)(const void *agent, void **out, tacit_error *err);
     /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and what the server
      * does with it. NULL: the family has no local model. `bytes` NULL asks for the largest size. */
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,

@@ -83,7 +83,7 @@ typedef struct lin_ucb_agent {
     double scale; /* 1 / bound */
     tacit__regression *curator;
     tacit__lin_ucb *planner;
-    double *features, *scores; /* scratch: [actions][d], [actions] */
+    double *scratch; /* see scratch_size; NULL in a snapshot, where every call has its own */
     uint64_t version;
     bool follows; /* a model that was published elsewhere */
     const char *remark;
@@ -197,9 +197,14 @@ static void destroy(void *self)
         return;
     tacit__regression_destroy(agent->curator);
     tacit__lin_ucb_destroy(agent->planner);
-    tacit__free(agent->features);
-    tacit__free(agent->scores);
+    tacit__free(agent->scratch);
     tacit__free(agent);
+}
+
+/* Doubles for the scaled features of all actions, their scores, and the planner. */
+static size_t scratch_size(const lin_ucb_agent *agent)
+{
+    return agent->n_actions * (agent->d + 1) + tacit__lin_ucb_act_scratch(agent->planner);
 }
 
 /* Features of numbered contexts keep the bound: else the curator would refuse whoever is in a context that does not. */
@@ -241,17 +246,17 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     agent->points = q->bandit->points;
     agent->scale = 1 / q->bandit->bound;
     agent->remark = "";
-    agent->features = tacit__alloc(agent->n_actions * agent->d, sizeof *agent->features);
-    agent->scores = tacit__alloc(agent->n_actions, sizeof *agent->scores);
-    if (agent->features == NULL || agent->scores == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_error reason = {0};
     agent->curator_options = curator;
     agent->users = q->episodes;
     status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
-    return make_planner(agent, r, err);
+    status = make_planner(agent, r, err);
+    if (status != TACIT_OK)
+        return status;
+    agent->scratch = tacit__alloc(scratch_size(agent), sizeof *agent->scratch);
+    return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
 static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
@@ -292,8 +297,9 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     return TACIT_OK;
 }
 
-/* The user's features, at most 1 long, as the planner wants them; NULL: there are none. */
-static const double *scaled(lin_ucb_agent *agent, const double *features, uint32_t state)
+/* The user's features, at most 1 long, as the planner wants them, perhaps in scratch; NULL: there are none. */
+static const double *scaled(const lin_ucb_agent *agent, const double *features, uint32_t state,
+                            double *scratch)
 {
     if (features == NULL && agent->points == NULL)
         return NULL;
@@ -301,21 +307,48 @@ static const double *scaled(lin_ucb_agent *agent, const double *features, uint32
     if (agent->arms != OPPOSITE && agent->scale == 1)
         return from;
     for (size_t i = 0; i < agent->per_user; i++)
-        agent->features[i] = agent->scale * from[i];
+        scratch[i] = agent->scale * from[i];
     if (agent->arms == OPPOSITE)
         for (size_t i = 0; i < agent->d; i++)
-            agent->features[agent->d + i] = -agent->features[i];
-    return agent->features;
+            scratch[agent->d + i] = -scratch[i];
+    return scratch;
 }
 
 static tacit_status act(void *self, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
-    const double *x = scaled(agent, situation->features, situation->state);
-    if (x == NULL)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the user has no features");
-    *action = tacit__lin_ucb_act(agent->planner, x, chance, probability, agent->scores);
+    const size_t size = scratch_size(agent);
+    double *scratch = agent->scratch != NULL ? agent->scratch : tacit__alloc(size, sizeof *scratch);
+    if (scratch == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const double *x = scaled(agent, situation->features, situation->state, scratch);
+    double *scores = scratch + agent->n_actions * agent->d;
+    if (x != NULL)
+        *action = tacit__lin_ucb_act(agent->planner, x, chance, probability, scores,
+                                     scores + agent->n_actions);
+    if (agent->scratch == NULL)
+        tacit__free_secret(scratch, size * sizeof *scratch);
+    return x != NULL ? TACIT_OK : tacit__fail(err, TACIT_BAD_ARGUMENT, "the user has no features");
+}
+
+/* The planner is all that `act` looks at. */
+static tacit_status snapshot(const void *self, void **out, tacit_error *err)
+{
+    const lin_ucb_agent *agent = self;
+    lin_ucb_agent *copy = tacit__alloc(1, sizeof *copy);
+    if (copy == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    *copy = *agent;
+    copy->curator = NULL;
+    copy->planner = NULL;
+    copy->scratch = NULL;
+    tacit_status status = tacit__lin_ucb_copy(agent->planner, &copy->planner);
+    if (status != TACIT_OK) {
+        destroy(copy);
+        return tacit__fail_plain(err, status);
+    }
+    *out = copy;
     return TACIT_OK;
 }
 
@@ -336,7 +369,7 @@ static tacit_status share_of(lin_ucb_agent *agent, const tacit_trajectory *user,
                            "the context or the action does not exist, or the reward is not in "
                            "[0, 1]");
     uint32_t action = user->actions[0];
-    const double *x = scaled(agent, user->features, numbered ? user->states[0] : 0);
+    const double *x = scaled(agent, user->features, numbered ? user->states[0] : 0, agent->scratch);
     *out = (share){.x = x + (agent->arms == DISJOINT ? 0 : action * agent->d),
                    .block = agent->arms == DISJOINT ? action : 0,
                    .y = 2 * user->rewards[0] - 1};
@@ -523,11 +556,13 @@ static void forecast(const void *self, tacit_forecast *out)
 const tacit__family tacit__family_lin_ucb = {
     .kinds = kinds,
     .n_kinds = sizeof kinds / sizeof *kinds,
+    .chosen_only = true,
     .create = create,
     .destroy = destroy,
     .plan = plan,
     .learn = learn,
     .act = act,
+    .snapshot = snapshot,
     .report = report,
     .publish = publish,
     .follow = follow,

@@ -54,7 +54,7 @@ static double largest_of(const double *x, size_t n)
 {
     double largest = 0;
     for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(x[i]));
+        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
     return largest;
 }
 

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/utf8.h"
 #include "base/version.h"
 
 const char *tacit_status_name(tacit_status status)
@@ -36,6 +38,21 @@ const char *tacit_version(void)
     return TACIT__VERSION;
 }
 
+/* Messages may quote files, which may have anything in them: a terminal or a log gets text only. */
+static void make_printable(char *text)
+{
+    size_t size = strlen(text);
+    for (size_t i = 0; i < size;) {
+        const unsigned char c = (unsigned char)text[i];
+        size_t n = tacit__utf8_length(text + i, size - i);
+        if (n == 0 || (c < ' ' && c != '\n' && c != '\t') || c == 0x7f) {
+            text[i] = '?';
+            n = 1;
+        }
+        i += n;
+    }
+}
+
 tacit_status tacit__fail(tacit_error *err, tacit_status status, const char *format, ...)
 {
     if (err != NULL) {
@@ -44,6 +61,7 @@ tacit_status tacit__fail(tacit_error *err, tacit_status status, const char *form
         err->status = status;
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
+        make_printable(err->message);
     }
     return status;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/decimal.h"
 #include "base/utf8.h"
 
 typedef struct parser {
@@ -106,66 +106,19 @@ static bool read_string(parser *p)
     return true;
 }
 
-static bool digits(parser *p)
-{
-    const char *start = p->at;
-    while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
-        p->at++;
-    return p->at > start;
-}
-
-/* Numbers of at most 15 digits with a small power of ten: digits and power are exact doubles, so that one operation rounds
- * once, and the result is the correctly rounded one [Clinger 1990]. That is nearly all there are. False: do it the long way. */
-static bool read_short(const char *text, size_t n, double *out)
-{
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    uint64_t digits = 0;
-    int behind = 0, count = 0;
-    bool point = false;
-    for (size_t i = text[0] == '-'; i < n; i++) {
-        if (text[i] == '.') {
-            point = true;
-            continue;
-        }
-        if (text[i] < '0' || text[i] > '9' || ++count > 15)
-            return false; /* an exponent, or too long */
-        digits = 10 * digits + (uint64_t)(text[i] - '0');
-        behind += point;
-    }
-    double value = (double)digits / powers[behind];
-    *out = text[0] == '-' ? -value : value;
-    return true;
-}
-
 static bool read_number(parser *p)
 {
     tacit__json_node *node = add(p, TACIT__JSON_NUMBER);
     if (node == NULL)
         return false;
-    const char *start = p->at;
-    p->at += p->at < p->end && *p->at == '-';
-    bool zero = p->at < p->end && *p->at == '0', good = digits(p);
-    if (good && zero && p->at - start > (*start == '-') + 1)
-        good = false; /* a leading zero */
-    if (good && p->at < p->end && *p->at == '.') {
-        p->at++;
-        good = digits(p);
-    }
-    if (good && p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
-        p->at++;
-        p->at += p->at < p->end && (*p->at == '+' || *p->at == '-');
-        good = digits(p);
-    }
-    node->length = (uint32_t)(p->at - start);
-    node->next = (uint32_t)p->n;
-    if (!good)
+    bool in_range;
+    const char *start = p->at, *at = tacit__decimal_read(start, p->end, &node->number, &in_range);
+    if (at == NULL)
         return refuse(p, "a number is malformed");
-    if (!read_short(start, node->length, &node->number) &&
-        !tacit__read_real(start, node->length, &node->number))
-        return refuse(p, "a number is out of range");
-    return true;
+    p->at = at;
+    node->length = (uint32_t)(at - start);
+    node->next = (uint32_t)p->n;
+    return in_range || refuse(p, "a number is out of range");
 }
 
 static bool read_word(parser *p, const char *word, tacit__json_kind kind)

@@ -34,6 +34,10 @@ void tacit__text_number(tacit__text *t, double x)
         tacit__text_put(t, "null");
         return;
     }
+    if (x >= 0 && x < 1e15 && x == floor(x) && !signbit(x)) { /* what %.15g prints as digits */
+        tacit__text_count(t, (uint64_t)x);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(buffer, sizeof buffer, "%.*g", digits, x);
         for (char *c = buffer; *c != '\0'; c++)
@@ -47,5 +51,10 @@ void tacit__text_number(tacit__text *t, double x)
 
 void tacit__text_count(tacit__text *t, uint64_t n)
 {
-    tacit__text_print(t, "%llu", (unsigned long long)n);
+    char digits[20]; /* 2^64 has as many */
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    tacit__text_add(t, digits + at, sizeof digits - at);
 }

@@ -24,24 +24,40 @@ static bool planned_fault(void)
     return true;
 }
 
-void *tacit__alloc(size_t n, size_t size)
+/* The bytes to ask for, a multiple of the alignment; 0: nothing is to be had. */
+static size_t admit(size_t n, size_t size)
 {
     size_t bytes;
     if (planned_fault() || __builtin_mul_overflow(n == 0 ? 1 : n, size, &bytes) ||
         bytes > SIZE_MAX - ALIGNMENT)
-        return NULL;
-    size_t alignment = bytes < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE;
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        return 0;
+    bytes = bytes > 0 ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
     if (bytes > allowance)
-        return NULL;
+        return 0;
     if (allowance != SIZE_MAX)
         allowance -= bytes;
+    return bytes;
+}
+
+void *tacit__alloc(size_t n, size_t size)
+{
+    const size_t bytes = admit(n, size);
+    const bool huge = bytes >= HUGE_PAGE;
     void *p = NULL;
-    if (posix_memalign(&p, alignment, bytes) != 0)
+    if (bytes == 0 || posix_memalign(&p, huge ? HUGE_PAGE : ALIGNMENT, bytes) != 0)
         return NULL;
-    if (alignment == HUGE_PAGE) /* a wish: large states are streamed through at every step */
+    if (huge) /* a wish: large states are streamed through at every step */
         (void)madvise(p, bytes, MADV_HUGEPAGE);
     memset(p, 0, bytes);
+    return p;
+}
+
+void *tacit__alloc_brief(size_t n, size_t size)
+{
+    const size_t bytes = admit(n, size);
+    void *p = bytes > 0 ? malloc(bytes) : NULL;
+    if (p != NULL)
+        memset(p, 0, bytes);
     return p;
 }
 

@@ -10,6 +10,9 @@
  * there is none, when n * size overflows, or when a test says so. n = 0 gives one element. */
 void *tacit__alloc(size_t n, size_t size);
 
+/* The same, aligned for any type and no more: for the many small things of short life that nobody loops over. */
+void *tacit__alloc_brief(size_t n, size_t size);
+
 void tacit__free(void *p);
 
 /* Wipes `bytes` first: for keys and raw data. */

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { FIRST = 4096, PIECE = 1001 }; /* bytes */
+enum { FIRST = 512, PIECE = 1001 }; /* bytes; FIRST: most answers */
 
 void tacit__text_destroy(tacit__text *text)
 {
@@ -24,12 +24,12 @@ static bool make_room(tacit__text *text, size_t n)
     size_t capacity = text->capacity > 0 ? text->capacity : FIRST;
     while (capacity <= need)
         capacity = capacity > (size_t)-1 / 2 ? (size_t)-1 : 2 * capacity;
-    char *data = tacit__alloc(capacity, 1);
+    char *data = tacit__alloc_brief(capacity, 1);
     if (data == NULL)
         return false;
     if (text->length > 0)
         memcpy(data, text->data, text->length);
-    tacit__free(text->data);
+    tacit__free_secret(text->data, text->capacity);
     text->data = data;
     text->capacity = capacity;
     return true;

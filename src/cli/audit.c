@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/verdict.h"
+#include "cli/warn.h"
 #include "cli/words.h"
 
 static const char help[] =
@@ -395,6 +396,8 @@ int cli_audit(int argc, char **argv)
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    if (status == TACIT_OK)
+        cli_warn(experiment, w.label);
     code = status == TACIT_OK ? audit_all(&w, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;

@@ -12,6 +12,7 @@
 #include "cli/explain.h"
 #include "cli/findings.h"
 #include "cli/json.h"
+#include "cli/warn.h"
 #include "cli/words.h"
 
 static const char help[] =
@@ -210,6 +211,8 @@ int cli_explain(int argc, char **argv)
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    if (status == TACIT_OK)
+        cli_warn(experiment, w.label);
     code = status == TACIT_OK ? explain_all(&w, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;

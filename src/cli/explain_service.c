@@ -17,7 +17,7 @@ typedef struct learner {
     const tacit_service_learner *facts;
     tacit_entry agent_entry, monitor_entry;
     cli_findings agent, monitor; /* the second without explanation: there is no monitor */
-    char space[CLI_SPACE_TEXT];
+    char space[CLI_SPACE_TEXT], names[CLI_SPACE_TEXT];
 } learner;
 
 static tacit_status explain_agent(learner *l, tacit_error *err)
@@ -45,6 +45,11 @@ static tacit_status explain_agent(learner *l, tacit_error *err)
             &l->agent, err);
     tacit_agent_destroy(agent);
     l->agent.space = cli_space_text(q, l->space);
+    l->agent.names = cli_names_text(l->facts, l->names);
+    l->agent.record = l->facts->log_decisions
+                          ? "every decision and what came of it is kept, sealed, for the operator "
+                            "(log_decisions): their own record, outside the promise below"
+                          : NULL;
     return status;
 }
 
@@ -81,8 +86,10 @@ static json_t *learner_json(const learner *l)
     json_t *out = cli_findings_json(&l->agent);
     if (out == NULL)
         return NULL;
-    (void)json_object_set_new(out, "space", cli_space_json(l->facts->request));
+    (void)json_object_set_new(out, "space", cli_space_json(l->facts));
     (void)json_object_set_new(out, "users", json_integer((json_int_t)l->facts->request->episodes));
+    if (l->facts->log_decisions)
+        (void)json_object_set_new(out, "log_decisions", json_true());
     (void)json_object_set_new(out, "monitor",
                               l->monitor.explanation != NULL ? cli_findings_json(&l->monitor)
                                                              : json_null());

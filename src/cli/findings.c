@@ -107,6 +107,10 @@ void cli_findings_print(const cli_findings *f)
     (void)printf("%s (%s)\n", f->entry->label, f->entry->kind);
     if (f->space != NULL)
         cli_print_wrapped("  space       ", f->space);
+    if (f->names != NULL)
+        cli_print_wrapped("  names       ", f->names);
+    if (f->record != NULL)
+        cli_print_wrapped("  record      ", f->record);
     if (e->verdict == TACIT_VERDICT_NOTHING) {
         (void)printf("  claims      nothing: %s\n", e->words);
     } else {

@@ -11,7 +11,9 @@ typedef struct cli_findings {
     const tacit_entry *entry;
     tacit_explanation *explanation; /* to be destroyed */
     tacit_forecast forecast;
-    const char *space; /* what was declared of the space, for people; NULL: nothing to say */
+    const char *space;  /* what was declared of the space, for people; NULL: nothing to say */
+    const char *names;  /* the same of what its numbers are called */
+    const char *record; /* what else is kept of users; NULL: nothing */
 } cli_findings;
 
 /* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there is none: yardsticks.

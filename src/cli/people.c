@@ -45,6 +45,8 @@ bool cli_space_read(const json_t *space, cli_space *out)
     out->simplex = json_is_true(json_object_get(space, "simplex"));
     out->complementary = json_is_true(json_object_get(space, "complementary"));
     out->parameter_norm = json_number_value(json_object_get(space, "parameter_norm"));
+    out->action_names = json_incref(json_object_get(space, "action_names"));
+    out->user_required = json_object_get(space, "user") != NULL;
     if (json_object_get(space, "features") == NULL || out->n_states > 0)
         return out->n_states > 0;
     out->shared = !json_is_false(json_object_get(space, "shared"));
@@ -52,6 +54,26 @@ bool cli_space_read(const json_t *space, cli_space *out)
     if (json_is_number(bound))
         out->bound = json_number_value(bound);
     return take_size(space, "features", &out->n_features) && out->n_features > 0;
+}
+
+void cli_space_close(cli_space *s)
+{
+    json_decref(s->action_names);
+    s->action_names = NULL;
+}
+
+bool cli_space_action(const cli_space *s, const json_t *told, uint32_t *action)
+{
+    if (s->action_names == NULL) {
+        *action = (uint32_t)json_integer_value(told);
+        return json_is_integer(told);
+    }
+    for (size_t i = 0; i < json_array_size(s->action_names); i++)
+        if (json_equal(json_array_get(s->action_names, i), told)) {
+            *action = (uint32_t)i;
+            return true;
+        }
+    return false;
 }
 
 size_t cli_space_width(const cli_space *s)

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/summary.h"
+#include "cli/warn.h"
 #include "cli/words.h"
 
 static const char help[] =
@@ -333,6 +334,8 @@ int cli_run(int argc, char **argv)
     tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
     catch_signals();
     if (status == TACIT_OK) {
+        if (!is_silent(&ranks))
+            cli_warn(experiment, NULL);
         code = play_into(&w, experiment, &ranks);
     } else {
         tacit_lab_absent(&ranks.transport, &err);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <tacit/service.h>
 
@@ -15,16 +17,16 @@
 
 static const char help[] =
     "usage: tacit serve FILE.yaml\n"
-    "       tacit serve --reference\n"
+    "       tacit serve --reference | --openapi\n"
     "\n"
     "Serves decisions over HTTP, learns from what comes of them, and keeps the promise of\n"
     "privacy that FILE.yaml states. The store is made where there is none.\n"
     "\n"
     "  --reference  print the HTTP reference (docs/reference/http.md)\n"
+    "  --openapi    print the same as OpenAPI 3.1, for tools that make clients\n"
     "\n"
-    "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one "
-    "has\n"
-    "taken over says so and exits with 3; SIGHUP reads tokens and\n"
+    "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one\n"
+    "has taken over says so and exits with 3; SIGHUP reads tokens and\n"
     "certificate again. A key for the store is taken from the file that `key` names, from the\n"
     "systemd credential tacit-key, or from STORE.key, which is made with a new store. A service\n"
     "manager that sets NOTIFY_SOCKET is told when it serves, reloads and stops.\n"
@@ -33,20 +35,21 @@ static const char help[] =
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
     "  tacit serve examples/service/service.yaml\n";
 
-enum { REFERENCE = 1, HELP };
+enum { REFERENCE = 1, OPENAPI, HELP };
 static const struct option options[] = {{"reference", no_argument, NULL, REFERENCE},
+                                        {"openapi", no_argument, NULL, OPENAPI},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
 
 static void say(void *context, const char *line)
 {
     (void)context;
-    (void)fprintf(stderr, "tacit: %s\n", line);
+    (void)fprintf(stderr, "%s\n", line);
 }
 
-static int print_reference(void)
+/* Takes the text. */
+static int print_text(char *text)
 {
-    char *text = tacit_service_reference();
     if (text == NULL)
         return cli_failed(TACIT_UNSUPPORTED, NULL);
     (void)fputs(text, stdout);
@@ -87,6 +90,19 @@ static void hear_signals(void)
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         (void)sigaction(numbers[i], &action, NULL);
+    /* others rotate logs or dump figures by these; here they mean nothing, which is no reason to end */
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGUSR1, &action, NULL);
+    (void)sigaction(SIGUSR2, &action, NULL);
+}
+
+/* The memory of this process has keys and what users told: nobody who may not read the store gets it from a core file, or by looking
+ * at the process with a debugger. */
+static void keep_memory_private(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 /* --- Service ------------------------------------------------------------------------------------ */
@@ -107,6 +123,7 @@ static int serve(const char *file)
                                         .fenced = on_fenced};
     tacit_error err = {0};
     tacit_service *service = NULL;
+    keep_memory_private();
     hear_signals();
     tacit_status status = tacit_service_open(&wish, &service, &err);
     if (status != TACIT_OK) {
@@ -125,14 +142,11 @@ static int serve(const char *file)
         }
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
-        say(NULL, status == TACIT_OK ? "tokens and certificate were read again" : err.message);
         tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
-    const bool fenced = atomic_load(&is_fenced);
-    say(NULL, fenced ? "stopping: the store is another server's" : "stopping");
     cli_notify("STOPPING=1");
     tacit_service_close(service);
-    return fenced ? CLI_SYSTEM : CLI_DONE;
+    return atomic_load(&is_fenced) ? CLI_SYSTEM : CLI_DONE;
 }
 
 int cli_serve(int argc, char **argv)
@@ -142,7 +156,9 @@ int cli_serve(int argc, char **argv)
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
         switch (code) {
         case REFERENCE:
-            return print_reference();
+            return print_text(tacit_service_reference());
+        case OPENAPI:
+            return print_text(tacit_service_openapi());
         case HELP:
         case 'h':
             (void)fputs(help, stdout);

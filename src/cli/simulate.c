@@ -103,6 +103,7 @@ typedef struct player {
     play *play;
     cli_wire wire;
     cli_people *people;
+    uint64_t user;
     double slowest_ms, sum_ms;
 } player;
 
@@ -155,11 +156,16 @@ static char *write_json(json_t *object)
     return text;
 }
 
-static json_t *begin_body(const wish *w)
+static json_t *begin_body(const player *p)
 {
+    const wish *w = p->play->w;
     json_t *body = json_object();
     if (w->learner != NULL)
         (void)json_object_set_new(body, "learner", json_string(w->learner));
+    if (p->play->space.user_required)
+        (void)json_object_set_new(body, "user",
+                                  json_sprintf("simulated-%llu-%llu", (unsigned long long)w->seed,
+                                               (unsigned long long)p->user));
     return body;
 }
 
@@ -198,17 +204,18 @@ static bool step_joint(player *p, const char *episode, size_t h, tacit_situation
     const play *all = p->play;
     const bool several = all->space.horizon > 1;
     char path[MAX_PATH_TEXT];
-    json_t *body = several ? json_object() : begin_body(all->w);
+    json_t *body = several ? json_object() : begin_body(p);
     (void)snprintf(path, sizeof path, several ? "/v1/episodes/%s/decide" : "/v1/decide", episode);
     put_place(body, all, here, false);
     if (several)
         (void)json_object_set_new(body, "step", json_integer((json_int_t)h));
     json_t *decided = ask(p, path, NULL, write_json(body), 200);
     const char *decision = json_string_value(json_object_get(decided, "decision"));
-    const json_t *action = json_object_get(decided, "action");
+    uint32_t action = 0;
     cli_outcome came;
-    bool good = decision != NULL && json_is_integer(action) &&
-                cli_people_act(p->people, (uint32_t)json_integer_value(action), &came) == TACIT_OK;
+    bool good = decision != NULL &&
+                cli_space_action(&all->space, json_object_get(decided, "action"), &action) &&
+                cli_people_act(p->people, action, &came) == TACIT_OK;
     *go_on = good && came.known;
     if (*go_on) { /* of what is not known nothing is told: such an episode costs nothing */
         body = json_object();
@@ -229,7 +236,7 @@ static bool play_joint(player *p, tacit_situation *here)
     char episode[256] = "";
     bool good = true, go_on = true;
     if (horizon > 1) {
-        json_t *opened = ask(p, "/v1/episodes", NULL, write_json(begin_body(p->play->w)), 201);
+        json_t *opened = ask(p, "/v1/episodes", NULL, write_json(begin_body(p)), 201);
         const char *id = json_string_value(json_object_get(opened, "episode"));
         good = id != NULL && strlen(id) < sizeof episode;
         if (good)
@@ -292,6 +299,7 @@ static void *run(void *context)
         if (user >= all->w->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
             return NULL;
         tacit_situation here;
+        p->user = user;
         bool good = cli_people_come(p->people, user, &here) == TACIT_OK &&
                     (all->local ? play_local(p, &here) : play_joint(p, &here));
         atomic_fetch_add(good ? &all->done : &all->failures, 1);
@@ -441,6 +449,7 @@ static int simulate(const wish *w)
     result = look(&all);
     if (result == CLI_DONE)
         result = play_all(&all);
+    cli_space_close(&all.space);
     tacit_world_destroy(all.world);
     return result;
 }

@@ -56,6 +56,35 @@ const char *cli_space_text(const tacit_agent_request *q, char out[CLI_SPACE_TEXT
     return out;
 }
 
+/* As many names as take little room. */
+static void add_actions(char out[CLI_SPACE_TEXT], const char *const *names, size_t n)
+{
+    enum { ROOM = 200 };
+    size_t i = 0;
+    for (; i < n && strlen(out) < ROOM; i++)
+        add(out, "%s%s", i == 0 ? "actions are " : ", ", names[i]);
+    if (i < n)
+        add(out, " and %zu more", n - i);
+}
+
+const char *cli_names_text(const tacit_service_learner *l, char out[CLI_SPACE_TEXT])
+{
+    enum { MOST = 240 }; /* bytes of a declaration that are shown */
+    size_t shown = l->context != NULL ? strnlen(l->context, MOST + 1) : 0;
+    const bool cut = shown > MOST;
+    while (shown > 0 && (shown > MOST || (cut && (l->context[shown] & 0xc0) == 0x80)))
+        shown--; /* no character in two */
+    out[0] = '\0';
+    if (l->action_names != NULL)
+        add_actions(out, l->action_names, l->request->n_actions);
+    if (l->context != NULL)
+        add(out, "%sthe context is %.*s%s, encoded as in logged-bandit", out[0] != '\0' ? "; " : "",
+            (int)shown, l->context, cut ? " ..." : "");
+    if (l->user_required)
+        add(out, "%susers must say who they are (user: required)", out[0] != '\0' ? "; " : "");
+    return out[0] != '\0' ? out : NULL;
+}
+
 /* --- JSON ------------------------------------------------------------------------------------------ */
 
 static void set_count(json_t *out, const char *key, size_t n)
@@ -80,8 +109,22 @@ static void set_bandit(json_t *out, const tacit_bandit *b)
         (void)json_object_set_new(out, "kernel", json_string(b->kernel));
 }
 
-json_t *cli_space_json(const tacit_agent_request *q)
+static void set_names(json_t *out, const tacit_service_learner *l)
 {
+    json_t *names = l->action_names != NULL ? json_array() : NULL;
+    for (size_t i = 0; names != NULL && i < l->request->n_actions; i++)
+        (void)json_array_append_new(names, json_string(l->action_names[i]));
+    if (names != NULL)
+        (void)json_object_set_new(out, "action_names", names);
+    if (l->context != NULL)
+        (void)json_object_set_new(out, "columns", json_string(l->context));
+    if (l->user_required)
+        (void)json_object_set_new(out, "user", json_string("required"));
+}
+
+json_t *cli_space_json(const tacit_service_learner *l)
+{
+    const tacit_agent_request *q = l->request;
     json_t *out = json_object();
     set_count(out, "states", q->n_states);
     set_count(out, "actions", q->n_actions);
@@ -98,5 +141,6 @@ json_t *cli_space_json(const tacit_agent_request *q)
     }
     if (q->mixture != NULL)
         set_count(out, "parts", q->mixture->dimension);
+    set_names(out, l);
     return out;
 }

@@ -8,27 +8,35 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
+#include "cli/events.h"
+#include "cli/recorded.h"
 
 static const char help[] =
     "usage: tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
     "       tacit store export FILE.yaml\n"
+    "       tacit store decisions FILE.yaml\n"
+    "       tacit store events FILE.yaml [--json]\n"
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "\n"
-    "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
-    "         exit status 1 if something is wrong, or if the store must not be learned from\n"
-    "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export   prints what is public as JSON: counts, ledger, curves\n"
+    "check      reads everything, opens what is sealed, and sees that every user is counted once;\n"
+    "           exit status 1 if something is wrong, or if the store must not be learned from\n"
+    "backup     makes a consistent copy; a service on the copy decides, but does not learn\n"
+    "export     prints what is public as JSON: counts, ledger, curves\n"
+    "decisions  prints the decisions of learners with log_decisions: yes, one JSON object in a\n"
+    "           line: what users told, in the clear\n"
+    "events     prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
     "These may be used while the service runs; the others when it is stopped:\n"
     "\n"
-    "adopt    makes a backup that was put in the store's place, or a store that went back, learn\n"
-    "         again, and says what that costs; does it if --original-is-gone is given\n"
-    "migrate  brings a store of an earlier version to the present format, as a start of the\n"
-    "         service does; the store as it was stays beside it\n"
-    "rekey    draws a new key for the store and seals everything anew\n"
+    "adopt      makes a backup that was put in the store's place, or a store that went back, "
+    "learn\n"
+    "           again, and says what that costs; does it if --original-is-gone is given\n"
+    "migrate    brings a store of an earlier version to the present format, as a start of the\n"
+    "           service does; the store as it was stays beside it\n"
+    "rekey      draws a new key for the store and seals everything anew\n"
     "\n"
     "  --original-is-gone  say that no other line of this store is used, or ever will be\n"
     "  --new-key FILE      where the new key is, or is put, if not in the old one's place\n"
@@ -36,16 +44,17 @@ static const char help[] =
     "example:\n"
     "  tacit store check service.yaml\n";
 
-enum { GONE = 1, NEW_KEY };
+enum { GONE = 1, NEW_KEY, JSON };
 static const struct option options[] = {{"original-is-gone", no_argument, NULL, GONE},
                                         {"new-key", required_argument, NULL, NEW_KEY},
+                                        {"json", no_argument, NULL, JSON},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
 typedef struct wish {
     tacit_service_options service;
     const char *copy, *new_key;
-    bool gone;
+    bool gone, json;
 } wish;
 
 static int check(const wish *w)
@@ -83,6 +92,16 @@ static int export_public(const wish *w)
     (void)puts(json);
     free(json);
     return CLI_DONE;
+}
+
+static int decisions(const wish *w)
+{
+    return cli_store_decisions(&w->service);
+}
+
+static int events(const wish *w)
+{
+    return cli_store_events(&w->service, w->json);
 }
 
 /* --- Adoption ------------------------------------------------------------------------------------ */
@@ -175,11 +194,12 @@ static int rekey(const wish *w)
 static const struct {
     const char *name;
     int arguments; /* FILE.yaml included */
-    bool gone, new_key;
+    int option;    /* the only one that it has; 0: none */
     int (*run)(const wish *w);
-} verbs[] = {{"check", 1, false, false, check},          {"backup", 2, false, false, backup},
-             {"export", 1, false, false, export_public}, {"adopt", 1, true, false, adopt},
-             {"migrate", 1, false, false, migrate},      {"rekey", 1, false, true, rekey}};
+} verbs[] = {{"check", 1, 0, check},          {"backup", 2, 0, backup},
+             {"export", 1, 0, export_public}, {"decisions", 1, 0, decisions},
+             {"events", 1, JSON, events},     {"adopt", 1, GONE, adopt},
+             {"migrate", 1, 0, migrate},      {"rekey", 1, NEW_KEY, rekey}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Runs the verb that argv names, if its arguments are right. */
@@ -189,8 +209,8 @@ static int run(int n, char **arguments, wish *w)
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
     if (i == N_VERBS)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export, adopt, migrate "
-                         "and rekey",
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export, decisions, "
+                         "events, adopt, migrate and rekey",
                          arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
@@ -198,10 +218,11 @@ static int run(int n, char **arguments, wish *w)
         return cli_wrong(n - 1 < verbs[i].arguments
                              ? "expected a path for the copy; see tacit store --help"
                              : "too many arguments; see tacit store --help");
-    if (w->gone && !verbs[i].gone)
-        return cli_wrong("--original-is-gone belongs to tacit store adopt");
-    if (w->new_key != NULL && !verbs[i].new_key)
-        return cli_wrong("--new-key belongs to tacit store rekey");
+    const bool given[] = {[GONE] = w->gone, [NEW_KEY] = w->new_key != NULL, [JSON] = w->json};
+    for (int option = GONE; option <= JSON; option++)
+        if (given[option] && verbs[i].option != option)
+            return cli_wrong("tacit store %s has no --%s; see tacit store --help", arguments[0],
+                             options[option - 1].name);
     w->service = (tacit_service_options){.file = arguments[1],
                                          .credentials = getenv("CREDENTIALS_DIRECTORY")};
     w->copy = n > 2 ? arguments[2] : NULL;
@@ -223,6 +244,9 @@ int cli_store(int argc, char **argv)
         case NEW_KEY:
             w.new_key = optarg;
             break;
+        case JSON:
+            w.json = true;
+            break;
         case 'h':
             (void)fputs(help, stdout);
             return CLI_DONE;
@@ -230,7 +254,7 @@ int cli_store(int argc, char **argv)
             return cli_bad_option(argv, code, options);
         }
     if (optind == argc)
-        return cli_wrong("expected check, backup, export, adopt, migrate or rekey, and FILE.yaml; "
-                         "see tacit store --help");
+        return cli_wrong(
+            "expected what to do, such as check, and FILE.yaml; see tacit store --help");
     return run(argc - optind, argv + optind, &w);
 }

@@ -12,6 +12,7 @@
 
 static const char help[] =
     "usage: tacit token create FILE.yaml --name NAME --scopes SCOPE[,SCOPE...]\n"
+    "                    [--learner NAME] [--users-per-day N] [--expires DATE|TIME]\n"
     "       tacit token list FILE.yaml\n"
     "       tacit token revoke FILE.yaml --name NAME\n"
     "\n"
@@ -20,25 +21,80 @@ static const char help[] =
     "\n"
     "scopes: decide, observe, report, read, admin (all of them)\n"
     "\n"
+    "  --learner NAME     the token is for this learner alone\n"
+    "  --users-per-day N  it brings at most so many users a day, by observations or reports\n"
+    "  --expires DATE     it ends with this day, UTC: 2030-12-31; or at a time:\n"
+    "                     2030-12-31T18:00:00Z; or after a while: 90d, 12h\n"
+    "\n"
     "example:\n"
     "  tacit token create service.yaml --name web --scopes decide,observe\n";
 
-enum { NAME = 1, SCOPES, HELP };
+enum { NAME = 1, SCOPES, LEARNER, USERS, EXPIRES, HELP };
 static const struct option options[] = {{"name", required_argument, NULL, NAME},
                                         {"scopes", required_argument, NULL, SCOPES},
+                                        {"learner", required_argument, NULL, LEARNER},
+                                        {"users-per-day", required_argument, NULL, USERS},
+                                        {"expires", required_argument, NULL, EXPIRES},
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
 
+/* --- Times -------------------------------------------------------------------------------------- */
+
+/* A time that is written, in seconds since 1970: a day counts to its end. False: it is none. */
+static bool read_date(const char *text, int64_t *out)
+{
+    struct tm parts = {0};
+    const char *end = strptime(text, "%Y-%m-%d", &parts);
+    bool day = end != NULL && *end == '\0';
+    if (!day) {
+        parts = (struct tm){0};
+        end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+    if (end == NULL || *end != '\0')
+        return false;
+    const struct tm written = parts;
+    time_t at = timegm(&parts); /* which makes the first of March of the 31st of February */
+    *out = (int64_t)at + (day ? 86400 : 0);
+    return at > 0 && parts.tm_mday == written.tm_mday && parts.tm_mon == written.tm_mon;
+}
+
+/* 90d or 12h from now. */
+static bool read_while(const char *text, int64_t *out)
+{
+    enum { DIGITS = 6 }; /* 2,700 years of days are no mistake of ours */
+    const size_t n = strspn(text, "0123456789");
+    const char unit = text[n];
+    if (n == 0 || n > DIGITS || (unit != 'd' && unit != 'h') || text[n + 1] != '\0')
+        return false;
+    const int64_t number = strtoll(text, NULL, 10);
+    *out = (int64_t)time(NULL) + number * (unit == 'd' ? 86400 : 3600);
+    return number > 0;
+}
+
+static const char *show_time(int64_t seconds, char text[32])
+{
+    struct tm parts;
+    time_t at = (time_t)seconds;
+    if (gmtime_r(&at, &parts) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        (void)snprintf(text, 32, "?");
+    return text;
+}
+
+/* --- What is done ------------------------------------------------------------------------------- */
+
 static void show(void *context, const tacit_token_facts *token)
 {
-    char when[32] = "?";
-    struct tm parts;
-    time_t created = (time_t)token->created;
+    char when[32];
     (void)context;
-    if (gmtime_r(&created, &parts) != NULL)
-        (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    (void)printf("%-24s %-36s %s%s\n", token->name, token->scopes, when,
-                 token->revoked ? "  revoked" : "");
+    (void)printf("%-24s %-36s %s", token->name, token->scopes, show_time(token->created, when));
+    if (token->learner != NULL)
+        (void)printf("  learner %s", token->learner);
+    if (token->users_per_day > 0)
+        (void)printf("  %llu users a day", (unsigned long long)token->users_per_day);
+    if (token->expires != 0)
+        (void)printf("  %s %s", token->expires <= (int64_t)time(NULL) ? "expired" : "expires",
+                     show_time(token->expires, when));
+    (void)puts(token->revoked ? "  revoked" : "");
 }
 
 /* A token that nobody has seen opens nothing: it is taken back. */
@@ -60,8 +116,8 @@ static int tell(const char *token, const tacit_service_options *wish, const char
     return CLI_SYSTEM;
 }
 
-static int act(const char *verb, const tacit_service_options *wish, const char *name,
-               const char *scopes)
+static int act(const char *verb, const tacit_service_options *wish,
+               const tacit_token_request *request)
 {
     tacit_error err = {0};
     tacit_status status;
@@ -69,35 +125,60 @@ static int act(const char *verb, const tacit_service_options *wish, const char *
     bool create = strcmp(verb, "create") == 0, revoke = strcmp(verb, "revoke") == 0;
     if (!create && !revoke && strcmp(verb, "list") != 0)
         return cli_wrong("tacit token has no '%s'; there are create, list and revoke", verb);
-    if ((create || revoke) && name == NULL)
+    if ((create || revoke) && request->name == NULL)
         return cli_wrong("--name is missing; see tacit token --help");
-    if (create && scopes == NULL)
+    if (create && request->scopes == NULL)
         return cli_wrong("--scopes is missing; see tacit token --help");
+    if (!create && (request->scopes != NULL || request->learner != NULL ||
+                    request->users_per_day != 0 || request->expires != 0))
+        return cli_wrong("tacit token %s takes --name alone; see tacit token --help", verb);
     if (create)
-        status = tacit_token_create(wish, name, scopes, token, &err);
+        status = tacit_token_create(wish, request, token, &err);
     else if (revoke)
-        status = tacit_token_revoke(wish, name, &err);
+        status = tacit_token_revoke(wish, request->name, &err);
     else
         status = tacit_token_list(wish, show, NULL, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (revoke)
         (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
-    return create ? tell(token, wish, name) : CLI_DONE;
+    return create ? tell(token, wish, request->name) : CLI_DONE;
+}
+
+/* A number of users a day. */
+static bool read_users(const char *text, uint64_t *out)
+{
+    enum { DIGITS = 12 };
+    const size_t n = strspn(text, "0123456789");
+    *out = strtoull(text, NULL, 10);
+    return n > 0 && n <= DIGITS && text[n] == '\0' && *out > 0;
 }
 
 int cli_token(int argc, char **argv)
 {
-    const char *name = NULL, *scopes = NULL;
+    tacit_token_request request = {0};
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
         switch (code) {
         case NAME:
-            name = optarg;
+            request.name = optarg;
             break;
         case SCOPES:
-            scopes = optarg;
+            request.scopes = optarg;
+            break;
+        case LEARNER:
+            request.learner = optarg;
+            break;
+        case USERS:
+            if (!read_users(optarg, &request.users_per_day))
+                return cli_wrong("--users-per-day is '%s', expected a whole number >= 1", optarg);
+            break;
+        case EXPIRES:
+            if (!read_date(optarg, &request.expires) && !read_while(optarg, &request.expires))
+                return cli_wrong("--expires is '%s', expected a day such as 2030-12-31, a time "
+                                 "such as 2030-12-31T18:00:00Z, or a while such as 90d or 12h",
+                                 optarg);
             break;
         case HELP:
         case 'h':
@@ -110,5 +191,5 @@ int cli_token(int argc, char **argv)
         return cli_wrong("expected create, list or revoke, and FILE.yaml; see tacit token --help");
     const tacit_service_options wish = {.file = argv[optind + 1],
                                         .credentials = getenv("CREDENTIALS_DIRECTORY")};
-    return act(argv[optind], &wish, name, scopes);
+    return act(argv[optind], &wish, &request);
 }

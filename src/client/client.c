@@ -22,6 +22,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "agents/agent.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
@@ -183,7 +184,8 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
     tacit_status status = tacit_agent_report(c->agent, NULL, NULL, &size, err);
     if (status != TACIT_OK)
         return status;
-    const size_t tail = c->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
+    const size_t monitor = c->monitor != NULL ? TACIT__MONITOR_REPORT : 0,
+                 tail = monitor + TACIT__REPORT_NAME;
     uint8_t *bytes = tacit__alloc(size + tail, 1), name[24];
     char *text = tacit__alloc(TACIT__BASE64_SIZE(size + tail), 1);
     tacit__text out = {0};
@@ -191,10 +193,11 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     else
         status = tacit_agent_report(c->agent, episode, bytes, &size, err);
-    if (status == TACIT_OK && tail > 0)
+    if (status == TACIT_OK && monitor > 0)
         status = tacit__monitor_report(c->monitor, mean_of(episode, c->facts.horizon), bytes + size,
                                        err);
     if (status == TACIT_OK) {
+        tacit__random_bytes(bytes + size + monitor, TACIT__REPORT_NAME);
         tacit__base64_write(bytes, size + tail, text);
         tacit__text_put(&out, "{\"learner\":");
         tacit__text_json_string(&out, c->facts.learner, strlen(c->facts.learner));

@@ -63,7 +63,8 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *node,
 
 /* --- Privacy ----------------------------------------------------------------------------------- */
 
-static const char *const privacy_keys[] = {"model", "epsilon", "delta", "calibration", "sums"};
+static const char *const privacy_keys[] = {"model",       "epsilon", "delta",
+                                           "calibration", "sums",    "delta_above_one_over_users"};
 static const char *const models[] = {"none", "joint", "local", NULL};
 static const char *const calibrations[] = {"tight", "published", "figure", NULL};
 static const char *const mechanisms[] = {"tree", "smooth", "blt", NULL};
@@ -110,6 +111,20 @@ static tacit_status read_optional_words(const source *s, tacit_entry *entry, tac
     return status;
 }
 
+/* A delta above 1/users allows a mechanism that shows everything of somebody: it must be meant. */
+static tacit_status read_large_delta(const source *s, uint64_t episodes, tacit_entry *entry,
+                                     tacit_error *err)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    const tacit__node *node = get(s, "delta_above_one_over_users");
+    size_t meant = 0;
+    tacit_status status = TACIT_OK;
+    if (node != NULL)
+        status = tacit__take_word(s->yaml, node, "delta_above_one_over_users", words, &meant, err);
+    entry->delta_too_large = meant == 0 && entry->guarantee.delta > 1 / (double)episodes;
+    return status;
+}
+
 static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry *entry,
                                  tacit_error *err)
 {
@@ -131,7 +146,10 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
                                   "give one, or an epsilon > 0");
     if (status == TACIT_OK)
         status = read_optional_words(s, entry, err);
+    if (status == TACIT_OK)
+        status = read_large_delta(s, episodes, entry, err);
     if (status == TACIT_OK && isinf(entry->guarantee.epsilon)) {
+        entry->delta_too_large = false;
         entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
         entry->calibration = TACIT_CALIBRATION_TIGHT;
         entry->sums = NULL;
@@ -241,6 +259,7 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
     const tacit__node *label = tacit__node_get(node, "label");
     const source s = {yaml, grid, tacit__node_get(node, "privacy")};
     entry->label = entry->kind;
+    entry->privacy_written = s.privacy != NULL;
     if (label != NULL)
         status = tacit__take_text(yaml, label, "label", TACIT__MAX_LABEL, &entry->label, err);
     if (status == TACIT_OK)

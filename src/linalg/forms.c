@@ -7,7 +7,9 @@
 
 #include "base/cpu.h"
 
-enum { LANE = 4, WIDE = 16, NARROW = 8 };
+/* ROWS: so many rows of a factor are taken together, as far as there are registers for them. A row alone would wait for one
+ * subtraction after the other, and for a cache line at every element, since factors are stored by columns. */
+enum { LANE = 4, WIDE = 16, NARROW = 8, ROWS = 4 };
 
 /* Four doubles side by side; the compiler makes of it what the processor has. */
 typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
@@ -15,6 +17,23 @@ typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
 size_t tacit__forms_scratch(size_t d)
 {
     return WIDE * d + LANE; /* room to align */
+}
+
+/* From each of some neighboring rows, what the first `end` coordinates of z account for. The order in a row is that of the coordinates,
+ * however many rows there are: the same bits. `factor` is its first column, from these rows on. */
+TACIT__INLINE void subtract(size_t d, size_t rows, size_t n, size_t end,
+                            const double *restrict factor, const lane *restrict z,
+                            lane *restrict row)
+{
+    lane held[ROWS * NARROW / LANE];
+    for (size_t k = 0; k < rows * n; k++)
+        held[k] = row[k];
+    for (size_t j = 0; j < end; j++)
+        for (size_t r = 0; r < rows; r++)
+            for (size_t k = 0; k < n; k++)
+                held[r * n + k] -= factor[j * d + r] * z[j * n + k];
+    for (size_t k = 0; k < rows * n; k++)
+        row[k] = held[k];
 }
 
 /* `used` of `width` vectors; z is [d][width / LANE]. */
@@ -28,20 +47,29 @@ TACIT__INLINE void group(size_t d, size_t width, size_t used, const double *rest
     for (size_t k = 0; k < width; k++)
         for (size_t i = 0; i < d; i++)
             z[i * n + k / LANE][k % LANE] = k < used ? vectors[k * d + i] : 0;
-    for (size_t i = 0; i < d; i++) {
-        lane row[WIDE / LANE];
-        for (size_t k = 0; k < n; k++)
-            row[k] = z[i * n + k];
-        for (size_t j = 0; j < i; j++) {
-            double l = factor[j * d + i];
+    const size_t rows = ROWS * NARROW / width;
+    for (size_t first = 0; first < d; first += rows) {
+        const size_t m = d - first < rows ? d - first : rows;
+        lane row[ROWS * NARROW / LANE] = {{0}};
+        for (size_t r = 0; r < m; r++)
             for (size_t k = 0; k < n; k++)
-                row[k] -= l * z[j * n + k];
-        }
-        for (size_t k = 0; k < n; k++) {
-            row[k] *= pivots[i];
-            z[i * n + k] = row[k];
-            sum[k] += row[k] * t[i];
-            squares[k] += row[k] * row[k];
+                row[r * n + k] = z[(first + r) * n + k];
+        if (m == rows)
+            subtract(d, rows, n, first, factor + first, z, row);
+        else
+            for (size_t r = 0; r < m; r++)
+                subtract(d, 1, n, first, factor + first + r, z, row + r * n);
+        for (size_t r = 0; r < m; r++) {
+            const size_t i = first + r;
+            for (size_t j = first; j < i; j++)
+                for (size_t k = 0; k < n; k++)
+                    row[r * n + k] -= factor[j * d + i] * z[j * n + k];
+            for (size_t k = 0; k < n; k++) {
+                row[r * n + k] *= pivots[i];
+                z[i * n + k] = row[r * n + k];
+                sum[k] += row[r * n + k] * t[i];
+                squares[k] += row[r * n + k] * row[r * n + k];
+            }
         }
     }
     for (size_t k = 0; k < used; k++) {

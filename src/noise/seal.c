@@ -2,17 +2,28 @@
 
 #include <pthread.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
 
 _Static_assert(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES == TACIT__SEAL_BYTES,
                "seal");
+_Static_assert(crypto_shorthash_KEYBYTES == TACIT__SHORT_KEY && crypto_shorthash_BYTES == 8,
+               "short hash");
 _Static_assert(crypto_secretbox_KEYBYTES == TACIT__KEY_BYTES, "key");
+
+static atomic_uint_fast64_t forks;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
 
 static void start(void)
 {
     TACIT__REQUIRE(sodium_init() >= 0);
+    TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
 }
 
 void tacit__seal_start(void)
@@ -24,7 +35,7 @@ void tacit__seal_start(void)
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out)
 {
     uint8_t *nonce = out;
-    randombytes_buf(nonce, crypto_secretbox_NONCEBYTES);
+    tacit__random_few(nonce, crypto_secretbox_NONCEBYTES);
     TACIT__REQUIRE(
         crypto_secretbox_easy(nonce + crypto_secretbox_NONCEBYTES, text, size, nonce, key) == 0);
 }
@@ -61,15 +72,61 @@ void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, si
     TACIT__REQUIRE(crypto_generichash(out, size, data, n, key, TACIT__KEY_BYTES) == 0);
 }
 
+uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n)
+{
+    uint8_t bytes[crypto_shorthash_BYTES];
+    uint64_t out;
+    (void)crypto_shorthash(bytes, data, n, key);
+    memcpy(&out, bytes, sizeof out);
+    return out;
+}
+
 void tacit__random_bytes(void *out, size_t n)
 {
     randombytes_buf(out, n);
 }
 
+/* Bytes drawn ahead, one store for each thread: ChaCha20 under a key of the system. Each filling begins with the key of the next one, and
+ * what was given out is wiped, so that nothing that is in memory tells what came before [Bernstein 2017, fast-key-erasure]. A forked
+ * child, and every REKEY-th filling, get a key of the system again. */
+enum { DRAWN = 512, FEW = 64, REKEY = 1024 };
+
+typedef struct drawn {
+    uint8_t bytes[DRAWN]; /* the next key, then what is left */
+    size_t used;
+    uint64_t fillings, forks;
+} drawn;
+
+static void fill(drawn *d)
+{
+    static const uint8_t nonce[crypto_stream_chacha20_NONCEBYTES]; /* each key is used once */
+    const uint64_t now = atomic_load_explicit(&forks, memory_order_relaxed);
+    if (d->fillings % REKEY == 0 || d->forks != now)
+        randombytes_buf(d->bytes, TACIT__KEY_BYTES);
+    uint8_t key[TACIT__KEY_BYTES];
+    memcpy(key, d->bytes, sizeof key);
+    (void)crypto_stream_chacha20(d->bytes, sizeof d->bytes, nonce, key);
+    sodium_memzero(key, sizeof key);
+    d->used = TACIT__KEY_BYTES;
+    d->forks = now;
+    d->fillings++;
+}
+
+void tacit__random_few(void *out, size_t n)
+{
+    static _Thread_local drawn ahead = {.used = DRAWN};
+    TACIT__REQUIRE(n <= FEW);
+    if (n > DRAWN - ahead.used || ahead.forks != atomic_load_explicit(&forks, memory_order_relaxed))
+        fill(&ahead);
+    memcpy(out, ahead.bytes + ahead.used, n);
+    sodium_memzero(ahead.bytes + ahead.used, n);
+    ahead.used += n;
+}
+
 double tacit__random_unit(void)
 {
     uint64_t word;
-    randombytes_buf(&word, sizeof word);
+    tacit__random_few(&word, sizeof word);
     return (double)(word >> 11) * 0x1p-53;
 }
 
@@ -83,10 +140,12 @@ void tacit__base64_write(const void *bytes, size_t n, char *out)
     /* what is written is not secret any more, so a table will do: several times as fast as one that hides its input */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const uint8_t *b = bytes;
-    for (; n >= 3; n -= 3, b += 3) {
+    for (; n >= 3; n -= 3, b += 3, out += 4) {
         uint32_t word = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
-        for (int shift = 18; shift >= 0; shift -= 6)
-            *out++ = digits[word >> shift & 63];
+        out[0] = digits[word >> 18];
+        out[1] = digits[word >> 12 & 63];
+        out[2] = digits[word >> 6 & 63];
+        out[3] = digits[word & 63];
     }
     if (n > 0) {
         uint32_t word = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0);

@@ -33,7 +33,13 @@ void tacit__key_derive(const uint8_t master[TACIT__KEY_BYTES], const char *purpo
 void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, size_t n,
                        uint8_t *out, size_t size);
 
+/* 64 bits that stand for the data under the key, by SipHash-2-4: for what is kept in short. */
+enum { TACIT__SHORT_KEY = 16 };
+uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n);
+
 void tacit__random_bytes(void *out, size_t n);
+/* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of which a service needs many. */
+void tacit__random_few(void *out, size_t n);
 /* In [0, 1), a multiple of 2^-53. */
 double tacit__random_unit(void);
 

@@ -34,8 +34,7 @@ struct tacit__lin_ucb {
     block *blocks;
     uint64_t version;
     bool started;
-    double *x, *floor, *forms;
-    double *inner, *square;
+    double *x, *floor;
 };
 
 tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit__lin_ucb **out)
@@ -48,11 +47,7 @@ tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit_
     p->blocks = tacit__alloc(p->o.blocks, sizeof *p->blocks);
     p->x = tacit__alloc(d, sizeof *p->x);
     p->floor = tacit__alloc(tacit__floor_scratch(d), sizeof *p->floor);
-    p->forms = tacit__alloc(tacit__forms_scratch(d), sizeof *p->forms);
-    p->inner = tacit__alloc(p->o.n_actions, sizeof *p->inner);
-    p->square = tacit__alloc(p->o.n_actions, sizeof *p->square);
-    bool made = p->blocks != NULL && p->x != NULL && p->floor != NULL && p->forms != NULL &&
-                p->inner != NULL && p->square != NULL;
+    bool made = p->blocks != NULL && p->x != NULL && p->floor != NULL;
     for (size_t i = 0; made && i < p->o.blocks; i++) {
         block *b = &p->blocks[i];
         b->factor = tacit__alloc(d * d, sizeof *b->factor);
@@ -80,9 +75,6 @@ void tacit__lin_ucb_destroy(tacit__lin_ucb *p)
     tacit__free(p->blocks);
     tacit__free(p->x);
     tacit__free(p->floor);
-    tacit__free(p->forms);
-    tacit__free(p->inner);
-    tacit__free(p->square);
     tacit__free(p);
 }
 
@@ -199,36 +191,42 @@ bool tacit__lin_ucb_look(tacit__lin_ucb *p, const tacit__moments *m)
 }
 
 /* z . t and |z|^2 of one vector. */
-static void form(const tacit__lin_ucb *p, const block *b, const double *x, double *inner,
+static void form(const tacit__lin_ucb *p, const block *b, const double *x, double *z, double *inner,
                  double *square)
 {
     const size_t d = p->o.dimension;
     double sum = 0, squares = 0;
-    memcpy(p->x, x, d * sizeof *p->x);
-    tacit__solve_lower_pivots(d, b->factor, b->pivots, p->x);
+    memcpy(z, x, d * sizeof *z);
+    tacit__solve_lower_pivots(d, b->factor, b->pivots, z);
     for (size_t i = 0; i < d; i++) {
-        sum += p->x[i] * b->t[i];
-        squares += p->x[i] * p->x[i];
+        sum += z[i] * b->t[i];
+        squares += z[i] * z[i];
     }
     *inner = sum;
     *square = squares;
 }
 
+size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *p)
+{
+    return tacit__forms_scratch(p->o.dimension) + 2 * p->o.n_actions;
+}
+
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, double chance,
-                            double *probability, double *scores)
+                            double *probability, double *scores, double *scratch)
 {
     const size_t d = p->o.dimension, n = p->o.n_actions;
+    double *inner = scratch, *square = inner + n, *forms = square + n;
     if (p->o.blocks == 1) {
         const block *b = &p->blocks[0];
-        tacit__forms(d, n, b->factor, b->pivots, b->t, features, p->forms, p->inner, p->square);
+        tacit__forms(d, n, b->factor, b->pivots, b->t, features, forms, inner, square);
     }
     double best = -HUGE_VAL;
     uint32_t ties = 0;
     for (size_t a = 0; a < n; a++) {
         const block *b = &p->blocks[p->o.blocks == 1 ? 0 : a];
         if (p->o.blocks > 1)
-            form(p, b, features, &p->inner[a], &p->square[a]);
-        scores[a] = p->inner[a] + p->o.bonus_scale * b->beta * sqrt(p->square[a]);
+            form(p, b, features, forms, &inner[a], &square[a]);
+        scores[a] = inner[a] + p->o.bonus_scale * b->beta * sqrt(square[a]);
         if (isnan(scores[a])) /* a model from elsewhere may be so large that it cancels out */
             scores[a] = -HUGE_VAL;
         if (scores[a] > best) {
@@ -289,6 +287,26 @@ void tacit__lin_ucb_save(const tacit__lin_ucb *p, void *bytes)
     at += sizeof s;
     for (size_t i = 0; i < p->o.blocks; i++, at += block_size(p))
         copy_block(p, &p->blocks[i], at, false);
+}
+
+tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
+{
+    const size_t d = p->o.dimension;
+    tacit_status status = tacit__lin_ucb_create(&p->o, out);
+    for (size_t i = 0; i < p->o.blocks && status == TACIT_OK; i++) {
+        const block *from = &p->blocks[i];
+        block *to = &(*out)->blocks[i];
+        memcpy(to->factor, from->factor, d * d * sizeof *to->factor);
+        memcpy(to->pivots, from->pivots, d * sizeof *to->pivots);
+        memcpy(to->t, from->t, d * sizeof *to->t);
+        to->log_det = from->log_det;
+        to->beta = from->beta;
+    }
+    if (status == TACIT_OK) {
+        (*out)->version = p->version;
+        (*out)->started = p->started;
+    }
+    return status;
 }
 
 /* Numbers that scores can be made of: finite, and once there were matrices, their factors can be divided by. */

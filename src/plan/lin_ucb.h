@@ -28,10 +28,16 @@ void tacit__lin_ucb_destroy(tacit__lin_ucb *planner);
 /* Looks at a release; true if the policy may have changed. */
 bool tacit__lin_ucb_look(tacit__lin_ucb *planner, const tacit__moments *moments);
 
+/* How many doubles of scratch `act` needs. */
+size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);
 /* The action for features [actions][d] (one block) or [d] (a block for each action), scaled so that they are at most
- * 1 long. Ties are broken by chance in [0, 1); *probability is that of the action. */
+ * 1 long. Ties are broken by chance in [0, 1); *probability is that of the action. scores[actions] are told. */
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *features, double chance,
-                            double *probability, double *scores);
+                            double *probability, double *scores, double *scratch);
+
+/* Another planner that acts as this one does now. */
+TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
+                                                tacit__lin_ucb **out);
 
 /* Everything that the next look depends on, so that a factorization that has followed its sums goes on with the same
  * rounding: so many bytes. */

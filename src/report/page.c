@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/assets.h"
+#include "base/assets.h"
 #include "report/figure.h"
 #include "report/render.h"
 #include "report/write.h"
@@ -335,6 +335,7 @@ static void put_scripts(tacit__text *to, const tacit__report *r, bool plots)
         tacit__text_put(to, "*/\n");
         put_asset(to, &tacit__asset_plots_js);
     }
+    put_asset(to, &tacit__asset_drawing_js);
     put_asset(to, &tacit__asset_report_js);
     tacit__text_put(to, "</script>\n");
 }

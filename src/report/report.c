@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "report/assets.h"
+#include "base/assets.h"
 #include "report/render.h"
 
 bool tacit_report_has_plots(void)

@@ -38,10 +38,16 @@ char *tacit_service_reference(void)
     return NULL;
 }
 
-tacit_status tacit_token_create(const tacit_service_options *options, const char *name,
-                                const char *scopes, char token[TACIT_TOKEN_SIZE], tacit_error *err)
+char *tacit_service_openapi(void)
 {
-    (void)options, (void)name, (void)scopes, (void)token;
+    return NULL;
+}
+
+tacit_status tacit_token_create(const tacit_service_options *options,
+                                const tacit_token_request *request, char token[TACIT_TOKEN_SIZE],
+                                tacit_error *err)
+{
+    (void)options, (void)request, (void)token;
     return refuse(err);
 }
 
@@ -141,5 +147,20 @@ tacit_status tacit_service_file_monitor(const tacit_service_file *file, size_t i
                                         tacit_error *err)
 {
     (void)file, (void)i, (void)out;
+    return refuse(err);
+}
+
+tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_line_fn *each,
+                                   void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
+    return refuse(err);
+}
+
+tacit_status tacit_store_events(const tacit_service_options *options,
+                                void (*each)(void *context, int64_t at, const char *what),
+                                void *context, tacit_error *err)
+{
+    (void)options, (void)each, (void)context;
     return refuse(err);
 }

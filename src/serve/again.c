@@ -12,11 +12,33 @@ enum { MIN_KEY = 16, MAX_KEY = 128 };
 
 /* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
 typedef struct note {
-    int64_t opened;
+    int64_t opened, expires;
     uint32_t step, action;
+    uint64_t unlearned; /* of tacit__unlearned */
     uint64_t version;
     double probability;
 } note;
+
+/* What is asked: the body, or this element of it, and what the header and the query say of it. */
+static void hash_content(tacit__request *r)
+{
+    const bool element = r->object != NULL;
+    const char *text = element ? r->object->text : r->body_size > 0 ? r->body : "";
+    struct {
+        uint8_t body[TACIT__VAULT_KEY], user[TACIT__VAULT_KEY], step[TACIT__VAULT_KEY];
+    } all = {0};
+    const uint8_t *key = r->service->key_again;
+    tacit__keyed_hash(key, text, element ? r->object->length : r->body_size, r->content,
+                      sizeof r->content);
+    if (r->user == NULL && r->step == NULL)
+        return;
+    memcpy(all.body, r->content, sizeof all.body);
+    if (r->user != NULL)
+        tacit__keyed_hash(key, r->user, strlen(r->user), all.user, sizeof all.user);
+    if (r->step != NULL)
+        tacit__keyed_hash(key, r->step, strlen(r->step), all.step, sizeof all.step);
+    tacit__keyed_hash(key, &all, sizeof all, r->content, sizeof r->content);
+}
 
 bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const uint8_t *episode)
 {
@@ -29,19 +51,22 @@ bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const ui
             r, 422, needed && length == 0 ? "missing" : "out_of_range", "Idempotency-Key",
             "the header Idempotency-Key must have %d to %d characters", MIN_KEY, MAX_KEY);
     struct {
-        char path[32]; /* of the route */
+        uint8_t token[TACIT__TOKEN_HASH]; /* not its number, which another may have had before */
+        char path[32];                    /* of the route, and in a batch #1, #2, ... */
         int64_t learner;
         uint8_t episode[TACIT__VAULT_KEY];
         char key[MAX_KEY];
     } name = {.learner = learner};
-    (void)snprintf(name.path, sizeof name.path, "%s", r->route->path);
+    memcpy(name.token, r->bearer.hash, sizeof name.token);
+    size_t used = (size_t)snprintf(name.path, sizeof name.path, "%s", r->route->path);
+    if (r->number > 0 && used < sizeof name.path)
+        (void)snprintf(name.path + used, sizeof name.path - used, "#%lu", (unsigned long)r->number);
     if (episode != NULL)
         memcpy(name.episode, episode, sizeof name.episode);
     memcpy(name.key, r->idempotency, length);
     tacit__keyed_hash(r->service->key_again, &name, sizeof name - MAX_KEY + length, r->key,
                       sizeof r->key);
-    tacit__keyed_hash(r->service->key_again, r->body_size > 0 ? r->body : "", r->body_size,
-                      r->content, sizeof r->content);
+    hash_content(r);
     return true;
 }
 
@@ -60,16 +85,18 @@ bool tacit__again_refuse(tacit__request *r)
                          "own");
 }
 
-static tacit_status recall(const tacit__request *r, tacit__vault *vault,
-                           tacit__vault_memory *memory, tacit__ticket *t, tacit_error *err)
+static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_memory *memory,
+                           tacit__ticket *t, tacit_error *err)
 {
     note n;
-    int64_t oldest = tacit__service_now() - (int64_t)r->service->config.expire;
+    int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
     tacit_status status =
         tacit__vault_recall(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
     if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {
+        r->expires = n.expires;
         t->opened = n.opened;
         t->step = n.step;
+        t->unlearned = (uint8_t)n.unlearned;
         t->action = n.action;
         t->version = n.version;
         t->probability = n.probability;
@@ -83,9 +110,8 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
     *found = false;
     if (!r->keyed)
         return true;
-    pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status = recall(r, r->service->reader, &memory, t, NULL);
-    pthread_mutex_unlock(&r->service->reader_lock);
+    tacit_status status = recall(r, tacit__service_read(r->service), &memory, t, NULL);
+    tacit__service_read_end(r->service);
     if (status != TACIT_OK)
         return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     if (memory == TACIT__VAULT_OTHER)
@@ -99,7 +125,9 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     const tacit__ticket *t = &r->ticket;
     const note n = {.opened = t->opened,
+                    .expires = r->expires,
                     .step = t->step,
+                    .unlearned = t->unlearned,
                     .action = t->action,
                     .version = t->version,
                     .probability = t->probability};

@@ -10,7 +10,7 @@
 #include "serve/request.h"
 
 /* Reads the header into r->key and r->content, and says in r->keyed whether there is one; a route that needs one refuses a
- * request without. Keys of other routes, learners, or episodes (16 bytes, or NULL) are other keys. False: refused. */
+ * request without. Keys of other tokens, routes, learners, or episodes (16 bytes, or NULL) are other keys. False: refused. */
 bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const uint8_t *episode);
 /* The name of the episode that this request opens. */
 void tacit__again_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY]);

@@ -8,6 +8,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+struct tacit__shadow {
+    atomic_uint owners;
+    tacit_agent *agent;
+    pthread_mutex_t lock; /* unless it is a snapshot: it may use scratch of its own */
+};
+
 struct tacit__board {
     atomic_uint owners;
     uint64_t users;
@@ -15,9 +21,49 @@ struct tacit__board {
     tacit_billboard look;
     void *table, *model;
     size_t model_size;
-    tacit_agent *shadow;
-    pthread_mutex_t lock; /* of the shadow, which may use scratch of its own */
+    tacit__shadow *shadow; /* or NULL */
 };
+
+tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out, tacit_error *err)
+{
+    tacit__shadow *s = tacit__alloc(1, sizeof *s);
+    if (s == NULL) {
+        tacit_agent_destroy(agent);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    atomic_init(&s->owners, 1);
+    (void)pthread_mutex_init(&s->lock, NULL);
+    s->agent = agent;
+    *out = s;
+    return TACIT_OK;
+}
+
+void tacit__shadow_give(tacit__shadow *s)
+{
+    if (s == NULL || atomic_fetch_sub_explicit(&s->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    tacit_agent_destroy(s->agent);
+    (void)pthread_mutex_destroy(&s->lock);
+    tacit__free(s);
+}
+
+tacit__shadow *tacit__board_shadow(tacit__board *b)
+{
+    if (b->shadow != NULL)
+        atomic_fetch_add_explicit(&b->shadow->owners, 1, memory_order_relaxed);
+    return b->shadow;
+}
+
+static tacit_status act_in_turn(tacit__shadow *s, const tacit_situation *situation, double chance,
+                                uint32_t *action, double *probability, tacit_error *err)
+{
+    if (s->agent->is_snapshot)
+        return tacit_agent_act(s->agent, situation, chance, action, probability, err);
+    pthread_mutex_lock(&s->lock);
+    tacit_status status = tacit_agent_act(s->agent, situation, chance, action, probability, err);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
 
 /* The model behind the plan, for kinds that have one to show. */
 static tacit_status keep_model(tacit__board *b, const tacit_agent *agent, tacit_error *err)
@@ -31,15 +77,14 @@ static tacit_status keep_model(tacit__board *b, const tacit_agent *agent, tacit_
 }
 
 tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_request *request,
-                                 tacit_agent *shadow, uint64_t users, tacit__board **out,
+                                 tacit__shadow *shadow, uint64_t users, tacit__board **out,
                                  tacit_error *err)
 {
     tacit__board *b = tacit__alloc(1, sizeof *b);
     if (b == NULL) {
-        tacit_agent_destroy(shadow);
+        tacit__shadow_give(shadow);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
-    (void)pthread_mutex_init(&b->lock, NULL);
     atomic_init(&b->owners, 1);
     b->users = users;
     b->shadow = shadow;
@@ -82,10 +127,9 @@ void tacit__board_give(tacit__board *b)
 {
     if (b == NULL || atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) != 1)
         return;
-    tacit_agent_destroy(b->shadow);
+    tacit__shadow_give(b->shadow);
     tacit__free(b->table);
     tacit__free(b->model);
-    (void)pthread_mutex_destroy(&b->lock);
     tacit__free(b);
 }
 
@@ -97,10 +141,7 @@ tacit_status tacit__board_act(tacit__board *b, const tacit_situation *situation,
                              b->n_actions, chance, action, probability);
         return TACIT_OK;
     }
-    pthread_mutex_lock(&b->lock);
-    tacit_status status = tacit_agent_act(b->shadow, situation, chance, action, probability, err);
-    pthread_mutex_unlock(&b->lock);
-    return status;
+    return act_in_turn(b->shadow, situation, chance, action, probability, err);
 }
 
 uint64_t tacit__board_users(const tacit__board *b)

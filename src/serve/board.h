@@ -6,11 +6,20 @@
 
 typedef struct tacit__board tacit__board;
 
-/* The billboard of `agent`'s last plan, `users` of them in it. Where it is no table, `shadow` acts: another agent in the same
- * state, which the board owns from now on, whatever is returned. */
+/* Another agent that acts where a billboard is no table: a snapshot, or one in the same state. Boards of one version share
+ * it. The agent is the shadow's, whatever is returned. */
+typedef struct tacit__shadow tacit__shadow;
+TACIT_MUST_USE tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out,
+                                                 tacit_error *err);
+void tacit__shadow_give(tacit__shadow *shadow); /* accepts NULL */
+/* That of a board, to be given back; NULL: it is a table. */
+tacit__shadow *tacit__board_shadow(tacit__board *board);
+
+/* The billboard of `agent`'s last plan, `users` of them in it. Where it is no table, `shadow` acts, which the board owns from now
+ * on, whatever is returned. */
 TACIT_MUST_USE tacit_status tacit__board_create(const tacit_agent *agent,
                                                 const tacit_agent_request *request,
-                                                tacit_agent *shadow, uint64_t users,
+                                                tacit__shadow *shadow, uint64_t users,
                                                 tacit__board **out, tacit_error *err);
 tacit__board *tacit__board_take(tacit__board *board);
 void tacit__board_give(tacit__board *board); /* accepts NULL */

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 
 struct tacit__caller {
     tacit__caller *previous, *next;
@@ -70,11 +71,12 @@ tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
     (void)pthread_mutex_init(&all->lock, NULL);
     (void)pthread_cond_init(&all->news, &steady);
     (void)pthread_condattr_destroy(&steady);
-    if (pthread_create(&all->thread, NULL, look, all) != 0) {
+    tacit_status status = tacit__thread_start(&all->thread, look, all, err);
+    if (status != TACIT_OK) {
         (void)pthread_cond_destroy(&all->news);
         (void)pthread_mutex_destroy(&all->lock);
         tacit__free(all);
-        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
+        return status;
     }
     *out = all;
     return TACIT_OK;

@@ -9,18 +9,18 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "lab/experiment.h"
+#include "serve/config_learner.h"
 #include "serve/fields.h"
+#include "serve/names.h"
+#include "serve/room.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen", "store",   "key",    "mark",    "tls",
-                                   "expire", "threads", "limits", "learners"};
-enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, N_KEYS };
+static const char *const keys[] = {"listen", "store",    "key",   "tls", "expire", "threads",
+                                   "limits", "learners", "admin", "log", "mark"};
+enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, MARK, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
                                          "rate", "timeout", "episodes",    "keys"};
-static const char *const learner_keys[] = {"name",  "space",      "users",
-                                           "agent", "plan_every", "monitor"};
-static const char *const monitor_keys[] = {"epsilon", "delta"};
 
 typedef tacit__service_config config;
 
@@ -46,15 +46,16 @@ static tacit_status read_path(const config *c, const tacit__node *map, const cha
 }
 
 /* HOST:PORT with a numeric host, [::1]:PORT, or PORT alone. */
-static tacit_status read_listen(config *c, const tacit__node *root, tacit_error *err)
+static tacit_status read_address(const config *c, const tacit__node *root, const char *key,
+                                 const char **out_host, char **owned, uint64_t *out_port,
+                                 tacit_error *err)
 {
-    const tacit__node *node = tacit__node_get(root, keys[LISTEN]);
-    c->host = "127.0.0.1";
-    c->port = 8470;
+    const tacit__node *node = tacit__node_get(root, key);
     if (node == NULL)
         return TACIT_OK;
+    *out_host = "127.0.0.1";
     const char *text;
-    tacit_status status = tacit__take_text(c->yaml, node, keys[LISTEN], 128, &text, err);
+    tacit_status status = tacit__take_text(c->yaml, node, key, 128, &text, err);
     if (status != TACIT_OK)
         return status;
     const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
@@ -69,14 +70,41 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
         memcpy(host, text + (six ? 1 : 0), n - (six ? 2 : 0));
         uint8_t address[16];
         good = inet_pton(six ? AF_INET6 : AF_INET, host, address) == 1;
-        c->host = c->owned_host = host;
+        *out_host = *owned = host;
     }
     if (!good)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                "listen is '%.80s', expected an address and a port, for example "
+                                "%s is '%.80s', expected an address and a port, for example "
                                 "127.0.0.1:8470 or [::1]:8470",
-                                text);
-    c->port = (uint64_t)number;
+                                key, text);
+    *out_port = (uint64_t)number;
+    return TACIT_OK;
+}
+
+static tacit_status read_listen(config *c, const tacit__node *root, tacit_error *err)
+{
+    c->host = "127.0.0.1";
+    c->port = 8470;
+    tacit_status status =
+        read_address(c, root, keys[LISTEN], &c->host, &c->owned_host, &c->port, err);
+    if (status == TACIT_OK)
+        status = read_address(c, root, keys[ADMIN], &c->admin_host, &c->owned_admin_host,
+                              &c->admin_port, err);
+    return status;
+}
+
+static tacit_status read_log(config *c, const tacit__node *root, tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(root, keys[LOG]);
+    const char *text = "text";
+    tacit_status status =
+        node != NULL ? tacit__take_text(c->yaml, node, keys[LOG], 16, &text, err) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    c->log_json = strcmp(text, "json") == 0;
+    if (!c->log_json && strcmp(text, "text") != 0)
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                "log is '%.16s', expected text or json", text);
     return TACIT_OK;
 }
 
@@ -86,7 +114,7 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     tacit__limits l = {.body = 1 << 18,
                        .header = 1 << 14,
                        .connections = 1000,
-                       .per_address = 0,
+                       .per_address = UINT64_MAX,
                        .rate = 0,
                        .timeout = 15,
                        .episodes = 1000000,
@@ -98,7 +126,7 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     const struct {
         const char *key;
         uint64_t low, high, *out;
-    } numbers[] = {{"body", 64, 1 << 26, &l.body},
+    } numbers[] = {{"body", 64, TACIT__MOST_BODY, &l.body},
                    {"header", 1024, 1 << 20, &l.header},
                    {"connections", 1, 100000, &l.connections},
                    {"per_address", 0, 100000, &l.per_address},
@@ -109,6 +137,8 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
     for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++)
         status = tacit__field_count(c->yaml, node, numbers[i].key, numbers[i].low, numbers[i].high,
                                     numbers[i].out, err);
+    if (l.per_address == UINT64_MAX) /* a quarter: no three addresses take all places */
+        l.per_address = (l.connections + 3) / 4;
     c->limits = l;
     return status;
 }
@@ -132,114 +162,6 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
 
 /* --- Learners ---------------------------------------------------------------------------------- */
 
-static tacit_status read_name(const config *c, const tacit__node *node, tacit__learner_config *l,
-                              tacit_error *err)
-{
-    const tacit__node *name = tacit__node_get(node, "name");
-    if (name == NULL)
-        return tacit__field_missing(c->yaml, node, "name", "name: river", err);
-    tacit_status status = tacit__take_text(c->yaml, name, "name", TACIT__MAX_NAME, &l->name, err);
-    for (const char *t = l->name; status == TACIT_OK && *t != '\0'; t++)
-        if (!((*t >= 'a' && *t <= 'z') || (*t >= '0' && *t <= '9') || *t == '-' || *t == '_'))
-            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
-                                      "name is '%.64s', expected small letters, digits, - and _",
-                                      l->name);
-    for (const tacit__learner_config *other = c->learners; status == TACIT_OK && other < l; other++)
-        if (strcmp(other->name, l->name) == 0)
-            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
-                                      "two learners are called '%s'", l->name);
-    return status;
-}
-
-static tacit_status read_agent(const config *c, const tacit__node *learner,
-                               tacit__learner_config *l, tacit_error *err)
-{
-    const tacit__node *node = tacit__node_get(learner, "agent");
-    if (node == NULL)
-        return tacit__field_missing(c->yaml, learner, "agent",
-                                    "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}",
-                                    err);
-    tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
-    tacit__grid grid;
-    tacit_entry entry;
-    tacit_status status = tacit__entry_grid(&part, node, &grid, err);
-    if (status == TACIT_OK && grid.n_axes > 0)
-        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                  "a learner has one agent: no lists of values here");
-    if (status == TACIT_OK)
-        status = tacit__entry_read(&part, node, &grid, &entry, err);
-    if (status != TACIT_OK)
-        return status;
-    if (entry.yardstick)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                "%s does not learn; `tacit agents` lists those that do",
-                                entry.kind);
-    if (entry.calibration != TACIT_CALIBRATION_TIGHT)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
-                                "published constants are for simulations; a service that guards "
-                                "people has calibration: tight");
-    l->request.kind = entry.kind;
-    l->request.settings = entry.settings;
-    l->request.n_settings = entry.n_settings;
-    l->request.guarantee = entry.guarantee;
-    l->request.sums = entry.sums;
-    l->request.outside = entry.outside;
-    l->request.file = tacit__yaml_name(c->yaml);
-    l->request.line = entry.line;
-    return TACIT_OK;
-}
-
-static tacit_status read_monitor(const config *c, const tacit__node *learner,
-                                 tacit__learner_config *l, tacit_error *err)
-{
-    static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"};
-    static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
-    const tacit__node *node = tacit__node_get(learner, "monitor"), *value;
-    if (node == NULL)
-        return TACIT_OK;
-    tacit_status status =
-        tacit__field_map(c->yaml, node, "monitor", monitor_keys, TACIT__COUNT(monitor_keys), err);
-    if (status != TACIT_OK)
-        return status;
-    if ((value = tacit__node_get(node, "epsilon")) == NULL)
-        return tacit__field_missing(c->yaml, node, "epsilon", "monitor: {epsilon: 0.1}", err);
-    bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
-    l->monitor = (tacit_guarantee){.model = local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
-                                   .delta = 1 / (10 * (double)l->request.episodes)};
-    status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
-    if (status == TACIT_OK && (value = tacit__node_get(node, "delta")) != NULL)
-        status = tacit__take_real(c->yaml, value, "delta", &deltas, &l->monitor.delta, err);
-    if (status == TACIT_OK && l->monitor.epsilon == 0 && (value == NULL || l->monitor.delta == 0))
-        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
-                                  "give one, or an epsilon > 0");
-    return status;
-}
-
-static tacit_status read_learner(config *c, const tacit__node *node, tacit__learner_config *l,
-                                 tacit_error *err)
-{
-    tacit_status status =
-        tacit__field_map(c->yaml, node, "a learner", learner_keys, TACIT__COUNT(learner_keys), err);
-    if (status == TACIT_OK)
-        status = read_name(c, node, l, err);
-    if (status == TACIT_OK)
-        status = tacit__space_read(c->yaml, node, l, err);
-    if (status == TACIT_OK && tacit__node_get(node, "users") == NULL)
-        status = tacit__field_missing(c->yaml, node, "users", "users: 100000", err);
-    if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, node, "users", 1, TACIT_MAX_EPISODES,
-                                    &l->request.episodes, err);
-    l->plan_every = 1;
-    if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
-    if (status == TACIT_OK)
-        status = read_agent(c, node, l, err);
-    if (status == TACIT_OK)
-        status = read_monitor(c, node, l, err);
-    return status;
-}
-
 static tacit_status read_learners(config *c, const tacit__node *root, tacit_error *err)
 {
     char shown[TACIT__NODE_SHOWN];
@@ -256,10 +178,10 @@ static tacit_status read_learners(config *c, const tacit__node *root, tacit_erro
     if (c->learners == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *node = list->first; node != NULL; node = node->next) {
-        tacit_status status = read_learner(c, node, &c->learners[c->n_learners], err);
+        tacit__learner_config *next = &c->learners[c->n_learners++]; /* also freed if it fails */
+        tacit_status status = tacit__learner_config_read(c, node, next, err);
         if (status != TACIT_OK)
             return status;
-        c->n_learners++;
     }
     return TACIT_OK;
 }
@@ -285,6 +207,8 @@ static tacit_status fill(config *c, tacit_error *err)
         status = set_directory(c, err);
     if (status == TACIT_OK)
         status = read_listen(c, root, err);
+    if (status == TACIT_OK)
+        status = read_log(c, root, err);
     if (status == TACIT_OK)
         status = read_path(c, root, keys[STORE], &c->store, err);
     if (status == TACIT_OK && c->store == NULL)
@@ -337,17 +261,21 @@ tacit_status tacit__service_config_open(tacit__service_config *c, tacit_error *e
 {
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < c->n_learners && status == TACIT_OK; i++)
-        status = tacit__space_open(&c->learners[i], err);
+        if ((status = tacit__space_open(&c->learners[i], err)) == TACIT_OK)
+            status = tacit__room_check(&c->learners[i], err);
     return status;
 }
 
 void tacit__service_config_free(tacit__service_config *c)
 {
-    for (size_t i = 0; i < c->n_learners; i++)
+    for (size_t i = 0; i < c->n_learners; i++) {
         tacit__known_free(&c->learners[i].known);
+        tacit__names_free(&c->learners[i]);
+    }
     tacit__yaml_destroy(c->yaml);
     tacit__free(c->directory);
     tacit__free(c->owned_host);
+    tacit__free(c->owned_admin_host);
     tacit__free(c->store);
     tacit__free(c->key);
     tacit__free(c->mark);

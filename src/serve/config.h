@@ -6,8 +6,15 @@
 
 #include "agents/known.h"
 #include "lab/yaml.h"
+#include "worlds/columns.h"
 
-enum { TACIT__MAX_LEARNERS = 64, TACIT__MAX_NAME = 64 };
+/* Stated choices. */
+enum {
+    TACIT__MAX_LEARNERS = 64,
+    TACIT__MAX_NAME = 64,
+    TACIT__MAX_FEATURES = 4096, /* of an action */
+    TACIT__MOST_BODY = 1 << 26  /* bytes that limits.body can be */
+};
 
 typedef struct tacit__learner_config {
     const char *name;
@@ -17,7 +24,17 @@ typedef struct tacit__learner_config {
         const char *name; /* NULL: none */
         int line;         /* of the service file */
     } files[TACIT__N_TABLES];
+    const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
+    struct {
+        const char *text;             /* as it was declared */
+        tacit__columns_list *columns; /* owned; NULL: features have no names */
+        bool intercept, unit;
+    } context;
+    bool user_required;      /* who gives no `user` is refused */
+    bool log_decisions;      /* the operator keeps a record of them */
     size_t per_user;         /* features of one situation; 0: states are numbered */
+    bool chosen_only;        /* of these features the learner needs those of the chosen action */
+    uint64_t most_body;      /* limits.body; 0: any */
     uint64_t plan_every;     /* users */
     tacit_guarantee monitor; /* of the released mean reward; model none: it is not released */
 } tacit__learner_config;
@@ -37,6 +54,10 @@ typedef struct tacit__service_config {
     const char *host;  /* a numeric address */
     char *owned_host;  /* what `host` points to, if not to the default */
     uint64_t port;
+    const char *admin_host; /* of health and figures; NULL: only the public address */
+    char *owned_admin_host;
+    uint64_t admin_port;
+    bool log_json;                   /* the log is JSON lines */
     char *store, *key;               /* paths; key NULL: a credential, or beside the store */
     char *mark;                      /* NULL: beside the store */
     char *certificate, *private_key; /* NULL: no TLS */

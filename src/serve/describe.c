@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "noise/seal.h"
+#include "serve/names.h"
 
 const char *tacit__model_name(tacit_model model)
 {
@@ -79,7 +80,11 @@ void tacit__describe_learner(const tacit__learner_config *c, tacit__text *out)
     }
     if (k->parts > 0)
         tacit__text_print(out, ",\"parts\":%zu", k->parts);
-    tacit__text_print(out, "},\"episodes\":%llu", (unsigned long long)q->episodes);
+    tacit__names_describe(c, out);
+    if (c->user_required)
+        tacit__text_put(out, ",\"user\":\"required\"");
+    tacit__text_print(out, "},\"episodes\":%llu%s", (unsigned long long)q->episodes,
+                      c->log_decisions ? ",\"log_decisions\":true" : "");
 }
 
 tacit_guarantee tacit__describe_together(const tacit__learner_config *c)
@@ -181,7 +186,7 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 
 void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
 {
-    const char *reason = f->closed                 ? f->closed
+    const char *reason = f->closed                 ? tacit__standing_reason(f->closed)
                          : f->failed               ? "the learner has failed; see the log"
                          : f->accepted >= f->limit ? "the budget is spent: all users have come"
                                                    : NULL;
@@ -189,7 +194,8 @@ void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
                       "\"limit\":%llu,\"accepted\":%llu,\"users\":%llu,\"refused\":0,"
                       "\"left\":%llu,\"version\":%llu,\"learning\":%s,\"reason\":",
                       (unsigned long long)f->limit, (unsigned long long)f->accepted,
-                      (unsigned long long)f->users, (unsigned long long)(f->limit - f->accepted),
+                      (unsigned long long)f->users,
+                      (unsigned long long)(f->limit > f->accepted ? f->limit - f->accepted : 0),
                       (unsigned long long)f->version, reason == NULL ? "true" : "false");
     if (reason != NULL)
         put_string(out, reason);

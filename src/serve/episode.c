@@ -2,47 +2,149 @@
 
 #include <string.h>
 
+#include "serve/grid.h"
+#include "store/service.h"
+
 enum {
     DECIDED = 1,
     REWARDED = 2,
-    REACHED = 4
-}; /* REACHED: the state is known from the step before */
+    REACHED = 4, /* the state is known from the step before */
+    COUNTED = 8  /* of the first step: nothing else is known of the episode */
+};
+
+/* --- Places ------------------------------------------------------------------------------------- */
+
+size_t tacit__place_size(const tacit__learner_config *c)
+{
+    if (c->per_user == 0)
+        return 0;
+    return c->chosen_only ? c->known.features * sizeof(int32_t) : c->per_user * sizeof(double);
+}
+
+/* Where the features of an action begin, which are the context's if actions have none of their own. */
+static size_t row_of(const tacit__learner_config *c, uint32_t action)
+{
+    return c->known.disjoint ? 0 : action * c->known.features;
+}
+
+void tacit__place_pack(const tacit__learner_config *c, const double *features, uint32_t action,
+                       uint8_t *out)
+{
+    if (c->chosen_only)
+        tacit__grid_pack(tacit__grid_step(c->known.bound), c->known.features,
+                         features + row_of(c, action), out);
+    else if (c->per_user > 0)
+        memcpy(out, features, c->per_user * sizeof *features);
+}
+
+/* --- Bytes -------------------------------------------------------------------------------------- */
+
+/* Bytes of all places; `whole`: of all actions' features, whatever the learner needs. */
+static size_t places_size(const tacit__learner_config *c, bool whole)
+{
+    const size_t h = c->request.horizon;
+    return c->chosen_only && !whole ? h * tacit__place_size(c)
+                                    : (h + 1) * c->per_user * sizeof(double);
+}
+
+static size_t size_with(const tacit__learner_config *c, size_t places)
+{
+    const size_t h = c->request.horizon;
+    return h * sizeof(double) + places + (2 * h + 1) * sizeof(uint32_t) + h + 1;
+}
+
+static size_t trail_size(const tacit__learner_config *c)
+{
+    return c->request.horizon * sizeof(tacit__trail);
+}
 
 size_t tacit__episode_size(const tacit__learner_config *c)
 {
-    size_t h = c->request.horizon;
-    return h * sizeof(double) + (h + 1) * c->per_user * sizeof(double) +
-           (2 * h + 1) * sizeof(uint32_t) + h + 1;
+    return size_with(c, places_size(c, false)) + (c->log_decisions ? trail_size(c) : 0);
+}
+
+static tacit__episode view_with(const tacit__learner_config *c, void *bytes, size_t places)
+{
+    const size_t h = c->request.horizon;
+    tacit__episode e = {.config = c, .rewards = bytes};
+    e.places = (uint8_t *)(e.rewards + h);
+    e.states = (uint32_t *)(void *)(e.places + places);
+    e.actions = e.states + h + 1;
+    e.known = (uint8_t *)(e.actions + h);
+    e.trail = c->log_decisions ? e.known + h + 1 : NULL;
+    return e;
 }
 
 tacit__episode tacit__episode_view(const tacit__learner_config *c, void *bytes)
 {
-    size_t h = c->request.horizon;
-    tacit__episode e = {.config = c, .rewards = bytes};
-    e.features = e.rewards + h;
-    e.states = (uint32_t *)(void *)(e.features + (h + 1) * c->per_user);
-    e.actions = e.states + h + 1;
-    e.known = (uint8_t *)(e.actions + h);
-    return e;
+    return view_with(c, bytes, places_size(c, false));
 }
 
-static double *features_at(const tacit__episode *e, size_t step)
+static uint8_t *place_at(const tacit__episode *e, size_t step)
 {
-    return e->features + step * e->config->per_user;
+    return e->places + step * tacit__place_size(e->config);
 }
 
-static bool same_place(const tacit__episode *e, size_t step, uint32_t state, const double *features)
+/* An episode with all actions' features, of which `out` gets those that the learner needs. */
+static void shrink(const tacit__learner_config *c, const uint8_t *bytes, void *out)
 {
-    size_t n = e->config->per_user;
-    return n > 0 ? memcmp(features_at(e, step), features, n * sizeof *features) == 0
-                 : e->states[step] == state;
+    const size_t h = c->request.horizon, all = places_size(c, true);
+    const uint8_t *after = bytes + h * sizeof(double) + all;
+    tacit__episode e = tacit__episode_view(c, out);
+    memcpy(e.rewards, bytes, h * sizeof(double));
+    memcpy(e.states, after, size_with(c, 0) - h * sizeof(double));
+    for (size_t i = 0; i < h; i++) {
+        const size_t row = i * c->per_user + row_of(c, e.actions[i]);
+        double x;
+        uint8_t *to = place_at(&e, i);
+        for (size_t j = 0; j < c->known.features; j++, to += sizeof(int32_t)) {
+            memcpy(&x, bytes + (h + row + j) * sizeof x, sizeof x);
+            tacit__grid_pack(tacit__grid_step(c->known.bound), 1, &x, to);
+        }
+    }
 }
 
-static void set_place(tacit__episode *e, size_t step, uint32_t state, const double *features)
+bool tacit__episode_read(const tacit__learner_config *c, const void *bytes, size_t size, void *out)
 {
+    const size_t own = size_with(c, places_size(c, false)),
+                 all = size_with(c, places_size(c, true)), trail = trail_size(c);
+    const bool whole = c->chosen_only && (size == all || size == all + trail);
+    const size_t base = whole ? all : own;
+    if (size != base && size != base + trail)
+        return false;
+    if (whole)
+        shrink(c, bytes, out);
+    else
+        memcpy(out, bytes, own);
+    if (c->log_decisions && size > base)
+        memcpy((uint8_t *)out + own, (const uint8_t *)bytes + base, trail);
+    else if (c->log_decisions)
+        memset((uint8_t *)out + own, 0, trail);
+    return true;
+}
+
+/* --- Growing ------------------------------------------------------------------------------------ */
+
+/* Whether a place at this step is kept: where an episode ended is no matter to who learns from choices. */
+static bool has_place(const tacit__episode *e, size_t step)
+{
+    return !(e->config->chosen_only && step == e->config->request.horizon);
+}
+
+static bool same_place(const tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
+{
+    const size_t n = tacit__place_size(e->config);
+    if (n == 0)
+        return e->states[step] == state;
+    return !has_place(e, step) || memcmp(place_at(e, step), place, n) == 0;
+}
+
+static void set_place(tacit__episode *e, size_t step, uint32_t state, const uint8_t *place)
+{
+    const size_t n = tacit__place_size(e->config);
     e->states[step] = state;
-    if (e->config->per_user > 0)
-        memcpy(features_at(e, step), features, e->config->per_user * sizeof *features);
+    if (n > 0 && has_place(e, step))
+        memcpy(place_at(e, step), place, n);
 }
 
 static bool contradicts(const tacit__episode *e, const tacit__told *t, const char **field)
@@ -50,31 +152,33 @@ static bool contradicts(const tacit__episode *e, const tacit__told *t, const cha
     uint8_t here = e->known[t->step], next = e->known[t->step + 1];
     *field = "decision";
     if ((here & DECIDED) &&
-        (!same_place(e, t->step, t->state, t->features) || e->actions[t->step] != t->action))
+        (!same_place(e, t->step, t->state, t->place) || e->actions[t->step] != t->action))
         return true; /* another decision of this step was used */
-    if ((here & REACHED) && !same_place(e, t->step, t->state, t->features))
+    if ((here & REACHED) && !same_place(e, t->step, t->state, t->place))
         return true;
     *field = "reward";
     if (t->has_reward && (here & REWARDED) && e->rewards[t->step] != t->reward)
         return true;
     *field = "next_state";
     return t->has_next && (next & (DECIDED | REACHED)) &&
-           !same_place(e, t->step + 1, t->next_state, t->next_features);
+           !same_place(e, t->step + 1, t->next_state, t->next_place);
 }
 
 bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **field)
 {
     if (contradicts(e, t, field))
         return false;
-    set_place(e, t->step, t->state, t->features);
+    set_place(e, t->step, t->state, t->place);
     e->actions[t->step] = t->action;
     e->known[t->step] |= DECIDED;
+    if (e->trail != NULL)
+        memcpy(e->trail + t->step * sizeof t->trail, &t->trail, sizeof t->trail);
     if (t->has_reward) {
         e->rewards[t->step] = t->reward;
         e->known[t->step] |= REWARDED;
     }
     if (t->has_next) {
-        set_place(e, t->step + 1, t->next_state, t->next_features);
+        set_place(e, t->step + 1, t->next_state, t->next_place);
         e->known[t->step + 1] |= REACHED;
     }
     return true;
@@ -82,11 +186,18 @@ bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **f
 
 void tacit__episode_count(tacit__episode *e, const tacit__told *t)
 {
-    const size_t h = e->config->request.horizon, all = tacit__episode_size(e->config);
-    memset(e->rewards, 0, all - (h + 1)); /* the marks are the last h + 1 bytes */
+    memset(e->rewards, 0, (size_t)(e->known - (uint8_t *)e->rewards)); /* all but the marks */
+    if (e->trail != NULL)
+        memset(e->trail, 0, trail_size(e->config));
+    e->known[0] |= COUNTED;
     e->known[t->step] |= (uint8_t)(DECIDED | (t->has_reward ? REWARDED : 0));
     if (t->has_next)
         e->known[t->step + 1] |= REACHED;
+}
+
+bool tacit__episode_is_counted(const tacit__episode *e)
+{
+    return (e->known[0] & COUNTED) != 0;
 }
 
 size_t tacit__episode_length(const tacit__episode *e)
@@ -106,18 +217,28 @@ bool tacit__episode_is_finished(const tacit__episode *e)
     return h == 1 || (e->known[h] & REACHED); /* with one step, where it led is nobody's concern */
 }
 
-tacit_trajectory tacit__episode_trajectory(const tacit__episode *e)
+/* --- Learning ----------------------------------------------------------------------------------- */
+
+tacit_trajectory tacit__episode_trajectory(const tacit__episode *e, double *room)
 {
-    size_t h = e->config->request.horizon;
+    const tacit__learner_config *c = e->config;
+    const size_t h = c->request.horizon;
+    const double *features = (const double *)(const void *)e->places;
     if (h == 1 && !(e->known[1] & REACHED)) {
         e->states[1] = e->states[0];
-        if (e->config->per_user > 0)
-            memcpy(features_at(e, 1), features_at(e, 0), e->config->per_user * sizeof *e->features);
+        if (c->per_user > 0 && !c->chosen_only)
+            memcpy(place_at(e, 1), place_at(e, 0), tacit__place_size(c));
+    }
+    if (c->chosen_only) {
+        memset(room, 0, c->per_user * sizeof *room);
+        tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, e->places,
+                           room + row_of(c, e->actions[0]));
+        features = room;
     }
     return (tacit_trajectory){.states = e->states,
                               .actions = e->actions,
                               .rewards = e->rewards,
-                              .features = e->config->per_user > 0 ? e->features : NULL};
+                              .features = c->per_user > 0 ? features : NULL};
 }
 
 double tacit__episode_mean(const tacit__episode *e)
@@ -126,4 +247,90 @@ double tacit__episode_mean(const tacit__episode *e)
     for (size_t i = 0; i < e->config->request.horizon; i++)
         sum += e->rewards[i];
     return sum / (double)e->config->request.horizon;
+}
+
+/* --- After the end ------------------------------------------------------------------------------ */
+
+/* A digest is a list of MARK bytes each: horizon rewards, horizon actions, horizon + 1 places. */
+enum { MARK = 4 };
+typedef enum part { REWARD, ACTION, PLACE } part;
+
+size_t tacit__episode_digest_size(const tacit__learner_config *c)
+{
+    return (3 * c->request.horizon + 1) * MARK;
+}
+
+/* Never 0, which stands for what was not told. */
+static uint32_t mark_of(const tacit__digest_key *k, part p, size_t step, const void *data, size_t n)
+{
+    struct {
+        uint8_t name[TACIT__VAULT_KEY];
+        uint64_t part, step, data;
+    } all = {.part = p, .step = step, .data = tacit__short_hash(k->key, data, n)};
+    memcpy(all.name, k->name, sizeof all.name);
+    const uint32_t mark = (uint32_t)tacit__short_hash(k->key, &all, sizeof all);
+    return mark != 0 ? mark : 1;
+}
+
+static uint32_t place_mark(const tacit__learner_config *c, const tacit__digest_key *k, size_t step,
+                           uint32_t state, const uint8_t *place)
+{
+    const size_t n = tacit__place_size(c);
+    if (c->chosen_only && step == c->request.horizon)
+        return 0;
+    return n > 0 ? mark_of(k, PLACE, step, place, n)
+                 : mark_of(k, PLACE, step, &state, sizeof state);
+}
+
+static uint32_t reward_mark(const tacit__digest_key *k, size_t step, double reward)
+{
+    const double value = reward + 0.0; /* -0 is 0 */
+    return mark_of(k, REWARD, step, &value, sizeof value);
+}
+
+static size_t mark_at(const tacit__learner_config *c, part p, size_t step)
+{
+    return ((size_t)p * c->request.horizon + step) * MARK;
+}
+
+void tacit__episode_digest(const tacit__episode *e, const tacit__digest_key *k, uint8_t *out)
+{
+    const tacit__learner_config *c = e->config;
+    const size_t h = c->request.horizon;
+    for (size_t i = 0; i <= h; i++) {
+        const bool end = i == h;
+        const uint32_t place =
+            end && !(e->known[h] & REACHED) ? 0 : place_mark(c, k, i, e->states[i], place_at(e, i));
+        memcpy(out + mark_at(c, PLACE, i), &place, MARK);
+        if (end)
+            break;
+        const uint32_t reward = reward_mark(k, i, e->rewards[i]),
+                       action = mark_of(k, ACTION, i, &e->actions[i], sizeof *e->actions);
+        memcpy(out + mark_at(c, REWARD, i), &reward, MARK);
+        memcpy(out + mark_at(c, ACTION, i), &action, MARK);
+    }
+}
+
+static bool agrees(const tacit__learner_config *c, const uint8_t *digest, part p, size_t step,
+                   uint32_t mark)
+{
+    uint32_t kept;
+    memcpy(&kept, digest + mark_at(c, p, step), MARK);
+    return kept == 0 || mark == 0 || kept == mark;
+}
+
+bool tacit__digest_agrees(const tacit__learner_config *c, const uint8_t *digest,
+                          const tacit__digest_key *k, const tacit__told *t, const char **field)
+{
+    const size_t h = t->step;
+    *field = "decision";
+    if (!agrees(c, digest, PLACE, h, place_mark(c, k, h, t->state, t->place)) ||
+        !agrees(c, digest, ACTION, h, mark_of(k, ACTION, h, &t->action, sizeof t->action)))
+        return false;
+    *field = "reward";
+    if (t->has_reward && !agrees(c, digest, REWARD, h, reward_mark(k, h, t->reward)))
+        return false;
+    *field = "next_state";
+    return !t->has_next ||
+           agrees(c, digest, PLACE, h + 1, place_mark(c, k, h + 1, t->next_state, t->next_place));
 }

@@ -1,48 +1,92 @@
-/* A user's episode as it comes in: decisions, then rewards in any order, and where it ended. */
+/* A user's episode as it comes in: decisions, then rewards in any order, and where it ended. It has what the learner needs: of a
+ * learner that looks at the chosen action's features alone, no others. */
 #ifndef TACIT_SERVE_EPISODE_H
 #define TACIT_SERVE_EPISODE_H
 
 #include <stdbool.h>
 
+#include "noise/seal.h"
 #include "serve/config.h"
+
+/* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They are the doubles of all actions or,
+ * with config->chosen_only, the integers of the chosen one (serve/grid.h). */
+size_t tacit__place_size(const tacit__learner_config *config);
+/* The features of a situation, `action` being chosen in it, as these bytes; out[tacit__place_size()]. */
+void tacit__place_pack(const tacit__learner_config *config, const double *features, uint32_t action,
+                       uint8_t *out);
 
 /* A view of the bytes that an episode is kept as, which begin at an address that doubles can stand at. */
 typedef struct tacit__episode {
     const tacit__learner_config *config;
     double *rewards;  /* [horizon] */
-    double *features; /* [horizon + 1][per_user]; nothing if states are numbered */
+    uint8_t *places;  /* [horizon + 1, or horizon with chosen_only][tacit__place_size()] */
     uint32_t *states; /* [horizon + 1] */
     uint32_t *actions;
-    uint8_t *known; /* [horizon + 1]: bits below; the last is about where it ended */
+    uint8_t *known; /* [horizon + 1]: what was told of a step; the last is about where it ended */
+    uint8_t *trail; /* [horizon] of tacit__trail, not aligned; NULL: decisions are not recorded */
 } tacit__episode;
+
+/* How a decision was made, for the operator's record. */
+typedef struct tacit__trail {
+    double probability; /* 0: not known, since the record was begun after this decision */
+    uint64_t version;
+} tacit__trail;
 
 size_t tacit__episode_size(const tacit__learner_config *config);
 tacit__episode tacit__episode_view(const tacit__learner_config *config, void *bytes);
 
-/* What is told about one step: its decision, and perhaps what came of it. */
+/* The bytes of an episode that was kept, by this version or by one that kept all actions' features, with or without a record, as this
+ * version's; out[tacit__episode_size()]. False: they are none. */
+bool tacit__episode_read(const tacit__learner_config *config, const void *bytes, size_t size,
+                         void *out);
+
+/* What is told about one step: its decision, and perhaps what came of it. Places are bytes of tacit__place_pack, or NULL. */
 typedef struct tacit__told {
     size_t step;
     uint32_t state, action;
-    const double *features; /* [per_user], or NULL */
+    const uint8_t *place;
     bool has_reward, has_next;
     double reward;
     uint32_t next_state;
-    const double *next_features;
+    const uint8_t *next_place; /* not looked at with chosen_only */
+    tacit__trail trail;
 } tacit__told;
 
 /* Takes it in. False: it contradicts what was told before; *field then names what. An episode that was told the same twice is
  * as it was. */
 bool tacit__episode_tell(tacit__episode *episode, const tacit__told *told, const char **field);
 
-/* The same for who will not be learned from: marks how far they are, and wipes everything else that was told. */
+/* The same for who will not be learned from: marks how far they are, and wipes everything else that was told. Nothing can be learned
+ * from such an episode any more. */
 void tacit__episode_count(tacit__episode *episode, const tacit__told *told);
+bool tacit__episode_is_counted(const tacit__episode *episode);
 
 /* Steps that have a decision, counted from the first without a gap. */
 size_t tacit__episode_length(const tacit__episode *episode);
 /* Everything is known. */
 bool tacit__episode_is_finished(const tacit__episode *episode);
-tacit_trajectory tacit__episode_trajectory(const tacit__episode *episode);
+/* As agents take it. With chosen_only the features are made in room[per_user]; the other actions' are 0. */
+tacit_trajectory tacit__episode_trajectory(const tacit__episode *episode, double *room);
 /* The user's mean reward. */
 double tacit__episode_mean(const tacit__episode *episode);
+
+/* --- After the end --------------------------------------------------------------------------------
+ *
+ * Of a finished episode short keyed hashes of what was told are kept until it expires, so that the same observation can be told
+ * from another one: four bytes each for every place, decision and reward. Another value has the same hash with a chance of 2^-32, and
+ * is then acknowledged as a repetition. What was not told has the hash 0, and agrees with everything. */
+
+typedef struct tacit__digest_key {
+    const uint8_t *key;  /* [TACIT__SHORT_KEY] */
+    const uint8_t *name; /* of the episode, [TACIT__VAULT_KEY] */
+} tacit__digest_key;
+
+size_t tacit__episode_digest_size(const tacit__learner_config *config);
+void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_key *key,
+                           uint8_t *out);
+/* Whether an observation says what the digest of the finished episode does. False: *field names what it contradicts. */
+bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
+                          const tacit__digest_key *key, const tacit__told *told,
+                          const char **field);
 
 #endif

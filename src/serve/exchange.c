@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/stream.h"
 #include "serve/http_inside.h"
 #include "serve/routes.h"
+#include "serve/strict.h"
 
 /* SLOWEST: bytes a second, a stated choice: a poor mobile connection. */
 enum { OVERFLOW_TIMES = 4, SLOWEST = 1 << 14 };
@@ -27,8 +29,9 @@ typedef struct exchange {
     tacit__caller *caller;
     struct timespec start;
     char *body;
-    size_t size, capacity;
+    size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
+    bool hangs_up; /* after the answer: nobody knows where the next request begins */
     atomic_int phase;
 } exchange;
 
@@ -66,8 +69,8 @@ static void add_headers(struct MHD_Response *response, const tacit__request *r)
     if (r->type != NULL && strncmp(r->type, "text/html", 9) == 0) {
         (void)MHD_add_response_header(
             response, "Content-Security-Policy",
-            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-            "connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'");
+            "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+            "img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'");
         (void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     }
 }
@@ -86,7 +89,7 @@ static enum MHD_Result answer(exchange *e)
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
-    if (atomic_load(&e->http->stage) != SERVING)
+    if (atomic_load(&e->http->stage) != SERVING || e->hangs_up)
         (void)MHD_add_response_header(response, "Connection", "close");
     allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
@@ -110,32 +113,21 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     const char *known;
-    if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && header(e->connection, "Host") == NULL)
-        return !tacit__refuse(r, 400, "host", NULL, "HTTP/1.1 needs a header Host");
-    if (header(e->connection, "Content-Length") != NULL &&
-        header(e->connection, "Transfer-Encoding") !=
-            NULL) /* who is in front may read another end */
-        return !tacit__refuse(r, 400, "length", NULL,
-                              "Content-Length and Transfer-Encoding contradict each other");
+    const tacit__fault *fault = tacit__strict_look(e->connection, url, version);
+    if (fault != NULL) {
+        e->hangs_up = true;
+        return !tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
+    }
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     r->allow = known;
+    if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))
+        r->route = NULL;
     if (r->route == NULL)
         return !(known != NULL
                      ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
                      : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
-    switch (
-        tacit__service_admit(r->service, header(e->connection, "Authorization"), r->route->scope)) {
-    case 401:
-        return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
-    case 403:
-        return !tacit__refuse(r, 403, "scope", NULL, "the token has not the scope %s",
-                              tacit__scope_name(r->route->scope));
-    case 429:
-        r->retry_after = 1;
-        return !tacit__refuse(r, 429, "rate", NULL, "this token asks too often");
-    default:
-        break;
-    }
+    if (!tacit__guests_admit(r, header(e->connection, "Authorization"), r->route->scope))
+        return false;
     const char *length = header(e->connection, "Content-Length");
     if (length != NULL && strtoull(length, NULL, 10) > c->limits.body)
         return !tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
@@ -152,10 +144,11 @@ static bool store_body(exchange *e, const char *data, size_t size)
         return e->size < OVERFLOW_TIMES * limit;
     }
     if (e->size + size > e->capacity) {
-        size_t capacity = e->capacity < 1024 ? 1024 : e->capacity;
+        size_t capacity = e->capacity > 0 ? e->capacity : e->expected;
+        capacity = capacity < 64 ? 64 : capacity;
         while (capacity < e->size + size)
             capacity *= 2;
-        char *larger = tacit__alloc(capacity, 1);
+        char *larger = tacit__alloc_brief(capacity, 1);
         if (larger == NULL)
             return false;
         if (e->size > 0)
@@ -208,6 +201,14 @@ static enum MHD_Result settle_and_answer(exchange *e)
     return answer(e);
 }
 
+/* Features as bytes. Everything else is taken for JSON, whatever it is called. */
+static bool is_binary(const char *type)
+{
+    static const char name[] = TACIT__BYTES;
+    return type != NULL && strncasecmp(type, name, sizeof name - 1) == 0 &&
+           strchr("; \t", type[sizeof name - 1]) != NULL;
+}
+
 static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
@@ -227,6 +228,10 @@ static enum MHD_Result handle(exchange *e)
     r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
     r->idempotency = header(e->connection, "Idempotency-Key");
     r->if_none_match = header(e->connection, "If-None-Match");
+    r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
+    r->user = header(e->connection, "Tacit-User");
+    r->binary =
+        tacit__route_takes_bytes(r->route) && is_binary(header(e->connection, "Content-Type"));
     r->body = e->body;
     r->body_size = e->size;
     r->resume = resume;
@@ -247,7 +252,7 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info->socket_context == NULL) /* it could not be begun, and is shut down */
         return MHD_NO;
-    exchange *e = tacit__alloc(1, sizeof *e);
+    exchange *e = tacit__alloc_brief(1, sizeof *e);
     if (e == NULL)
         return MHD_NO;
     *context = e;
@@ -259,7 +264,10 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     atomic_fetch_add(&http->requests, 1);
     if (admit(e, url, method, version)) {
         const char *length = header(connection, "Content-Length");
-        allow(e, length != NULL ? strtoull(length, NULL, 10) : http->service->config.limits.body);
+        const uint64_t most = http->service->config.limits.body;
+        e->expected =
+            length != NULL ? (size_t)strtoull(length, NULL, 10) : 0; /* not above `most` */
+        allow(e, length != NULL ? e->expected : most);
         return MHD_YES;
     }
     e->handled = true;
@@ -303,8 +311,7 @@ void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **co
     tacit__caller_allow(http->callers, e->caller, 2 * tacit__http_timeout(http));
     settle(e);
     tacit__free_secret(e->body, e->capacity);
-    tacit__free_secret(e->request.data, e->request.data != NULL ? e->request.data_size : 0);
-    tacit__text_destroy(&e->request.answer);
+    tacit__request_clear(&e->request);
     tacit__free_secret(e, sizeof *e);
     atomic_fetch_sub(&http->requests, 1);
 }

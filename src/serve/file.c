@@ -45,7 +45,11 @@ tacit_status tacit_service_file_read(const char *path, tacit_service_file **out,
             (tacit_service_learner){.name = c->learners[i].name,
                                     .request = &c->learners[i].request,
                                     .monitor = c->learners[i].monitor,
-                                    .together = tacit__describe_together(&c->learners[i])};
+                                    .together = tacit__describe_together(&c->learners[i]),
+                                    .action_names = c->learners[i].action_names,
+                                    .context = c->learners[i].context.text,
+                                    .user_required = c->learners[i].user_required,
+                                    .log_decisions = c->learners[i].log_decisions};
     if (status != TACIT_OK) {
         tacit_service_file_destroy(f);
         return status;

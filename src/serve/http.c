@@ -26,7 +26,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "serve/http_inside.h"
+#include "serve/strict.h"
 
 /* A connection begins or ends. With TLS it holds the certificate of its time. */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
@@ -56,10 +58,44 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
         tacit__certificate_attach(certificate, info->tls_session);
 }
 
-/* The socket that is listened on; -1: not yet there. */
-static int listen_on(tacit_service *s, tacit_error *err)
+/* Where a daemon listens, and how much it takes. */
+typedef struct place {
+    const char *host;
+    uint64_t port, threads, connections, per_address, timeout;
+    bool admin;
+    char *url; /* of the service, 128 bytes: set when it is known */
+} place;
+
+static place public_place(tacit_service *s)
 {
     const tacit__service_config *c = &s->config;
+    return (place){.host = c->host,
+                   .port = c->port,
+                   .threads = c->threads,
+                   .connections = c->limits.connections,
+                   .per_address = c->limits.per_address,
+                   .timeout = c->limits.timeout,
+                   .url = s->url};
+}
+
+/* A thread and places of its own, so that health can be asked however many others hold on to the public ones. Stated choices: a
+ * few probes, a Prometheus and a browser at a time; none of them is slow. */
+static place admin_place(tacit_service *s)
+{
+    const tacit__service_config *c = &s->config;
+    enum { CONNECTIONS = 64, TIMEOUT = 5 };
+    return (place){.host = c->admin_host,
+                   .port = c->admin_port,
+                   .threads = 1,
+                   .connections = CONNECTIONS,
+                   .timeout = c->limits.timeout < TIMEOUT ? c->limits.timeout : TIMEOUT,
+                   .admin = true,
+                   .url = s->admin_url};
+}
+
+/* The socket that is listened on; -1: not yet there. */
+static int listen_on(const place *c, bool tls, tacit_error *err)
+{
     bool six = strchr(c->host, ':') != NULL;
     struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)c->port)};
     struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->port)};
@@ -83,8 +119,8 @@ static int listen_on(tacit_service *s, tacit_error *err)
     if (getsockname(fd, (struct sockaddr *)&bound, &length) == 0)
         port = ntohs(six ? ((struct sockaddr_in6 *)&bound)->sin6_port
                          : ((struct sockaddr_in *)&bound)->sin_port);
-    (void)snprintf(s->url, sizeof s->url, six ? "%s://[%s]:%u" : "%s://%s:%u",
-                   c->certificate != NULL ? "https" : "http", c->host, port);
+    (void)snprintf(c->url, sizeof((tacit_service *)NULL)->url, six ? "%s://[%s]:%u" : "%s://%s:%u",
+                   tls ? "https" : "http", c->host, port);
     return fd;
 }
 
@@ -97,16 +133,17 @@ static void free_http(struct tacit__http *http)
 }
 
 /* A daemon on a socket, which it owns if it could be started. The certificate is its own from now on; NULL: no TLS. */
-static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate,
-                          tacit_error *err)
+static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
+                          struct tacit__http **out, tacit_error *err)
 {
-    const tacit__service_config *c = &s->config;
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
     if (http == NULL) {
         tacit__certificate_give(certificate);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     http->service = s;
+    http->admin = c->admin;
+    http->timeout = c->timeout;
     http->certificate = certificate;
     (void)pthread_mutex_init(&http->lock, NULL);
     tacit_status status = tacit__callers_create(&http->callers, err);
@@ -127,20 +164,21 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     http->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, tacit__exchange_go_on, http, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->limits.connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->limits.per_address,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->limits.timeout,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)c->limits.header, MHD_OPTION_NOTIFY_COMPLETED,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->timeout,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)s->config.limits.header,
+        MHD_OPTION_UNESCAPE_CALLBACK, tacit__strict_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         tacit__exchange_end, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
         MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
     if (http->daemon == NULL) {
+        char needs[300];
         free_http(http);
-        return tacit__fail(
-            err, TACIT_SYSTEM,
-            tls ? "the server could not be started; can this libmicrohttpd speak TLS?"
-                : "the server could not be started");
+        return tacit__fail(err, TACIT_SYSTEM, "the server could not be started%s; it needs %llu %s",
+                           tls ? "; can this libmicrohttpd speak TLS?" : "",
+                           (unsigned long long)c->threads,
+                           tacit__thread_needs(needs, sizeof needs));
     }
-    s->http = http;
+    *out = http;
     return TACIT_OK;
 }
 
@@ -154,37 +192,56 @@ static tacit_status read_certificate(const tacit_service *s, tacit__certificate 
     return tacit__certificate_read(s->config.certificate, s->config.private_key, out, err);
 }
 
-tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
+static tacit_status start_at(tacit_service *s, const place *c, struct tacit__http **out,
+                             tacit_error *err)
 {
     tacit__certificate *certificate;
     tacit_status status = read_certificate(s, &certificate, err);
-    int fd = status == TACIT_OK ? listen_on(s, err) : -1;
+    int fd = status == TACIT_OK ? listen_on(c, certificate != NULL, err) : -1;
     if (status == TACIT_OK && fd < 0) {
         tacit__certificate_give(certificate);
         return TACIT_SYSTEM;
     }
     if (status == TACIT_OK)
-        status = start(s, fd, certificate, err);
+        status = start(s, fd, certificate, c, out, err);
     if (status != TACIT_OK && fd >= 0)
         (void)close(fd);
     return status;
 }
 
+tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
+{
+    const place open = public_place(s), admin = admin_place(s);
+    tacit_status status = start_at(s, &open, &s->http, err);
+    if (status == TACIT_OK && admin.host != NULL)
+        status = start_at(s, &admin, &s->admin, err);
+    return status;
+}
+
 /* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer than the time limit; what is
  * with the scribe, always, since it is on its way to the disk. */
-static void finish(const tacit_service *s, struct tacit__http *http)
+static void finish(struct tacit__http *http)
 {
     struct timespec start_time, nap = {.tv_nsec = 2000000};
     (void)clock_gettime(CLOCK_MONOTONIC, &start_time);
     atomic_store(&http->stage, LAST);
     while (atomic_load(&http->requests) > 0 &&
-           tacit__seconds_since(&start_time) < (double)s->config.limits.timeout)
+           tacit__seconds_since(&start_time) < (double)http->timeout)
         (void)nanosleep(&nap, NULL);
     atomic_store(&http->stage, OVER);
     while (atomic_load(&http->waiting) > 0)
         (void)nanosleep(&nap, NULL);
     MHD_stop_daemon(http->daemon);
     free_http(http);
+}
+
+static void change_certificate(struct tacit__http *http, tacit__certificate *certificate)
+{
+    pthread_mutex_lock(&http->lock);
+    tacit__certificate *old = http->certificate;
+    http->certificate = certificate;
+    pthread_mutex_unlock(&http->lock);
+    tacit__certificate_give(old);
 }
 
 /* One that does not work is not taken: it goes on with the one that did. */
@@ -194,24 +251,28 @@ tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
     tacit_status status = read_certificate(s, &certificate, err);
     if (status != TACIT_OK || certificate == NULL)
         return status;
-    pthread_mutex_lock(&s->http->lock);
-    tacit__certificate *old = s->http->certificate;
-    s->http->certificate = certificate;
-    pthread_mutex_unlock(&s->http->lock);
-    tacit__certificate_give(old);
+    if (s->admin != NULL)
+        change_certificate(s->admin, tacit__certificate_take(certificate));
+    change_certificate(s->http, certificate);
     return TACIT_OK;
+}
+
+static void stop(struct tacit__http *http)
+{
+    if (http == NULL)
+        return;
+    MHD_socket fd = MHD_quiesce_daemon(http->daemon);
+    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has ended */
+    if (fd != MHD_INVALID_SOCKET)
+        (void)shutdown(fd, SHUT_RDWR);
+    finish(http);
+    if (fd != MHD_INVALID_SOCKET)
+        (void)close(fd);
 }
 
 void tacit__http_stop(tacit_service *s)
 {
-    if (s->http == NULL)
-        return;
-    MHD_socket fd = MHD_quiesce_daemon(s->http->daemon);
-    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has ended */
-    if (fd != MHD_INVALID_SOCKET)
-        (void)shutdown(fd, SHUT_RDWR);
-    finish(s, s->http);
-    if (fd != MHD_INVALID_SOCKET)
-        (void)close(fd);
-    s->http = NULL;
+    stop(s->http); /* health can be asked until the last answer */
+    stop(s->admin);
+    s->http = s->admin = NULL;
 }

@@ -4,7 +4,7 @@
 
 #include <tacit/service.h>
 
-/* Listens as the configuration says; service->url is set. */
+/* Listens as the configuration says; service->url and, with an admin listener, service->admin_url are set. */
 TACIT_MUST_USE tacit_status tacit__http_start(tacit_service *service, tacit_error *err);
 /* With TLS: the certificate is read again, and used for connections from now on. */
 TACIT_MUST_USE tacit_status tacit__http_reload(tacit_service *service, tacit_error *err);

@@ -14,6 +14,8 @@
 
 struct tacit__http {
     struct MHD_Daemon *daemon;
+    bool admin;       /* it serves what only reads, and health */
+    uint64_t timeout; /* seconds */
     tacit_service *service;
     tacit__callers *callers;
     atomic_uint requests; /* begun and not answered */
@@ -36,7 +38,7 @@ static inline double tacit__seconds_since(const struct timespec *start)
 
 static inline uint64_t tacit__http_timeout(const struct tacit__http *http)
 {
-    return http->service->config.limits.timeout;
+    return http->timeout;
 }
 
 /* As libmicrohttpd calls them; cls is the struct tacit__http. */

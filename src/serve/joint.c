@@ -1,17 +1,24 @@
-/* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in serve/observe.c. */
+/* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in serve/observe.c.
+ *
+ * To decide is to read the billboard, which costs nobody any privacy: everybody gets an action, also who has taken part and who comes
+ * after the last user. Their answers say that nothing of it will be learned. */
 #include <string.h>
 
-#include "agents/outside.h"
 #include "base/json_text.h"
 #include "base/memory.h"
+#include "base/settings.h"
 #include "noise/seal.h"
 #include "serve/again.h"
+#include "serve/batch.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
+#include "serve/names.h"
+#include "serve/place.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-enum { MAX_USER = 256 };
+/* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not learn. */
+enum { MAX_USER = 256, CLOSED_SECONDS = 60 };
 
 /* --- What requests have in common --------------------------------------------------------------- */
 
@@ -23,16 +30,37 @@ static tacit__learner *choose(const tacit__body *b)
     tacit__request *r = b->request;
     if (!tacit__body_text(b, "learner", &has, name, sizeof name))
         return NULL;
-    tacit__learner *l = tacit__service_learner(r->service, has ? name : r->learner);
+    tacit__learner *l = tacit__service_choose(r, has ? name : NULL);
     if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            has ? "there is no such learner" : "which learner is meant?");
-    else if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
+        return NULL;
+    if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
         (void)tacit__refuse(r, 409, "local", "learner",
                             "this learner is local: devices act by the billboard and send reports");
     else
         return l;
     return NULL;
+}
+
+/* The user's id, of the body or the header, into id[MAX_USER + 1]. False: refused. */
+static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
+{
+    tacit__request *r = b->request;
+    if (!tacit__body_text(b, "user", has, id, MAX_USER + 1))
+        return false;
+    if (r->user == NULL && required && !*has)
+        return !tacit__refuse(r, 422, "missing", "user", "user is missing");
+    if (r->user == NULL)
+        return true;
+    const size_t length = strlen(r->user);
+    if (*has)
+        return !tacit__refuse(r, 422, "out_of_range", "user",
+                              "user is given twice: in the body and in the header Tacit-User");
+    if (length == 0 || length > MAX_USER)
+        return !tacit__refuse(r, 422, "out_of_range", "user",
+                              "the header Tacit-User must have 1 to %d bytes", MAX_USER);
+    memcpy(id, r->user, length + 1);
+    *has = true;
+    return true;
 }
 
 /* A new episode of this learner, or the one that this request has opened before. False: refused. */
@@ -41,17 +69,19 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     tacit__request *r = b->request;
     char user[MAX_USER + 1 + sizeof(int64_t)];
     bool has;
-    if (!tacit__body_text(b, "user", &has, user + sizeof(int64_t), MAX_USER + 1) ||
+    if (!read_user(b, tacit__learner_config_of(l)->user_required, &has, user + sizeof(int64_t)) ||
         !tacit__again_read(r, false, tacit__learner_id(l), NULL))
         return false;
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
                          .has_person = has,
                          .learner = tacit__learner_id(l),
-                         .opened = tacit__service_now()};
+                         .opened = tacit__clock_now(&r->service->clock)};
+    r->expires =
+        tacit__clock_wall(&r->service->clock, t->opened + (int64_t)r->service->config.expire);
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
-        tacit__random_bytes(t->episode, sizeof t->episode);
+        tacit__random_few(t->episode, sizeof t->episode);
     if (!has)
         return true;
     memcpy(user, &t->learner, sizeof t->learner);
@@ -62,26 +92,27 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     return true;
 }
 
-/* Whether the user has not taken part in another episode. False: refused. */
-static bool may_take_part(tacit__request *r, const tacit__ticket *t)
+/* Whether what comes of it will be learned, into the ticket: how many users came is public, and whether this user has taken part is
+ * told to nobody else. Who has returned once has done so for good. False: refused. */
+static bool foresee(tacit__request *r, tacit__ticket *t)
 {
-    bool has = false;
-    if (!t->has_person)
-        return true;
-    pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status =
-        tacit__vault_has_person(r->service->reader, t->learner, t->person, t->episode, &has, NULL);
-    pthread_mutex_unlock(&r->service->reader_lock);
-    if (status != TACIT_OK)
-        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
-    if (has)
-        return !tacit__refuse(r, 409, "taken_part", "user", "this user has taken part already");
+    bool returning = t->unlearned == TACIT__RETURNING;
+    if (t->has_person && !returning) {
+        tacit_status status = tacit__vault_has_person(tacit__service_read(r->service), t->learner,
+                                                      t->person, t->episode, &returning, NULL);
+        tacit__service_read_end(r->service);
+        if (status != TACIT_OK)
+            return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    }
+    t->unlearned = returning                           ? TACIT__RETURNING
+                   : tacit__learner_is_open(r->chosen) ? TACIT__LEARNED
+                                                       : TACIT__CLOSED;
     return true;
 }
 
 static bool is_expired(const tacit__request *r, const tacit__ticket *t)
 {
-    int64_t now = tacit__service_now(); /* a clock that went backwards makes nothing older */
+    int64_t now = tacit__clock_now(&r->service->clock); /* a crash may have set it back a little */
     return now > t->opened && (uint64_t)(now - t->opened) > r->service->config.expire;
 }
 
@@ -93,81 +124,46 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
                             "the learner of this episode is not served");
     else if (is_expired(r, t))
         (void)tacit__refuse(r, 410, "expired", NULL, "the episode is too old");
-    else
+    else if (tacit__service_may_use(r, l))
         return l;
     return NULL;
 }
 
-bool tacit__joint_read_place(const tacit__body *b, const tacit__learner_config *c, bool next,
-                             bool *has, uint32_t *state, double **features)
+bool tacit__joint_is_closed(tacit__request *r)
 {
-    const char *state_key = next ? "next_state" : "state",
-               *context_key = next ? "next_context" : "context";
-    tacit__request *r = b->request;
-    bool numbered = c->per_user == 0;
-    if (tacit__body_get(b, numbered ? context_key : state_key) != NULL)
-        return !tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
-                              numbered ? "this learner has numbered states"
-                                       : "this learner has contexts, not states");
-    const bool clip = c->request.outside == TACIT_OUTSIDE_CLIP;
-    if (numbered && clip)
-        return tacit__body_index(b, state_key, c->request.n_states, has, state, &r->outside);
-    if (numbered) {
-        uint64_t number = 0;
-        if (!tacit__body_count(b, state_key, c->request.n_states, has, &number))
-            return false;
-        *state = (uint32_t)number;
-        return true;
-    }
-    double *x = tacit__alloc(c->per_user, sizeof *x);
-    if (x == NULL)
-        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
-    bool given = true;
-    bool good = tacit__body_reals(b, context_key, c->per_user, has, x);
-    if (has != NULL)
-        given = *has;
-    if (good && given && clip) {
-        const tacit__domain domain = tacit__domain_of(&c->request);
-        r->outside = tacit__domain_cut_features(&domain, x) || r->outside;
-    } else if (good && given && !tacit__known_allows(&c->known, &c->request, x)) {
-        good = !(c->known.simplex
-                     ? tacit__refuse(r, 422, "out_of_range", context_key,
-                                     "%s must have features that are not negative and sum to 1 "
-                                     "for each action",
-                                     context_key)
-                     : tacit__refuse(r, 422, "out_of_range", context_key,
-                                     "%s must have features of norm at most %g for each action",
-                                     context_key, c->known.bound));
-    }
-    if (!good || !given) {
-        tacit__free_secret(x, c->per_user * sizeof *x);
-        return good;
-    }
-    *features = x;
-    return true;
+    const char *why;
+    const char *code = tacit__learner_closed(r->chosen, &why);
+    if (code == NULL)
+        return false;
+    r->retry_after = CLOSED_SECONDS;
+    return tacit__refuse(r, 503, code, NULL, "%s", why);
 }
 
 /* --- Opening and deciding ----------------------------------------------------------------------- */
+
+const char *tacit__joint_learned(bool learned)
+{
+    return learned ? "" : ",\"learned\":false";
+}
 
 static void answer_open(tacit__request *r)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     r->status = 201;
     tacit__text_put(&r->answer, "{\"episode\":\"");
-    tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, &r->answer);
-    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld}",
-                      c->name, c->request.horizon,
-                      (long long)r->ticket.opened + (long long)r->service->config.expire);
+    tacit__ticket_write(r->service->key_ticket, &r->ticket, NULL, r->keyed, &r->answer);
+    tacit__text_print(&r->answer, "\",\"learner\":\"%s\",\"horizon\":%zu,\"expires\":%lld%s}",
+                      c->name, c->request.horizon, (long long)r->expires,
+                      tacit__joint_learned(r->ticket.unlearned == TACIT__LEARNED));
 }
 
 bool tacit__handle_open(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL ||
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL ||
         !begin_episode(&b, r->chosen, &r->ticket) || !tacit__again_recall(r, &r->ticket, &found) ||
-        (!found && !may_take_part(r, &r->ticket)))
+        (!found && !foresee(r, &r->ticket)))
         return true;
     if (r->keyed && !found) {
         tacit__again_post(r, answer_open);
@@ -197,15 +193,31 @@ static bool decide(tacit__request *r)
 static void answer_decision(tacit__request *r)
 {
     tacit__ticket *t = &r->ticket;
+    const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
+    uint8_t *place = NULL;
     t->kind = TACIT__TICKET_DECISION;
-    t->n_features = (uint32_t)tacit__learner_config_of(r->chosen)->per_user;
+    t->packed = c->chosen_only && !c->log_decisions; /* the record has all actions' features */
+    t->n_features = (uint32_t)(t->packed ? c->known.features : c->per_user);
+    if (c->log_decisions) {
+        place = r->data;
+    } else if (c->per_user > 0) {
+        place = r->data + c->per_user * sizeof(double);
+        tacit__place_pack(c, (const double *)(void *)r->data, t->action, place);
+    }
     r->status = 200;
-    tacit__text_print(&r->answer, "{\"action\":%lu,\"probability\":", (unsigned long)t->action);
+    tacit__text_put(&r->answer, "{\"action\":");
+    tacit__names_put_action(c, t->action, &r->answer);
+    tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
-    tacit__text_print(&r->answer, ",\"version\":%llu,\"step\":%lu,\"decision\":\"",
-                      (unsigned long long)t->version, (unsigned long)t->step);
-    tacit__ticket_write(r->service->key_ticket, t, (const double *)(void *)r->data, &r->answer);
-    tacit__text_put(&r->answer, r->outside ? "\",\"outside\":true}" : "\"}");
+    tacit__text_put(&r->answer, ",\"version\":");
+    tacit__text_count(&r->answer, t->version);
+    tacit__text_put(&r->answer, ",\"step\":");
+    tacit__text_count(&r->answer, t->step);
+    tacit__text_put(&r->answer, ",\"decision\":\"");
+    tacit__ticket_write(r->service->key_ticket, t, place, r->keyed, &r->answer);
+    tacit__text_put(&r->answer, "\"");
+    tacit__text_put(&r->answer, tacit__joint_learned(t->unlearned == TACIT__LEARNED));
+    tacit__text_put(&r->answer, r->outside ? ",\"outside\":true}" : "}");
 }
 
 /* The end of both ways to decide: what is kept under a key is answered when it is on disk. */
@@ -226,10 +238,10 @@ static bool take_place(tacit__request *r, const tacit__body *b)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     double *features = NULL;
-    if (!tacit__joint_read_place(b, c, false, NULL, &r->ticket.state, &features))
+    if (!tacit__place_read(b, c, false, NULL, &r->ticket.state, &features))
         return false;
     r->data = (uint8_t *)features;
-    r->data_size = features != NULL ? c->per_user * sizeof *features : 0;
+    r->data_size = features != NULL ? tacit__place_room(c) : 0;
     return true;
 }
 
@@ -240,16 +252,21 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     uint8_t *data = NULL;
     size_t size = 0;
     bool seen = false;
-    pthread_mutex_lock(&r->service->reader_lock);
-    tacit_status status =
-        tacit__vault_held(r->service->reader, t->learner, t->episode, &data, &size, &seen, NULL);
-    pthread_mutex_unlock(&r->service->reader_lock);
+    tacit_status status = tacit__vault_held(tacit__service_read(r->service), t->learner, t->episode,
+                                            &data, &size, &seen, NULL);
+    tacit__service_read_end(r->service);
     *n = 0;
-    if (status == TACIT_OK && size == tacit__episode_size(c)) {
-        tacit__episode e = tacit__episode_view(c, data);
+    const size_t own = tacit__episode_size(c);
+    uint8_t *bytes = status == TACIT_OK && size > 0 ? tacit__alloc(own, 1) : NULL;
+    bool lacks = status == TACIT_OK && size > 0 && bytes == NULL;
+    if (bytes != NULL && tacit__episode_read(c, data, size, bytes)) {
+        tacit__episode e = tacit__episode_view(c, bytes);
         *n = tacit__episode_length(&e);
     }
+    tacit__free_secret(bytes, bytes != NULL ? own : 0);
     tacit__free_secret(data, size);
+    if (lacks)
+        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
     if (status != TACIT_OK)
         return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
     if (seen || *n == c->request.horizon)
@@ -257,22 +274,41 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     return true;
 }
 
+/* The step that is meant, of the body or the query. False: refused. */
+static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool *has,
+                      uint64_t *step)
+{
+    tacit__request *r = b->request;
+    if (!tacit__body_count(b, "step", c->request.horizon, has, step))
+        return false;
+    if (*has || r->step == NULL)
+        return true;
+    *has = true;
+    int64_t number = -1;
+    if (tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
+        (uint64_t)number < c->request.horizon) {
+        *step = (uint64_t)number;
+        return true;
+    }
+    return !tacit__refuse(r, 422, "out_of_range", "step",
+                          "step must be a whole number from 0 to %zu", c->request.horizon - 1);
+}
+
 bool tacit__handle_decide(tacit__request *r)
 {
-    static const char *const keys[] = {"state", "context", "step", NULL};
     tacit__body b;
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                             r->path_id_length, t, NULL))
         return tacit__refuse(r, 404, "no_episode", NULL, "there is no such episode");
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint64_t step = 0;
     bool has_step, found;
-    if (!tacit__body_count(&b, "step", c->request.horizon, &has_step, &step) ||
-        !take_place(r, &b) || !tacit__again_read(r, false, t->learner, t->episode) ||
-        !tacit__again_recall(r, t, &found))
+    if (!read_step(&b, c, &has_step, &step) || !take_place(r, &b) ||
+        !tacit__again_read(r, false, t->learner, t->episode) ||
+        !tacit__again_recall(r, t, &found) || (!found && !foresee(r, t)))
         return true;
     size_t steps = (size_t)step;
     if (!found && !has_step && c->request.horizon > 1 && !count_steps(r, t, c, &steps))
@@ -282,18 +318,22 @@ bool tacit__handle_decide(tacit__request *r)
     return answer_or_keep(r, found);
 }
 
-bool tacit__handle_decide_once(tacit__request *r)
+static bool decide_once(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "user", "state", "context", NULL};
     tacit__body b;
     bool found;
-    if (!tacit__body_open(r, keys, &b) || (r->chosen = choose(&b)) == NULL)
+    if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.horizon != 1)
         return tacit__refuse(r, 409, "episodes", "learner",
                              "this learner has episodes of several steps: open one first");
     if (!begin_episode(&b, r->chosen, &r->ticket) || !take_place(r, &b) ||
-        !tacit__again_recall(r, &r->ticket, &found) || (!found && !may_take_part(r, &r->ticket)))
+        !tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
         return true;
     return answer_or_keep(r, found);
+}
+
+bool tacit__handle_decide_once(tacit__request *r)
+{
+    return tacit__batch_handle(r, decide_once);
 }

@@ -1,10 +1,11 @@
-/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in learner_state.c.
+/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in learner_disk.c.
  *
- * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it saves. So while one
- * transaction is being synced, the next users gather, and a busy learner syncs rarely. What is computed depends on the order of
+ * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it shows what it has. So
+ * while one transaction is being synced, the next users gather, and a busy learner syncs rarely. What is computed depends on the order of
  * the inputs only, never on where batches end: `plan` follows after every plan_every users, not after every batch. */
 #include "serve/learner.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "agents/agent.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "serve/episode.h"
 #include "serve/learner_inside.h"
 
@@ -46,6 +48,28 @@ static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
             tacit__ledger_label(ledgers[i], key);
 }
 
+static tacit_status learn_episode(tacit__learner *l, const uint8_t *data, size_t size,
+                                  tacit_error *err)
+{
+    const tacit__learner_config *c = l->config;
+    const size_t own = (tacit__episode_size(c) + 7) / 8, room = c->chosen_only ? c->per_user : 0;
+    double *bytes = tacit__alloc(own + room, sizeof *bytes);
+    tacit_status status = TACIT_OK;
+    if (bytes == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (!tacit__episode_read(c, data, size, bytes)) {
+        status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
+    } else {
+        tacit__episode e = tacit__episode_view(c, bytes);
+        tacit_trajectory t = tacit__episode_trajectory(&e, bytes + own);
+        status = tacit_agent_learn(l->agent, &t, err);
+        if (status == TACIT_OK && l->monitor != NULL)
+            status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
+    }
+    tacit__free_secret(bytes, (own + room) * sizeof *bytes);
+    return status;
+}
+
 static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES],
                               uint8_t *data, size_t size, tacit_error *err)
 {
@@ -54,59 +78,73 @@ static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_
     pthread_mutex_lock(&l->agent_lock);
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL) {
         status = absorb(l, data, size, err);
-    } else if (size != tacit__episode_size(c)) {
-        status = tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
     } else {
-        tacit__episode e = tacit__episode_view(c, data);
-        tacit_trajectory t = tacit__episode_trajectory(&e);
         label(l, key);
-        status = tacit_agent_learn(l->agent, &t, err);
-        if (status == TACIT_OK && l->monitor != NULL)
-            status = tacit__monitor_add(l->monitor, tacit__episode_mean(&e), err);
+        status = learn_episode(l, data, size, err);
     }
     pthread_mutex_unlock(&l->agent_lock);
     return status;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-/* Takes some inputs; *n is how many. A user who was acknowledged counts: the learner takes everybody in the order in which they were
+/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the order in which they were
  * accepted, and passes nobody over, for then one user's data would decide the place of all who come after them. There is
  * nothing in a user's data that an agent which clips could refuse (docs/why/counting.md); what fails is memory, the store,
  * damage to it, or a budget that was spent elsewhere. Then the learner stops before this user, whoever it is. */
+static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
+{
+    uint8_t *data, key[TACIT__VAULT_KEY];
+    size_t size;
+    int64_t number;
+    tacit_status status =
+        tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, key, &data, &size, err);
+    *found = status == TACIT_OK && size > 0;
+    if (!*found)
+        return status;
+    status = take_user(l, key, data, size, err);
+    tacit__free_secret(data, size);
+    if (status != TACIT_OK)
+        return status;
+    if (l->row.users == l->kept)
+        l->unkept_since = tacit__learner_now();
+    l->input_size = size;
+    l->row.taken = number;
+    l->row.users++;
+    tacit_billboard board;
+    return l->row.users % l->config->plan_every == 0 ? tacit_agent_plan(l->agent, &board, err)
+                                                     : TACIT_OK;
+}
+
+/* Takes some inputs; *n is how many. */
 static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
-    double start = now_ms();
+    const double start = tacit__learner_now();
     tacit_status status = TACIT_OK;
-    for (*n = 0;
-         *n < BATCH_USERS && l->n_points < TACIT__LEARNER_POINTS && now_ms() - start < BATCH_MS;
+    for (*n = 0; *n < BATCH_USERS && l->n_points < TACIT__LEARNER_POINTS &&
+                 tacit__learner_now() - start < BATCH_MS;
          ++*n) {
-        uint8_t *data, key[TACIT__VAULT_KEY];
-        size_t size;
-        int64_t number;
-        status =
-            tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, key, &data, &size, err);
-        if (status != TACIT_OK || size == 0)
+        bool found = false;
+        status = take_next(l, &found, err);
+        if (status != TACIT_OK || !found)
             break;
-        status = take_user(l, key, data, size, err);
-        tacit__free_secret(data, size);
+        l->news = true;
+        status = tacit__learner_note(l, err);
         if (status != TACIT_OK)
             break;
-        l->row.taken = number;
-        l->row.users++;
-        l->dirty = true;
-        tacit_billboard board;
-        if (l->row.users % l->config->plan_every == 0)
-            status = tacit_agent_plan(l->agent, &board, err);
-        if (status == TACIT_OK)
-            status = tacit__learner_note(l, err);
-        if (status != TACIT_OK)
-            break;
+    }
+    return status;
+}
+
+/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same numbers. */
+static tacit_status catch_up(tacit__learner *l, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    for (bool found = true; status == TACIT_OK && l->row.users < l->row.shown;) {
+        status = take_next(l, &found, err);
+        if (status == TACIT_OK && !found)
+            status = tacit__fail(err, TACIT_CORRUPT,
+                                 "the store has not all users that learner %.80s has shown: "
+                                 "something was removed; put back the file as it was",
+                                 l->config->name);
     }
     return status;
 }
@@ -121,7 +159,7 @@ static bool wait_ms(tacit__learner *l, long ms)
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&l->lock);
     if (!l->stop)
-        (void)pthread_cond_timedwait(&l->news, &l->lock, &until);
+        (void)pthread_cond_timedwait(&l->news_came, &l->lock, &until);
     bool go_on = !l->stop;
     pthread_mutex_unlock(&l->lock);
     return go_on;
@@ -137,35 +175,90 @@ static void say_failed(const tacit__learner *l, tacit_status status)
         l->log(l->log_context, line);
 }
 
+/* Shows what was taken. What was learned stays learned: a store that is full now may have room later. Noise is not drawn again. */
+static tacit_status show(tacit__learner *l, tacit_error *err)
+{
+    tacit_status status;
+    while ((status = tacit__learner_show(l, err)) == TACIT_SYSTEM && wait_ms(l, RETRY_MS))
+        ;
+    return status;
+}
+
+/* A batch, and what is due of all before it. */
+static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
+{
+    tacit_status status = take_batch(l, n, err);
+    if (status == TACIT_OK && l->news)
+        status = show(l, err);
+    if (status == TACIT_OK && tacit__learner_due(l) <= tacit__learner_now())
+        status = tacit__learner_checkpoint(l, err);
+    if (status == TACIT_OK && l->has_leftover)
+        status = tacit__learner_drop_inputs(l, err);
+    return status;
+}
+
+/* Until there are inputs, or a checkpoint is due. False: the learner is to stop. */
+static bool await_inputs(tacit__learner *l)
+{
+    const double due = tacit__learner_due(l);
+    struct timespec until = {0};
+    if (isfinite(due)) {
+        until.tv_sec = (time_t)(due / 1e3);
+        until.tv_nsec = (long)(1e6 * fmod(due, 1e3));
+    }
+    pthread_mutex_lock(&l->lock);
+    for (bool over = false; !l->more && !l->stop && !over;) {
+        if (isfinite(due))
+            over = pthread_cond_timedwait(&l->news_came, &l->lock, &until) == ETIMEDOUT;
+        else
+            (void)pthread_cond_wait(&l->news_came, &l->lock);
+    }
+    l->more = false;
+    bool go_on = !l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return go_on;
+}
+
+static bool is_stopped(tacit__learner *l)
+{
+    pthread_mutex_lock(&l->lock);
+    bool stop = l->stop;
+    pthread_mutex_unlock(&l->lock);
+    return stop;
+}
+
+/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not in the one before. */
+static bool finish(tacit__learner *l, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (l->kept < l->row.users)
+        status = tacit__learner_checkpoint(l, err);
+    if (status == TACIT_OK && l->has_leftover)
+        status = tacit__learner_drop_inputs(l, err);
+    return status == TACIT_OK;
+}
+
 static void *learn(void *context)
 {
     tacit__learner *l = context;
+    tacit_error err = {0};
     for (bool go_on = true; go_on;) {
-        tacit_error err = {0};
         size_t n = 0;
-        tacit_status status = take_batch(l, &n, &err);
-        if (status == TACIT_OK && l->dirty)
-            /* What was learned stays learned; a store that is full now may have room later. Noise is not drawn again. */
-            while ((status = tacit__learner_keep(l, &err)) == TACIT_SYSTEM &&
-                   (go_on = wait_ms(l, RETRY_MS)))
-                ;
+        tacit_status status = work(l, &n, &err);
         if (status != TACIT_OK &&
             status != TACIT_SYSTEM) { /* e.g. no memory: it decides, but learns no more */
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
             pthread_mutex_unlock(&l->lock);
             say_failed(l, status);
-            break;
+            return NULL;
         }
-        if (status == TACIT_SYSTEM)
-            go_on = wait_ms(l, RETRY_MS);
-        pthread_mutex_lock(&l->lock);
-        while (n == 0 && !l->more && !l->stop)
-            pthread_cond_wait(&l->news, &l->lock);
-        l->more = false;
-        go_on = go_on && !l->stop;
-        pthread_mutex_unlock(&l->lock);
+        go_on = status == TACIT_SYSTEM ? wait_ms(l, RETRY_MS)
+                : n > 0                ? !is_stopped(l)
+                                       : await_inputs(l);
     }
+    if (!l->news && !finish(l, &err) && l->log != NULL)
+        l->log(l->log_context, err.message);
     return NULL;
 }
 
@@ -185,7 +278,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
     (void)pthread_condattr_init(&steady);
     (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&l->news, &steady);
+    (void)pthread_cond_init(&l->news_came, &steady);
     (void)pthread_condattr_destroy(&steady);
     tacit_status status = tacit__learner_restore(l, vault, err);
     if (status == TACIT_OK)
@@ -210,13 +303,19 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
 
 tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, tacit_error *err)
 {
+    tacit__board *board = NULL;
     l->scribe = scribe;
+    tacit_status status = catch_up(l, err);
+    if (status == TACIT_OK)
+        status = tacit__learner_make_board(l, &board, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__learner_publish(l, board);
     if (l->figures.closed)
         return TACIT_OK;
-    if (pthread_create(&l->thread, NULL, learn, l) != 0)
-        return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
-    l->started = true;
-    return TACIT_OK;
+    status = tacit__thread_start(&l->thread, learn, l, err);
+    l->started = status == TACIT_OK;
+    return status;
 }
 
 void tacit__learner_destroy(tacit__learner *l)
@@ -226,7 +325,7 @@ void tacit__learner_destroy(tacit__learner *l)
     if (l->started) {
         pthread_mutex_lock(&l->lock);
         l->stop = true;
-        pthread_cond_signal(&l->news);
+        pthread_cond_signal(&l->news_came);
         pthread_mutex_unlock(&l->lock);
         (void)pthread_join(l->thread, NULL);
     }
@@ -235,7 +334,7 @@ void tacit__learner_destroy(tacit__learner *l)
     tacit_agent_destroy(l->agent);
     tacit__monitor_destroy(l->monitor);
     tacit__free_secret(l->state, l->state_capacity);
-    (void)pthread_cond_destroy(&l->news);
+    (void)pthread_cond_destroy(&l->news_came);
     (void)pthread_mutex_destroy(&l->lock);
     (void)pthread_mutex_destroy(&l->agent_lock);
     tacit__free(l);
@@ -245,7 +344,7 @@ void tacit__learner_wake(tacit__learner *l)
 {
     pthread_mutex_lock(&l->lock);
     l->more = true;
-    pthread_cond_signal(&l->news);
+    pthread_cond_signal(&l->news_came);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -294,6 +393,20 @@ tacit__learner_figures tacit__learner_look(tacit__learner *l)
     tacit__learner_figures figures = l->figures;
     pthread_mutex_unlock(&l->lock);
     return figures;
+}
+
+const char *tacit__learner_closed(const tacit__learner *l, const char **why)
+{
+    if (!l->figures.closed) /* set when it was made */
+        return NULL;
+    *why = tacit__standing_reason(l->figures.closed);
+    return tacit__standing_name(l->figures.closed);
+}
+
+bool tacit__learner_is_open(tacit__learner *l)
+{
+    tacit__learner_figures figures = tacit__learner_look(l);
+    return !figures.closed && figures.accepted < figures.limit;
 }
 
 const tacit_plan *tacit__learner_plan(const tacit__learner *l)

@@ -1,9 +1,8 @@
 /* A learner of the service: an agent with a thread of its own, which takes the users of the vault one after the other in the order
  * in which they were acknowledged, and a billboard that requests read.
  *
- * Nothing is published before it is on disk: the agent's state (the private sums and their noise keys included), the ledger and
- * the end of the inputs that are in it are one transaction, and only then the new billboard is put up. After a crash the
- * inputs after the last transaction are taken again, in the same order, with the same keyed noise: the same numbers come out.
+ * A billboard is put up when the ledger on disk has what passed for it, and the disk has what gives the same numbers again: a state
+ * of before, and the inputs since. After a crash these inputs are taken again, in the same order, with the same keyed noise.
  * docs/why/service.md has the argument. */
 #ifndef TACIT_SERVE_LEARNER_H
 #define TACIT_SERVE_LEARNER_H
@@ -18,10 +17,10 @@ typedef struct tacit__learner tacit__learner;
 
 typedef struct tacit__learner_setting {
     const tacit__learner_config *config;
-    const char *store;  /* for a reading connection of its own */
-    const uint8_t *key; /* of the vault; used during creation only */
-    const char *closed; /* why it must not learn; NULL: it may */
-    tacit_log_fn *log;  /* or NULL; hears, from its thread, that it cannot go on */
+    const char *store;      /* for a reading connection of its own */
+    const uint8_t *key;     /* of the vault; used during creation only */
+    tacit__standing closed; /* of the store: why it must not learn; FINE: it may */
+    tacit_log_fn *log;      /* or NULL; hears, from its thread, that it cannot go on */
     void *log_context;
 } tacit__learner_setting;
 
@@ -30,7 +29,8 @@ typedef struct tacit__learner_setting {
 TACIT_MUST_USE tacit_status tacit__learner_create(const tacit__learner_setting *setting,
                                                   tacit__vault *vault, tacit__learner **out,
                                                   tacit_error *err);
-/* From now on it learns; what it has learned is written by the scribe, which must outlive it. */
+/* Takes again what had been shown before the last end and is not in the state; from then on it learns. What it has learned is
+ * written by the scribe, which must outlive it. CORRUPT: users that had been shown are missing. */
 TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner, tacit__scribe *scribe,
                                                  tacit_error *err);
 /* Finishes the users that it has begun with. Accepts NULL. */
@@ -53,12 +53,17 @@ TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner,
 /* Figures that anybody may see; as they are on disk. */
 typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
-    const char *closed;  /* why it must not learn; NULL: it may */
-    bool failed;         /* it does not learn any more: something went wrong */
-    double reward;       /* released mean so far; NaN: none */
-    double reward_error; /* its standard deviation */
+    tacit__standing closed; /* of the store: why it must not learn; FINE: it may */
+    bool failed;            /* it does not learn any more: something went wrong */
+    double reward;          /* released mean so far; NaN: none */
+    double reward_error;    /* its standard deviation */
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_look(tacit__learner *learner);
+
+/* Why it takes nothing from anybody, as an error's code and a sentence; NULL: it does. */
+const char *tacit__learner_closed(const tacit__learner *learner, const char **why);
+/* Whether one more user would be learned from: it is not closed, and has not had all its users. */
+bool tacit__learner_is_open(tacit__learner *learner);
 
 /* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */
 const tacit_plan *tacit__learner_plan(const tacit__learner *learner);

@@ -1,4 +1,5 @@
-/* The inside of a learner, shared by learner.c, which has the thread, and learner_state.c, which has what is on disk. */
+/* The inside of a learner, shared by learner.c, which has the thread, learner_state.c, which has its state, and learner_disk.c, which
+ * has when it goes to disk. */
 #ifndef TACIT_SERVE_LEARNER_INSIDE_H
 #define TACIT_SERVE_LEARNER_INSIDE_H
 
@@ -18,10 +19,16 @@ struct tacit__learner {
     tacit__vault *reader; /* of inputs; the thread's */
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */
-    tacit__vault_learner row; /* the thread's; ahead of the disk within a batch */
-    bool dirty;               /* something was taken that is not on disk */
-    uint64_t next_point;      /* users at the next point of the history */
-    size_t n_points;          /* taken, not on disk */
+    tacit__vault_learner row; /* the thread's: users and taken are ahead of the disk */
+    bool news;                /* something was taken that is not shown */
+    uint64_t kept;            /* users in the state on disk */
+    bool has_leftover;        /* inputs may be on disk that the state there has */
+    size_t input_size;        /* bytes of the last one */
+    double unkept_since;      /* ms: when the first one was taken who is not in that state */
+    double kept_at;           /* ms: when it was written, and how long that took */
+    double keep_cost;
+    uint64_t next_point; /* users at the next point of the history */
+    size_t n_points;     /* taken, not on disk */
     tacit__vault_point points[TACIT__LEARNER_POINTS];
     uint8_t *state; /* scratch for saving */
     size_t state_size, state_capacity;
@@ -29,7 +36,7 @@ struct tacit__learner {
     bool started;
 
     pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t news;
+    pthread_cond_t news_came;
     bool stop, more;
     tacit__board *board;
     tacit__learner_figures figures;
@@ -40,7 +47,12 @@ struct tacit__learner {
 TACIT_MUST_USE tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault,
                                                    tacit_error *err);
 
-/* The board of the state that was saved last. */
+/* The state as bytes, into l->state; and how many there are. */
+TACIT_MUST_USE tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size,
+                                                      tacit_error *err);
+
+/* The board of the last plan. */
 TACIT_MUST_USE tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out,
                                                       tacit_error *err);
 
@@ -51,7 +63,17 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board);
  * nothing but their number, so curves look alike whether users came one by one or in a burst. */
 TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err);
 
-/* State, ledger, points and inputs on disk; then, and only then, the board. */
-TACIT_MUST_USE tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err);
+/* Users at the first point after so many. */
+uint64_t tacit__learner_point_after(uint64_t users);
+
+/* Ledger and points on disk, and the state if it is small; then, and only then, the board. */
+TACIT_MUST_USE tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err);
+
+/* Milliseconds of a steady clock; and when the next checkpoint is due, HUGE_VAL: never. */
+double tacit__learner_now(void);
+double tacit__learner_due(const tacit__learner *l);
+/* The state on disk; all that was taken must have been shown. The inputs in it are then to be dropped. */
+TACIT_MUST_USE tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err);
 
 #endif

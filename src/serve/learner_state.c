@@ -1,30 +1,46 @@
-/* What a learner has on disk, and what it shows of it: the state as bytes, the board made of it, the transaction that keeps
- * the two in step, and the way back after a start. See serve/learner.h.
+/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h; when what goes to disk is
+ * in learner_disk.c.
  *
  * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one. Beside it is a
  * fingerprint of the settings: a learner is restored only with those that it promised its users.
  *
- * An agent whose billboard has no table is shown by a second one, loaded from these very bytes: requests ask it while the
- * first one learns. */
-#include <math.h>
+ * An agent whose billboard has no table is shown by a second one, which requests ask while the first one learns: a snapshot or,
+ * where the family has none, one that is loaded from these very bytes. It is made anew when the version is new. */
 #include <string.h>
 
 #include "agents/agent.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "serve/episode.h"
 #include "serve/learner_inside.h"
-
-enum { MAX_LINES = 64 };
+#include "serve/names.h"
+#include "serve/room.h"
 
 /* --- The whole state as bytes: sizes, agent, monitor -------------------------------------------- */
 
-static tacit_status save_state(tacit__learner *l, tacit_error *err)
+static tacit_status measure(const tacit__learner *l, size_t *agent, size_t *monitor,
+                            tacit_error *err)
+{
+    *monitor = 0;
+    tacit_status status = tacit_agent_save(l->agent, NULL, agent, err);
+    if (status == TACIT_OK && l->monitor != NULL)
+        status = tacit__monitor_save(l->monitor, NULL, monitor, err);
+    return status;
+}
+
+tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, tacit_error *err)
 {
     size_t agent = 0, monitor = 0;
-    tacit_status status = tacit_agent_save(l->agent, NULL, &agent, err);
-    if (status == TACIT_OK && l->monitor != NULL)
-        status = tacit__monitor_save(l->monitor, NULL, &monitor, err);
+    tacit_status status = measure(l, &agent, &monitor, err);
+    *size = sizeof(uint64_t) + agent + monitor;
+    return status;
+}
+
+tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
+{
+    size_t agent = 0, monitor = 0;
+    tacit_status status = measure(l, &agent, &monitor, err);
     if (status != TACIT_OK)
         return status;
     size_t needed = sizeof(uint64_t) + agent + monitor;
@@ -103,23 +119,45 @@ static tacit_status create_monitor(const tacit__learner_config *c, tacit__monito
 
 /* --- Publication -------------------------------------------------------------------------------- */
 
+static tacit_status load_second(tacit__learner *l, tacit_agent **out, tacit_error *err)
+{
+    tacit_agent *second = NULL;
+    size_t size = 0;
+    tacit_status status = tacit__learner_save(l, err);
+    if (status == TACIT_OK)
+        status = split_state(l->state, l->state_size, &size, err);
+    if (status == TACIT_OK)
+        status = create_agent(l->config, &second, err);
+    if (status == TACIT_OK)
+        status = tacit_agent_load(second, l->state + sizeof(uint64_t), size, err);
+    if (status != TACIT_OK) {
+        tacit_agent_destroy(second);
+        return status;
+    }
+    *out = second;
+    return TACIT_OK;
+}
+
+static tacit_status make_shadow(tacit__learner *l, uint64_t version, tacit__shadow **out,
+                                tacit_error *err)
+{
+    if (l->board != NULL && tacit__board_look(l->board)->version == version &&
+        (*out = tacit__board_shadow(l->board)) != NULL)
+        return TACIT_OK;
+    tacit_agent *agent = NULL;
+    tacit_status status = tacit__agent_snapshot(l->agent, &agent, err);
+    if (status == TACIT_UNSUPPORTED)
+        status = load_second(l, &agent, err);
+    return status == TACIT_OK ? tacit__shadow_create(agent, out, err) : status;
+}
+
 tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out, tacit_error *err)
 {
     tacit_billboard look;
-    tacit_agent *shadow = NULL;
+    tacit__shadow *shadow = NULL;
     tacit_status status = tacit_agent_billboard(l->agent, &look, err);
-    if (status == TACIT_OK && look.policy == NULL && look.mixed == NULL) {
-        size_t size = 0;
-        status = split_state(l->state, l->state_size, &size, err);
-        if (status == TACIT_OK)
-            status = create_agent(l->config, &shadow, err);
-        if (status == TACIT_OK)
-            status = tacit_agent_load(shadow, l->state + sizeof(uint64_t), size, err);
-        if (status != TACIT_OK) {
-            tacit_agent_destroy(shadow);
-            return status;
-        }
-    }
+    if (status == TACIT_OK && look.policy == NULL && look.mixed == NULL)
+        status = make_shadow(l, look.version, &shadow, err);
     if (status == TACIT_OK)
         status = tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
     return status;
@@ -138,86 +176,6 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
     tacit__board_give(old);
 }
 
-/* --- Transactions ------------------------------------------------------------------------------- */
-
-typedef struct keeping {
-    tacit__job job;
-    tacit__learner *learner;
-    tacit__vault_line lines[MAX_LINES];
-    size_t n_lines;
-} keeping;
-
-static void add_lines(keeping *k, const tacit_ledger *ledger)
-{
-    if (ledger == NULL)
-        return;
-    const tacit_plan *plan = tacit_ledger_plan(ledger);
-    for (size_t i = 0; i < tacit_plan_size(plan) && k->n_lines < MAX_LINES; i++)
-        k->lines[k->n_lines++] = (tacit__vault_line){.release = tacit_plan_release(plan, i)->name,
-                                                     .declared = tacit_plan_release(plan, i)->steps,
-                                                     .passed = tacit_ledger_passed(ledger, i)};
-}
-
-static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
-{
-    keeping *k = (keeping *)job;
-    tacit__learner *l = k->learner;
-    tacit_status status =
-        tacit__vault_keep(vault, &l->row, l->state, l->state_size, k->lines, k->n_lines, err);
-    for (size_t i = 0; status == TACIT_OK && i < l->n_points; i++)
-        status = tacit__vault_note(vault, l->row.id, &l->points[i], err);
-    return status;
-}
-
-/* Every user at first, then in steps of 2 %. */
-static uint64_t point_after(uint64_t users)
-{
-    uint64_t point = 1;
-    while (point <= users && point <= UINT64_MAX / 2) /* users may be anything in a damaged store */
-        point += point / 50 + 1;
-    return point;
-}
-
-tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
-{
-    if (l->row.users < l->next_point && l->row.users < l->row.limit)
-        return TACIT_OK;
-    tacit_billboard board;
-    tacit_status status = tacit_agent_billboard(l->agent, &board, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__vault_point *point = &l->points[l->n_points++];
-    *point = (tacit__vault_point){l->row.users, board.version, (double)NAN, (double)NAN};
-    if (l->monitor != NULL)
-        tacit__monitor_read(l->monitor, &point->reward, &point->error);
-    l->next_point = point_after(l->row.users);
-    return TACIT_OK;
-}
-
-tacit_status tacit__learner_keep(tacit__learner *l, tacit_error *err)
-{
-    tacit__board *board = NULL;
-    keeping k = {.job = {.apply = apply_keeping}, .learner = l};
-    tacit_status status = save_state(l, err);
-    if (status == TACIT_OK)
-        status = tacit__learner_make_board(l, &board, err);
-    if (status != TACIT_OK)
-        return status;
-    l->row.version = tacit__board_look(board)->version;
-    add_lines(&k, tacit__agent_ledger(l->agent));
-    if (l->monitor != NULL)
-        add_lines(&k, tacit__monitor_ledger(l->monitor));
-    status = tacit__scribe_wait(l->scribe, &k.job);
-    if (status != TACIT_OK) {
-        tacit__board_give(board);
-        return tacit__fail(err, status, "the store could not be written");
-    }
-    l->n_points = 0;
-    l->dirty = false;
-    tacit__learner_publish(l, board);
-    return TACIT_OK;
-}
-
 /* --- Restoring ---------------------------------------------------------------------------------- */
 
 static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
@@ -225,7 +183,7 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
     tacit_billboard board;
     tacit_status status = tacit_agent_plan(l->agent, &board, err);
     if (status == TACIT_OK)
-        status = save_state(l, err);
+        status = tacit__learner_save(l, err);
     if (status != TACIT_OK)
         return status;
     l->row.limit = l->config->request.episodes;
@@ -244,14 +202,15 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
 static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;
-    uint8_t fingerprint[TACIT__KEY_BYTES], *state = NULL;
+    uint8_t fingerprint[TACIT__KEY_BYTES], names[TACIT__KEY_BYTES] = {0}, *state = NULL;
     size_t size = 0;
     bool found = false;
     tacit__digest((tacit__bytes[]){{l->agent->fingerprint, sizeof l->agent->fingerprint},
                                    {&c->plan_every, sizeof c->plan_every},
                                    {&c->monitor.epsilon, sizeof c->monitor.epsilon},
-                                   {&c->monitor.delta, sizeof c->monitor.delta}},
-                  4, fingerprint);
+                                   {&c->monitor.delta, sizeof c->monitor.delta},
+                                   {names, tacit__names_digest(c, names)}},
+                  5, fingerprint);
     tacit_status status = tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err);
     if (status != TACIT_OK)
         return status;
@@ -268,8 +227,6 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
     else
         status = load_state(l, state, size, err);
     tacit__free_secret(state, size);
-    if (status == TACIT_OK)
-        status = save_state(l, err);
     return status;
 }
 
@@ -286,9 +243,16 @@ tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault, taci
                            l->config->request.kind);
     if (status == TACIT_OK)
         status = create_monitor(l->config, &l->monitor, err);
+    if (status == TACIT_OK && size > 0)
+        status = tacit__room_check_report(
+            l->config, size + (l->monitor != NULL ? TACIT__MONITOR_REPORT : 0), err);
     if (status == TACIT_OK)
         status = find_state(l, vault, err);
-    if (status == TACIT_OK)
-        l->next_point = point_after(l->row.users);
-    return status;
+    if (status != TACIT_OK)
+        return status;
+    l->kept = l->row.users;
+    l->input_size = tacit__episode_size(l->config);
+    l->has_leftover = true; /* a crash may have come between a state and the end of its inputs */
+    l->next_point = tacit__learner_point_after(l->row.shown);
+    return TACIT_OK;
 }

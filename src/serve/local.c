@@ -2,10 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/agent.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/again.h"
 #include "serve/describe.h"
+#include "serve/joint.h"
+#include "serve/quota.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
@@ -41,11 +44,9 @@ static void make_tag(tacit__request *r, const tacit__learner *l, const tacit__bo
 
 bool tacit__handle_billboard(tacit__request *r)
 {
-    tacit__learner *l = tacit__service_learner(r->service, r->learner);
+    tacit__learner *l = tacit__service_choose(r, NULL);
     if (l == NULL)
-        return tacit__refuse(r, 404, "no_learner", "learner",
-                             r->learner != NULL ? "there is no such learner"
-                                                : "which learner is meant?");
+        return true;
     const tacit__learner_config *c = tacit__learner_config_of(l);
     tacit__board *board = tacit__learner_board(l);
     uint64_t version = tacit__board_look(board)->version;
@@ -67,13 +68,31 @@ bool tacit__handle_billboard(tacit__request *r)
     return true;
 }
 
+/* An answer beside those of tacit__vault_answer. */
+enum { OVER_QUOTA = -1 };
+
+/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was told: a device ends its
+ * report with a random name, so the bytes of two devices are never the same, and who sends those of another learns nothing from the
+ * answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
+    const int64_t learner = tacit__learner_id(r->chosen);
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
-    tacit_status status = tacit__vault_take(vault, tacit__learner_id(r->chosen), r->key, NULL,
-                                            r->content, r->data, r->data_size, &answer, err);
-    r->answer_code = (int)answer;
+    bool may = true, full = false;
+    r->is_user = false;
+    tacit_status status = tacit__vault_is_taken(vault, learner, r->key, r->content, &answer, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
+        status = tacit__vault_is_full(vault, learner, &full, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
+        status = tacit__quota_ask(r, vault, &may, err);
+    if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
+        status = tacit__vault_take(vault, learner, r->key, NULL, r->content, r->data, r->data_size,
+                                   &answer, err);
+    r->answer_code = may ? (int)answer : OVER_QUOTA;
+    r->is_user = may && answer == TACIT__VAULT_TAKEN;
+    if (status == TACIT_OK && r->is_user)
+        status = tacit__quota_use(r, vault, err);
     return status;
 }
 
@@ -84,11 +103,13 @@ static void done(tacit__job *job, tacit_status status)
         (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_CHANGED) {
         (void)tacit__again_refuse(r);
+    } else if (r->answer_code == OVER_QUOTA) {
+        (void)tacit__quota_refuse(r);
     } else {
         r->status = 202;
         tacit__text_print(&r->answer, "{\"status\":\"%s\"}",
                           r->answer_code == TACIT__VAULT_FULL ? "full" : "taken");
-        if (r->answer_code == TACIT__VAULT_TAKEN) {
+        if (r->is_user) {
             tacit__learner_accepted(r->chosen);
             tacit__learner_wake(r->chosen);
         }
@@ -96,7 +117,7 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report into r->data. False: answered. */
+/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False: answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
@@ -109,6 +130,8 @@ static bool read_report(tacit__request *r, const tacit__body *b)
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size))
         return !tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
+    tacit__keyed_hash(r->service->key_again, r->data, r->data_size, r->content, sizeof r->content);
+    r->data_size -= r->data_size < TACIT__REPORT_NAME ? r->data_size : TACIT__REPORT_NAME;
     tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
     if (status == TACIT_LATE) { /* the device has done what it could */
         r->status = 202;
@@ -126,19 +149,18 @@ static bool read_report(tacit__request *r, const tacit__body *b)
 
 bool tacit__handle_report(tacit__request *r)
 {
-    static const char *const keys[] = {"learner", "report", NULL};
     char name[TACIT__MAX_NAME + 1];
     tacit__body b;
     bool has;
-    if (!tacit__body_open(r, keys, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
+    if (!tacit__body_open(r, &b) || !tacit__body_text(&b, "learner", &has, name, sizeof name))
         return true;
-    r->chosen = tacit__service_learner(r->service, has ? name : r->learner);
+    r->chosen = tacit__service_choose(r, has ? name : NULL);
     if (r->chosen == NULL)
-        return tacit__refuse(r, 404, "no_learner", "learner",
-                             has ? "there is no such learner" : "which learner is meant?");
+        return true;
     if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
         return tacit__refuse(r, 409, "not_local", "learner", "reports belong to local learners");
-    if (!tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
+    if (tacit__joint_is_closed(r) ||
+        !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__scribe_post(r->service->scribe, &r->job);

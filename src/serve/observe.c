@@ -1,101 +1,231 @@
 /* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed, and shows none of it.
- * The decision's id is the idempotency key: what is told twice is told once. */
+ * The decision's id is the idempotency key: what is told twice is told once.
+ *
+ * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are in their episode is all that is
+ * kept. That this is so is decided here, inside the transaction, whatever a ticket foresaw: of two open episodes of one user the one
+ * that is first told something counts. A store that must not learn acknowledges nothing. */
 #include <math.h>
 #include <string.h>
 
 #include "agents/outside.h"
+#include "base/error.h"
 #include "base/memory.h"
+#include "serve/batch.h"
 #include "serve/episode.h"
 #include "serve/joint.h"
+#include "serve/place.h"
+#include "serve/quota.h"
+#include "serve/record.h"
 #include "serve/routes.h"
 #include "serve/service.h"
 
-typedef enum outcome { OPEN, FINISHED, FULL, PERSON, CONTRADICTION, CROWDED } outcome;
+typedef enum outcome {
+    OPEN,
+    FINISHED,
+    FULL,
+    RETURNING,
+    CONTRADICTION,
+    CROWDED,
+    OVER_QUOTA
+} outcome;
 
-/* r->data: the episode, then the features of the decision and of what follows. */
+enum { CROWDED_SECONDS = 10 }; /* a stated choice: episodes finish, and old ones expire */
+
+static size_t aligned(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then all actions' features if a
+ * record needs them (tacit__record_extra). */
+static tacit__told told_of(const tacit__request *r, const tacit__learner_config *c)
+{
+    const uint8_t *place = r->data + aligned(tacit__episode_size(c));
+    return (tacit__told){.step = r->ticket.step,
+                         .state = r->ticket.state,
+                         .action = r->ticket.action,
+                         .place = place,
+                         .has_reward = r->has_reward,
+                         .has_next = r->has_next,
+                         .reward = r->reward,
+                         .next_state = r->next_state,
+                         .next_place = place + tacit__place_size(c),
+                         .trail = {r->ticket.probability, r->ticket.version}};
+}
+
+/* An observation of an episode that is over: a repetition, or a contradiction. */
+static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit__told *told,
+                            tacit_error *err)
+{
+    const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
+    const tacit__digest_key key = {r->service->key_told, r->ticket.episode};
+    const size_t size = tacit__episode_digest_size(c);
+    uint8_t *digest = tacit__alloc(size, 1);
+    bool known = false;
+    if (digest == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status =
+        tacit__vault_told(vault, r->ticket.learner, r->ticket.episode, digest, size, &known, err);
+    r->answer_code =
+        known && !tacit__digest_agrees(c, digest, &key, told, &r->field) ? CONTRADICTION : FINISHED;
+    r->learned = true;
+    tacit__free(digest);
+    return status;
+}
+
+/* The user is the learner's from now on; of what was told a digest stays. */
+static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
+                         tacit__vault_answer *answer, tacit_error *err)
+{
+    const tacit__ticket *t = &r->ticket;
+    const tacit__digest_key key = {r->service->key_told, t->episode};
+    const size_t size = tacit__episode_digest_size(e->config);
+    bool may = true;
+    tacit_status status = tacit__quota_ask(r, vault, &may, err);
+    if (status != TACIT_OK || !may) {
+        r->answer_code = OVER_QUOTA;
+        return status;
+    }
+    status = tacit__vault_take(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                               NULL, r->data, tacit__episode_size(e->config), answer, err);
+    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
+        return status;
+    uint8_t *digest = tacit__alloc(size, 1);
+    if (digest == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__episode_digest(e, &key, digest);
+    status = tacit__vault_keep_told(vault, t->learner, t->episode, t->opened, digest, size, err);
+    tacit__free(digest);
+    const size_t extra = tacit__record_extra(e->config);
+    if (status == TACIT_OK && e->config->log_decisions)
+        status = tacit__record_keep(
+            vault, t->learner, e,
+            extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
+    return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
+}
+
+/* Whether there is room for one more open episode; else that is the answer. */
+static bool has_room(tacit__request *r, bool is_new)
+{
+    if (!is_new || atomic_load(&r->service->open_episodes) < r->service->config.limits.episodes)
+        return true;
+    r->answer_code = CROWDED;
+    return false;
+}
+
+/* Somebody who is learned from. *answer is PERSON, and nothing has changed, if they take part elsewhere. */
+static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
+                          const tacit__told *told, bool is_new, tacit__vault_answer *answer,
+                          tacit_error *err)
+{
+    const tacit__ticket *t = &r->ticket;
+    *answer = TACIT__VAULT_SEEN; /* until it is known otherwise: nothing has changed */
+    if (!tacit__episode_tell(e, told, &r->field)) {
+        r->answer_code = CONTRADICTION;
+        return TACIT_OK;
+    }
+    const bool finished = tacit__episode_is_finished(e);
+    if (!finished && !has_room(r, is_new))
+        return TACIT_OK;
+    tacit_status status =
+        finished
+            ? take(r, vault, e, answer, err)
+            : tacit__vault_hold(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                                t->opened, r->data, tacit__episode_size(e->config), answer, err);
+    if (*answer == TACIT__VAULT_SEEN)
+        return status; /* refused: the answer is there */
+    r->learned = true;
+    r->answer_code = finished ? FINISHED : OPEN;
+    r->is_user = finished && *answer == TACIT__VAULT_TAKEN;
+    r->opens = is_new && !finished && *answer == TACIT__VAULT_TAKEN;
+    r->closes = !is_new && finished && *answer == TACIT__VAULT_TAKEN;
+    return status;
+}
+
+/* Somebody who is not. With one step nothing is kept at all. */
+static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
+                          const tacit__told *told, bool is_new, bool full, tacit_error *err)
+{
+    const tacit__ticket *t = &r->ticket;
+    tacit__vault_answer answer;
+    tacit__episode_count(e, told);
+    const bool finished = tacit__episode_is_finished(e);
+    if (!finished && !has_room(r, is_new))
+        return TACIT_OK;
+    r->learned = false;
+    r->answer_code = !full ? RETURNING : finished ? FULL : OPEN;
+    r->opens = is_new && !finished;
+    r->closes = !is_new && finished;
+    if (finished)
+        return is_new ? TACIT_OK
+                      : tacit__vault_end(vault, t->learner, t->episode,
+                                         t->has_person ? t->person : NULL, err);
+    return tacit__vault_hold(vault, t->learner, t->episode, NULL, t->opened, r->data,
+                             tacit__episode_size(e->config), &answer, err);
+}
+
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     const tacit__ticket *t = &r->ticket;
-    size_t size = tacit__episode_size(c), held = 0;
+    const tacit__told told = told_of(r, c);
+    size_t held = 0;
     uint8_t *before = NULL;
-    bool seen = false;
+    bool seen = false, full = false;
+    r->is_user = r->opens = r->closes = false;
     tacit_status status =
         tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err);
     if (status != TACIT_OK)
         return status;
-    memset(r->data, 0, size);
-    if (held == size)
-        memcpy(r->data, before, size);
+    const bool is_new = held == 0;
+    if (is_new || !tacit__episode_read(c, before, held, r->data))
+        memset(r->data, 0, tacit__episode_size(c));
     tacit__free_secret(before, held);
-    r->is_user = r->opens = r->closes = false;
-    r->answer_code = FINISHED;
     if (seen)
-        return TACIT_OK;
-    bool is_new = held == 0;
-    const double *features = (const double *)(void *)(r->data + (size + 7) / 8 * 8);
-    tacit__told told = {.step = t->step,
-                        .state = t->state,
-                        .action = t->action,
-                        .features = features,
-                        .has_reward = r->has_reward,
-                        .has_next = r->has_next,
-                        .reward = r->reward,
-                        .next_state = r->next_state,
-                        .next_features = features + c->per_user};
-    tacit__episode e = tacit__episode_view(c, r->data);
-    bool full = false;
+        return compare(r, vault, &told, err);
     status = tacit__vault_is_full(vault, t->learner, &full, err);
     if (status != TACIT_OK)
         return status;
-    if (full) { /* nobody will learn from it: how far the user is, is all that is needed */
-        tacit__episode_count(&e, &told);
-    } else if (!tacit__episode_tell(&e, &told, &r->field)) {
-        r->answer_code = CONTRADICTION;
-        return TACIT_OK;
+    tacit__episode e = tacit__episode_view(c, r->data);
+    bool returning = t->unlearned == TACIT__RETURNING;
+    if (!full && !returning && !tacit__episode_is_counted(&e)) {
+        tacit__vault_answer answer;
+        status = learn(r, vault, &e, &told, is_new, &answer, err);
+        if (status != TACIT_OK || answer != TACIT__VAULT_PERSON)
+            return status;
+    } else if (full && !returning && t->has_person) {
+        status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
+        if (status != TACIT_OK)
+            return status;
     }
-    const uint8_t *person = t->has_person ? t->person : NULL;
-    tacit__vault_answer answer;
-    bool finished = tacit__episode_is_finished(&e);
-    if (!finished && is_new &&
-        atomic_load(&r->service->open_episodes) >= r->service->config.limits.episodes) {
-        r->answer_code = CROWDED;
-        return TACIT_OK;
-    }
-    if (finished)
-        status = tacit__vault_take(vault, t->learner, t->episode, person, NULL, r->data, size,
-                                   &answer, err);
-    else
-        status = tacit__vault_hold(vault, t->learner, t->episode, person, t->opened, r->data, size,
-                                   &answer, err);
-    r->answer_code = answer == TACIT__VAULT_PERSON ? PERSON
-                     : answer == TACIT__VAULT_FULL ? FULL
-                     : finished                    ? FINISHED
-                                                   : OPEN;
-    r->is_user = finished && answer == TACIT__VAULT_TAKEN;
-    r->opens = is_new && !finished && answer == TACIT__VAULT_TAKEN;
-    r->closes = !is_new && finished && answer != TACIT__VAULT_PERSON;
-    return status;
+    return count(r, vault, &e, &told, is_new, full && !returning, err);
+}
+
+static void acknowledge(tacit__request *r)
+{
+    static const char *const words[] = {"open", "finished", "full", "taken_part"};
+    r->status = 200;
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu%s%s}", words[r->answer_code],
+                      (unsigned long)r->ticket.step, tacit__joint_learned(r->learned),
+                      r->outside ? ",\"outside\":true" : "");
 }
 
 static void done(tacit__job *job, tacit_status status)
 {
     tacit__request *r = tacit__request_of(job);
-    static const char *const words[] = {"open", "finished", "full"};
     if (status != TACIT_OK) {
         (void)tacit__refuse_unwritten(r, status);
-    } else if (r->answer_code == PERSON) {
-        (void)tacit__refuse(r, 409, "taken_part", NULL, "this user has taken part already");
     } else if (r->answer_code == CONTRADICTION) {
         (void)tacit__refuse(r, 409, "contradiction", r->field,
                             "this step was told otherwise before");
+    } else if (r->answer_code == OVER_QUOTA) {
+        (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
+        r->retry_after = CROWDED_SECONDS;
         (void)tacit__refuse(r, 503, "crowded", NULL, "too many episodes are open");
     } else {
-        r->status = 200;
-        tacit__text_print(&r->answer, "{\"status\":\"%s\",\"step\":%lu%s}", words[r->answer_code],
-                          (unsigned long)r->ticket.step, r->outside ? ",\"outside\":true" : "");
+        acknowledge(r);
     }
     if (status == TACIT_OK) {
         if (r->opens)
@@ -111,7 +241,7 @@ static void done(tacit__job *job, tacit_status status)
 }
 
 /* The ticket of a body's decision. False: refused. */
-static bool read_decision(const tacit__body *b, tacit__ticket *t, double **features)
+static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **place)
 {
     tacit__request *r = b->request;
     const tacit__json_node *node = tacit__body_get(b, "decision");
@@ -119,7 +249,7 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, double **featu
         return !tacit__refuse(r, 422, "missing", "decision", "decision is missing");
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_DECISION, node->text,
-                            node->length, t, features))
+                            node->length, t, place))
         return !tacit__refuse(r, 422, "out_of_range", "decision",
                               "decision must be what decide has given");
     if (r->path_id != NULL) {
@@ -145,51 +275,84 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
     return true;
 }
 
+/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away. False: it is of another
+ * learner's shape. */
+static bool take_place(const tacit__request *r, const tacit__learner_config *c,
+                       const uint8_t *place, uint8_t *out)
+{
+    const tacit__ticket *t = &r->ticket;
+    const bool whole = !t->packed && t->n_features == c->per_user;
+    if (t->packed ? !c->chosen_only || t->n_features != c->known.features : !whole)
+        return false;
+    if (t->packed)
+        memcpy(out, place, tacit__place_size(c));
+    else if (c->per_user > 0)
+        tacit__place_pack(c, (const double *)(const void *)place, t->action, out);
+    return true;
+}
+
+/* Makes r->data: see told_of(). */
 static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learner_config *c,
-                    const double *features)
+                    const uint8_t *place)
 {
     double *next = NULL;
-    bool last = r->ticket.step + 1 == c->request.horizon;
-    if (r->ticket.n_features != c->per_user || r->ticket.step >= c->request.horizon)
-        return !tacit__refuse(r, 422, "out_of_range", "decision",
-                              "decision must be what decide has given");
+    const bool last = r->ticket.step + 1 == c->request.horizon;
+    const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c);
     if (!read_reward(r, b, c) ||
-        !tacit__joint_read_place(b, c, true, &r->has_next, &r->next_state, &next))
+        !tacit__place_read(b, c, true, &r->has_next, &r->next_state, &next))
         return false;
-    size_t size = (tacit__episode_size(c) + 7) / 8 * 8, row = c->per_user * sizeof *next;
     bool good = r->has_reward || r->has_next;
     if (!good)
         (void)tacit__refuse(r, 422, "missing", "reward",
                             last ? "reward or next_state must be given" : "reward is missing");
-    r->data_size = size + 2 * row;
+    r->data_size = aligned(own + 2 * row) + tacit__record_extra(c);
     r->data = good ? tacit__alloc(r->data_size, 1) : NULL;
     if (good && r->data == NULL)
         good = !tacit__refuse(r, 503, "memory", NULL, "out of memory");
-    if (good && row > 0) {
-        memcpy(r->data + size, features, row);
-        if (next != NULL)
-            memcpy(r->data + size + row, next, row);
-    }
-    tacit__free_secret(next, next != NULL ? row : 0);
+    if (good && (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
+                 !take_place(r, c, place, r->data + own)))
+        good = !tacit__refuse(r, 422, "out_of_range", "decision",
+                              "decision must be what decide has given");
+    if (good && next != NULL && !c->chosen_only)
+        tacit__place_pack(c, next, 0, r->data + own + row);
+    if (good)
+        tacit__record_fill(c, &r->ticket, place, r->data + r->data_size - tacit__record_extra(c));
+    tacit__free_secret(next, next != NULL ? tacit__place_room(c) : 0);
     return good;
 }
 
-bool tacit__handle_observe(tacit__request *r)
+/* Whether nothing is to be asked of the store: a returning user with a single step. Then it is answered. */
+static bool is_known(tacit__request *r, const tacit__learner_config *c)
 {
-    static const char *const keys[] = {"decision", "reward", "next_state", "next_context", NULL};
+    if (r->ticket.unlearned != TACIT__RETURNING || c->request.horizon > 1)
+        return false;
+    r->answer_code = RETURNING;
+    r->learned = false;
+    acknowledge(r);
+    return true;
+}
+
+static bool observe(tacit__request *r)
+{
     tacit__body b;
-    double *features = NULL;
-    if (!tacit__body_open(r, keys, &b) || !read_decision(&b, &r->ticket, &features)) {
-        tacit__free(features);
-        return true;
+    uint8_t *place = NULL;
+    bool go_on = tacit__body_open(r, &b) && read_decision(&b, &r->ticket, &place);
+    if (go_on) {
+        r->chosen = tacit__joint_learner(r, &r->ticket);
+        const tacit__learner_config *c =
+            r->chosen != NULL ? tacit__learner_config_of(r->chosen) : NULL;
+        go_on =
+            c != NULL && !tacit__joint_is_closed(r) && prepare(r, &b, c, place) && !is_known(r, c);
     }
-    r->chosen = tacit__joint_learner(r, &r->ticket);
-    const tacit__learner_config *c = r->chosen != NULL ? tacit__learner_config_of(r->chosen) : NULL;
-    bool go_on = c != NULL && prepare(r, &b, c, features);
-    tacit__free_secret(features, features != NULL ? r->ticket.n_features * sizeof *features : 0);
+    tacit__free_secret(place, place != NULL ? tacit__ticket_place_size(&r->ticket) : 0);
     if (!go_on)
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
     tacit__scribe_post(r->service->scribe, &r->job);
     return false;
+}
+
+bool tacit__handle_observe(tacit__request *r)
+{
+    return tacit__batch_handle(r, observe);
 }

@@ -1,26 +1,15 @@
-/* What may be looked at: learners, ledger, guarantee, curves, health, figures. All of it is public or about the service itself. */
+/* What may be looked at: learners, ledger, guarantee, curves, the page. All of it is public. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include <tacit/account.h>
 
+#include "base/assets.h"
 #include "base/json_text.h"
 #include "serve/describe.h"
 #include "serve/lives.h"
-#include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/service.h"
-
-static tacit__learner *choose(tacit__request *r)
-{
-    tacit__learner *l = tacit__service_learner(r->service, r->learner);
-    if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            r->learner != NULL ? "there is no such learner"
-                                               : "which learner is meant?");
-    return l;
-}
 
 static void put_string(tacit__text *out, const char *text)
 {
@@ -30,16 +19,20 @@ static void put_string(tacit__text *out, const char *text)
 bool tacit__handle_learners(tacit__request *r)
 {
     r->status = 200;
+    bool first = true;
     tacit__text_put(&r->answer, "{\"learners\":[");
     for (size_t i = 0; i < r->service->config.n_learners; i++) {
         tacit__learner *l = r->service->learners[i];
+        if (r->bearer.bound && r->bearer.learner != l)
+            continue;
         const tacit__learner_config *c = tacit__learner_config_of(l);
         tacit__learner_figures f = tacit__learner_look(l);
         tacit__text_print(&r->answer, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"model\":\"%s\",",
-                          i > 0 ? "," : "", c->name, c->request.kind,
+                          first ? "" : ",", c->name, c->request.kind,
                           tacit__model_name(c->request.guarantee.model));
         tacit__describe_figures(&f, &r->answer);
         tacit__text_put(&r->answer, "}");
+        first = false;
     }
     tacit__text_put(&r->answer, "]}");
     return true;
@@ -93,7 +86,7 @@ static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, taci
 
 bool tacit__handle_ledger(tacit__request *r)
 {
-    tacit__learner *l = choose(r);
+    tacit__learner *l = tacit__service_choose(r, NULL);
     if (l == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(l);
@@ -173,8 +166,8 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
             "user is replaced.\","
             "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
             "nobody comes twice.\","
-            "\"The service sees raw data; it keeps them sealed, and only until they are learned.\"",
-            all.epsilon, all.delta);
+            "\"The service sees raw data; it keeps them sealed%s.\"",
+            all.epsilon, all.delta, c->log_decisions ? "" : ", and only until they are learned");
     else
         tacit__text_print(out,
                           "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
@@ -189,6 +182,9 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
                           ",\"The learner costs (%g, %g), the released mean reward (%g, %g) more; "
                           "together at most (%g, %g).\"",
                           g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
+    if (c->log_decisions)
+        tacit__text_put(out, ",\"The operator keeps a record of every decision and of what came of "
+                             "it (log_decisions): it is their own, and outside this promise.\"");
     tacit__text_put(out, "]");
 }
 
@@ -228,7 +224,7 @@ static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
 bool tacit__handle_guarantee(tacit__request *r)
 {
     tacit_service *s = r->service;
-    tacit__learner *l = choose(r);
+    tacit__learner *l = tacit__service_choose(r, NULL);
     size_t i = 0;
     if (l == NULL)
         return true;
@@ -250,7 +246,7 @@ bool tacit__handle_guarantee(tacit__request *r)
 bool tacit__handle_history(tacit__request *r)
 {
     enum { POINTS = 1000 };
-    tacit__learner *l = choose(r);
+    tacit__learner *l = tacit__service_choose(r, NULL);
     if (l == NULL)
         return true;
     r->status = 200;
@@ -266,141 +262,32 @@ bool tacit__handle_history(tacit__request *r)
     return true;
 }
 
-/* --- Health and figures ------------------------------------------------------------------------- */
+/* --- The page ----------------------------------------------------------------------------------- */
 
-bool tacit__handle_health(tacit__request *r)
+static bool answer_assets(tacit__request *r, const char *type, const tacit__asset *first,
+                          const tacit__asset *second)
 {
-    bool failing = tacit__scribe_look(r->service->scribe).failing;
-    r->status = failing ? 503 : 200;
-    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\",\"store\":\"%s\"}",
-                      failing ? "failing" : "ok", tacit_version(),
-                      tacit__standing_name(tacit__vault_standing(r->service->vault)));
-    return true;
-}
-
-static void put_learner_metrics(tacit__text *out, const tacit_service *service)
-{
-    static const struct {
-        const char *name, *type, *help;
-    } rows[] = {{"tacit_users_limit", "gauge", "Users that the learner was declared for"},
-                {"tacit_users_accepted_total", "counter", "Users acknowledged"},
-                {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
-                {"tacit_users_refused_total", "counter", "Always 0: who was acknowledged counts"},
-                {"tacit_users_left", "gauge", "Users until the budget is spent"},
-                {"tacit_policy_version", "gauge", "Version of the billboard"},
-                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
-                          rows[i].name, rows[i].type);
-        for (size_t j = 0; j < service->config.n_learners; j++) {
-            tacit__learner_figures f = tacit__learner_look(service->learners[j]);
-            const uint64_t values[] = {f.limit,
-                                       f.accepted,
-                                       f.users,
-                                       0,
-                                       f.limit - f.accepted,
-                                       f.version,
-                                       !f.closed && !f.failed && f.accepted < f.limit};
-            tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
-                              service->config.learners[j].name, (unsigned long long)values[i]);
-        }
-    }
-}
-
-/* Upper ends of the buckets, in seconds. */
-static const double ends[TACIT__N_BUCKETS] = {1e-4,   2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2,
-                                              2.5e-2, 5e-2,   0.1,  0.25, 1,      5,    1e9};
-
-static void put_route_metrics(tacit__text *out, const tacit_service *service)
-{
-    tacit__text_put(out, "# HELP tacit_http_requests_total Answers by route and class of status\n"
-                         "# TYPE tacit_http_requests_total counter\n");
-    for (size_t i = 0; i < tacit__n_routes; i++)
-        for (unsigned class = 1; class < 6; class ++) {
-            uint64_t n = atomic_load(&service->figures[i].answers[class]);
-            if (n > 0)
-                tacit__text_print(
-                    out,
-                    "tacit_http_requests_total{method=\"%s\",route=\"%s\",status=\"%uxx\"} %llu\n",
-                    tacit__routes[i].method, tacit__routes[i].path, class, (unsigned long long)n);
-        }
-    tacit__text_put(out, "# HELP tacit_http_request_seconds Time from the request to the answer\n"
-                         "# TYPE tacit_http_request_seconds histogram\n");
-    for (size_t i = 0; i < tacit__n_routes; i++) {
-        const tacit__route_figures *f = &service->figures[i];
-        uint64_t n = 0;
-        for (int b = 0; b < TACIT__N_BUCKETS; b++)
-            n += atomic_load(&f->buckets[b]);
-        if (n == 0)
-            continue;
-        uint64_t so_far = 0;
-        for (int b = 0; b + 1 < TACIT__N_BUCKETS; b++) {
-            so_far += atomic_load(&f->buckets[b]);
-            tacit__text_print(
-                out,
-                "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"%g\"}"
-                " %llu\n",
-                tacit__routes[i].path, tacit__routes[i].method, ends[b],
-                (unsigned long long)so_far);
-        }
-        tacit__text_print(
-            out,
-            "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"+Inf\"} %llu\n"
-            "tacit_http_request_seconds_sum{route=\"%s\",method=\"%s\"} %g\n"
-            "tacit_http_request_seconds_count{route=\"%s\",method=\"%s\"} %llu\n",
-            tacit__routes[i].path, tacit__routes[i].method, (unsigned long long)n,
-            tacit__routes[i].path, tacit__routes[i].method,
-            1e-6 * (double)atomic_load(&f->total_us), tacit__routes[i].path,
-            tacit__routes[i].method, (unsigned long long)n);
-    }
-}
-
-bool tacit__handle_metrics(tacit__request *r)
-{
-    const tacit_service *s = r->service;
-    tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
-    tacit__text *out = &r->answer;
     r->status = 200;
-    r->type = "text/plain; version=0.0.4; charset=utf-8";
-    put_learner_metrics(out, s);
-    put_route_metrics(out, s);
-    const struct {
-        const char *name, *type, *help;
-        uint64_t value;
-    } rows[] = {
-        {"tacit_episodes_open", "gauge", "Episodes with some steps",
-         atomic_load(&s->open_episodes)},
-        {"tacit_episodes_expired_total", "counter", "Episodes given up", atomic_load(&s->expired)},
-        {"tacit_store_jobs_total", "counter", "Writes that were answered", scribe.jobs},
-        {"tacit_store_commits_total", "counter", "Transactions on disk", scribe.commits},
-        {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
-        {"tacit_store_fine", "gauge",
-         "1 while the store may be learned from; /healthz says why not",
-         tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
-        {"tacit_start_time_seconds", "gauge", "When the service was started",
-         (uint64_t)s->started}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", rows[i].name, rows[i].help,
-                          rows[i].name, rows[i].type, rows[i].name,
-                          (unsigned long long)rows[i].value);
+    r->type = type;
+    tacit__text_add(&r->answer, (const char *)first->bytes, first->size);
+    if (second != NULL)
+        tacit__text_add(&r->answer, (const char *)second->bytes, second->size);
     return true;
-}
-
-void tacit__figures_add(tacit__route_figures *f, unsigned status, double seconds)
-{
-    int b = 0;
-    while (b + 1 < TACIT__N_BUCKETS && seconds > ends[b])
-        b++;
-    atomic_fetch_add_explicit(&f->answers[status / 100 < 6 ? status / 100 : 0], 1,
-                              memory_order_relaxed);
-    atomic_fetch_add_explicit(&f->buckets[b], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&f->total_us, (uint64_t)(1e6 * seconds), memory_order_relaxed);
 }
 
 bool tacit__handle_page(tacit__request *r)
 {
-    r->status = 200;
-    r->type = "text/html; charset=utf-8";
-    tacit__text_add(&r->answer, (const char *)tacit__live_page, tacit__live_page_size);
-    return true;
+    return answer_assets(r, "text/html; charset=utf-8", &tacit__asset_live_html, NULL);
+}
+
+bool tacit__handle_page_style(tacit__request *r)
+{
+    return answer_assets(r, "text/css; charset=utf-8", &tacit__asset_report_css,
+                         &tacit__asset_live_css);
+}
+
+bool tacit__handle_page_script(tacit__request *r)
+{
+    return answer_assets(r, "text/javascript; charset=utf-8", &tacit__asset_drawing_js,
+                         &tacit__asset_live_js);
 }

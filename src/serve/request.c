@@ -1,5 +1,8 @@
 #include "serve/request.h"
+
 #include "base/json_text.h"
+#include "base/memory.h"
+#include "serve/routes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,8 +20,10 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     r->status = status;
     r->answer.length = 0;
     tacit__text_print(&r->answer, "{\"error\":{\"code\":\"%s\"", code);
-    if (field != NULL)
-        tacit__text_print(&r->answer, ",\"field\":\"%s\"", field);
+    if (field != NULL) {
+        tacit__text_put(&r->answer, ",\"field\":");
+        tacit__text_json_string(&r->answer, field, strlen(field));
+    }
     tacit__text_put(&r->answer, ",\"message\":");
     tacit__text_json_string(&r->answer, message, strlen(message));
     tacit__text_put(&r->answer, "}}");
@@ -34,49 +39,83 @@ bool tacit__refuse_unwritten(tacit__request *r, tacit_status status)
                                "the store could not be written; nothing was kept");
 }
 
-/* Enough for a few thousand features; what is beyond is refused as too large. */
-enum { MAX_NODES = 16384 };
-static _Thread_local tacit__json_node nodes[MAX_NODES];
-
-static bool is_known(const tacit__json_node *key, const char *const *keys)
+void tacit__request_clear(tacit__request *r)
 {
-    for (; *keys != NULL; keys++)
-        if (key->length == strlen(*keys) && memcmp(key->text, *keys, key->length) == 0)
-            return true;
-    return false;
+    tacit__free_secret(r->data, r->data != NULL ? r->data_size : 0);
+    tacit__free_secret(r->many, r->many != NULL ? r->many_size : 0);
+    tacit__text_destroy(&r->answer);
 }
 
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body)
+/* Nodes of most bodies; larger ones get memory of their own. */
+enum { FEW_NODES = 128 };
+static _Thread_local tacit__json_node few[FEW_NODES];
+
+/* No text has more nodes: each but the first follows one of these. */
+static size_t most_nodes(const char *text, size_t size)
 {
-    const char *why = "";
-    *body = (tacit__body){r, nodes};
+    size_t n = 1;
+    for (size_t i = 0; i < size; i++)
+        n += (text[i] == ',') | (text[i] == ':') | (text[i] == '[') | (text[i] == '{');
+    return n;
+}
+
+const tacit__json_node *tacit__body_parse(tacit__request *r)
+{
     static const char nothing[] = "{}";
-    bool empty = r->body_size == 0;
-    if (tacit__json_parse(empty ? nothing : r->body, empty ? 2 : r->body_size, nodes, MAX_NODES,
-                          &why) == 0)
-        return !tacit__refuse(r, 400, "not_json", NULL, "the body is not the JSON expected: %s",
-                              why);
-    if (nodes[0].kind != TACIT__JSON_OBJECT)
+    const bool empty = r->body_size == 0 || r->binary;
+    const char *text = empty ? nothing : r->body, *why = "";
+    const size_t size = empty ? sizeof nothing - 1 : r->body_size;
+    size_t capacity = FEW_NODES;
+    tacit__json_node *nodes = few;
+    if (size > 2 * FEW_NODES && (capacity = most_nodes(text, size)) > FEW_NODES) {
+        r->many_size = capacity * sizeof *nodes;
+        nodes = r->many = tacit__alloc(capacity, sizeof *nodes);
+    }
+    if (nodes == NULL)
+        (void)tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    else if (tacit__json_parse(text, size, nodes, capacity, &why) == 0)
+        (void)tacit__refuse(r, 400, "not_json", NULL, "the body is not the JSON expected: %s", why);
+    else
+        return nodes;
+    return NULL;
+}
+
+/* The names of a shape's fields, as a sentence lists them. */
+static void list_fields(const tacit__field *f, char *out, size_t capacity)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (; f->name != NULL && used < capacity; f++)
+        used +=
+            (size_t)snprintf(out + used, capacity - used, "%s%s", used > 0 ? ", " : "", f->name);
+}
+
+bool tacit__body_open(tacit__request *r, tacit__body *body)
+{
+    const tacit__shape *shape = r->route->asks->shape;
+    *body = (tacit__body){r, r->nodes, r->object};
+    if (body->nodes == NULL)
+        body->nodes = body->object = tacit__body_parse(r);
+    if (body->nodes == NULL)
+        return false;
+    if (body->object->kind != TACIT__JSON_OBJECT)
         return !tacit__refuse(r, 400, "not_an_object", NULL, "the body must be a JSON object");
-    const tacit__json_node *key = nodes + 1;
-    for (uint32_t i = 0; i < nodes[0].size; i++) {
-        if (!is_known(key, keys)) {
-            char list[160] = "";
-            size_t used = 0;
-            for (const char *const *k = keys; *k != NULL && used < sizeof list; k++)
-                used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                         k == keys ? "" : ", ", *k);
+    const tacit__json_node *key = body->object + 1;
+    for (uint32_t i = 0; i < body->object->size; i++) {
+        if (!tacit__shape_has(shape, key->text, key->length)) {
+            char list[160];
+            list_fields(shape->fields, list, sizeof list);
             return !tacit__refuse(r, 422, "unknown_field", NULL,
                                   "the body has a field that does not exist; there are: %s", list);
         }
-        key = nodes + nodes[key->next].next;
+        key = body->nodes + body->nodes[key->next].next;
     }
     return true;
 }
 
 const tacit__json_node *tacit__body_get(const tacit__body *b, const char *key)
 {
-    const tacit__json_node *node = tacit__json_get(b->nodes, b->nodes, key);
+    const tacit__json_node *node = tacit__json_get(b->object, b->nodes, key);
     return node != NULL && node->kind != TACIT__JSON_NULL ? node : NULL;
 }
 

@@ -21,16 +21,34 @@ typedef enum tacit__scope {
     TACIT__SCOPE_ADMIN = 16 /* everything */
 } tacit__scope;
 
+/* Who asks: what handlers must know of the token; {0} where none is needed. */
+typedef struct tacit__bearer {
+    int64_t token; /* its number in the store */
+    uint8_t hash[TACIT__TOKEN_HASH];
+    uint64_t users_per_day;               /* 0: any number */
+    bool bound;                           /* it is for one learner */
+    const struct tacit__learner *learner; /* if bound; NULL: one that is not served */
+} tacit__bearer;
+
 struct tacit__request {
     tacit_service *service;
+    tacit__bearer bearer;
     const tacit__route *route;
     const char *path_id; /* the {id} of the path; not terminated */
     size_t path_id_length;
     const char *learner;     /* ?learner=, or NULL */
+    const char *step;        /* ?step=, or NULL */
+    const char *user;        /* the header Tacit-User, or NULL */
     const char *idempotency; /* the header, or NULL */
     const char *if_none_match;
     const char *body;
     size_t body_size;
+    bool
+        binary; /* the body is features as they are in memory, not JSON: application/octet-stream */
+    /* Of a request that is one of a batch: its part of the body, and its number from 1. */
+    const tacit__json_node *nodes, *object;
+    uint32_t number;
+    struct tacit__batch *batch;
 
     unsigned status;      /* of the answer */
     tacit__text answer;   /* JSON, unless `type` says otherwise */
@@ -43,15 +61,19 @@ struct tacit__request {
     /* For handlers that wait for the scribe. */
     tacit__job job;
     tacit__ticket ticket;
+    int64_t expires; /* of an episode, as its opener is told: an estimate in seconds since 1970 */
     struct tacit__learner *chosen;
     uint8_t *data; /* of the job; freed with the request */
     size_t data_size;
+    tacit__json_node *many; /* nodes of a large body; freed with the request */
+    size_t many_size;
     bool keyed; /* there is an idempotency key: its hash, and that of the body */
     uint8_t key[TACIT__VAULT_KEY], content[TACIT__VAULT_KEY];
     void (*answer_again)(tacit__request *request);
     int answer_code;
     const char *field;
     bool is_user, opens, closes; /* what the job does to the counts */
+    bool learned; /* what the job was told, or will be with the rest of the episode */
     bool has_reward, has_next;
     bool
         outside; /* something of the user was cut into the learner's domain: for the answer alone */
@@ -66,6 +88,9 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
     return (tacit__request *)(void *)((char *)job - offsetof(tacit__request, job));
 }
 
+/* Frees what the handlers have left in a request: its answer, its data, its nodes. */
+void tacit__request_clear(tacit__request *r);
+
 /* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never repeats what was sent. Always
  * true: the request is done. */
 __attribute__((format(printf, 5, 6))) bool tacit__refuse(tacit__request *r, unsigned status,
@@ -79,11 +104,13 @@ bool tacit__refuse_unwritten(tacit__request *r, tacit_status status);
 
 typedef struct tacit__body {
     tacit__request *request;
-    const tacit__json_node *nodes;
+    const tacit__json_node *nodes, *object;
 } tacit__body;
 
-/* The body as an object that has none but these keys (NULL-terminated). False: it was refused. */
-bool tacit__body_open(tacit__request *r, const char *const *keys, tacit__body *body);
+/* The nodes of the whole body, valid until another body is parsed in this thread, or the request ends. NULL: refused. */
+const tacit__json_node *tacit__body_parse(tacit__request *r);
+/* The body as an object that has none but the fields of its route's shape; one without any if it is bytes. False: it was refused. */
+bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */

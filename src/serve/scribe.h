@@ -1,5 +1,7 @@
 /* The scribe: the one thread that writes to the vault. Jobs that wait are written together in one transaction, so that one
- * sync to disk acknowledges many (group commit). When there has been nothing to write for a while, it cuts the write-ahead log,
+ * sync to disk acknowledges many (group commit). Jobs with many bytes, parts of states, wait in a line of their own: one of them goes
+ * with the others, and not with the next transaction again if there is somebody else. So nobody waits for more than one of
+ * them, and they get on however many others come. When there has been nothing to write for a while, it cuts the write-ahead log,
  * since that still has what was deleted. */
 #ifndef TACIT_SERVE_SCRIBE_H
 #define TACIT_SERVE_SCRIBE_H
@@ -17,6 +19,7 @@ struct tacit__job {
     tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
     /* Called once, when the transaction is on disk (OK), or has come to nothing. May free the job. */
     void (*done)(tacit__job *job, tacit_status status);
+    bool bulk;        /* it has many bytes, and nobody outside waits for it */
     tacit__job *next; /* the scribe's */
 };
 
@@ -36,7 +39,8 @@ TACIT_MUST_USE tacit_status tacit__scribe_wait(tacit__scribe *scribe, tacit__job
 
 typedef struct tacit__scribe_figures {
     uint64_t jobs, commits, failures;
-    bool failing; /* the last transaction came to nothing */
+    uint64_t commit_age; /* seconds since the last commit, or since the start */
+    bool failing;        /* the last transaction came to nothing */
 } tacit__scribe_figures;
 tacit__scribe_figures tacit__scribe_look(const tacit__scribe *scribe);
 

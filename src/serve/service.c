@@ -1,37 +1,20 @@
-/* Opening and closing the service, and who may use it. See include/tacit/service.h. */
+/* Opening and closing the service. See include/tacit/service.h. */
 #include "serve/service.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/http.h"
 #include "serve/key.h"
+#include "serve/left_out.h"
+#include "serve/readings.h"
 #include "serve/routes.h"
-
-enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000 };
-
-void tacit__service_say(tacit_service *s, const char *format, ...)
-{
-    char line[600];
-    va_list args;
-    if (s->log == NULL)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    s->log(s->log_context, line);
-}
-
-int64_t tacit__service_now(void)
-{
-    return (int64_t)time(NULL);
-}
+#include "serve/sweeper.h"
 
 tacit__learner *tacit__service_learner(const tacit_service *s, const char *name)
 {
@@ -51,127 +34,45 @@ tacit__learner *tacit__service_learner_by_id(const tacit_service *s, int64_t id)
     return NULL;
 }
 
-/* --- Tokens ------------------------------------------------------------------------------------- */
-
-static tacit_status read_tokens(tacit_service *s, tacit_error *err)
+bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 {
-    tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
-    tacit__guest *guests = tacit__alloc(TACIT__MAX_TOKENS, sizeof *guests), *old = guests;
-    size_t n = 0, kept = 0;
-    if (tokens == NULL || guests == NULL) {
-        tacit__free(tokens);
-        tacit__free(guests);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    pthread_mutex_lock(&s->reader_lock);
-    tacit_status status = tacit__vault_tokens(s->reader, tokens, &n, err);
-    pthread_mutex_unlock(&s->reader_lock);
-    if (status == TACIT_OK) {
-        for (size_t i = 0; i < n; i++)
-            if (!tokens[i].revoked)
-                guests[kept++] =
-                    (tacit__guest){.token = tokens[i], .allowance = (double)s->config.limits.rate};
-        pthread_mutex_lock(&s->guest_lock);
-        old = s->guests;
-        s->guests = guests;
-        s->n_guests = kept;
-        pthread_mutex_unlock(&s->guest_lock);
-    }
-    tacit__free(tokens);
-    tacit__free(old);
-    return status;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
-/* A bucket that fills at `rate` a second up to one second's worth. */
-static bool may_ask(tacit__guest *g, uint64_t rate)
-{
-    double now = now_ms();
-    if (rate == 0)
+    if (!r->bearer.bound || r->bearer.learner == learner)
         return true;
-    g->allowance += (now - g->seen_ms) * (double)rate / 1e3;
-    g->seen_ms = now;
-    if (g->allowance > (double)rate)
-        g->allowance = (double)rate;
-    if (g->allowance < 1)
-        return false;
-    g->allowance -= 1;
-    return true;
+    return !tacit__refuse(r, 403, "learner", "learner", "the token is for another learner");
 }
 
-unsigned tacit__service_admit(tacit_service *s, const char *bearer, unsigned scope)
+tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 {
-    static const char prefix[] = "Bearer ";
-    if (scope == TACIT__SCOPE_OPEN)
-        return 200;
-    if (bearer == NULL || strncasecmp(bearer, prefix, sizeof prefix - 1) != 0)
-        return 401; /* schemes have no case */
-    const char *text = bearer + sizeof prefix - 1;
-    uint8_t hash[TACIT__TOKEN_HASH];
-    tacit__digest(&(tacit__bytes){text, strlen(text)}, 1, hash);
-    unsigned answer = 401;
-    pthread_mutex_lock(&s->guest_lock);
-    for (size_t i = 0; i < s->n_guests; i++) { /* all of them, so that time tells nothing */
-        tacit__guest *g = &s->guests[i];
-        if (tacit__same_bytes(g->token.hash, hash, sizeof hash))
-            answer = !(g->token.scopes & (scope | TACIT__SCOPE_ADMIN)) ? 403
-                     : may_ask(g, s->config.limits.rate)               ? 200
-                                                                       : 429;
-    }
-    pthread_mutex_unlock(&s->guest_lock);
-    return answer;
-}
-
-/* --- Old episodes ------------------------------------------------------------------------------- */
-
-typedef struct sweeping {
-    tacit__job job;
-    int64_t before;
-    uint64_t n, forgotten;
-} sweeping;
-
-static tacit_status apply_sweeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
-{
-    sweeping *w = (sweeping *)job;
-    tacit_status status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->n, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
-    return status;
-}
-
-static void *sweep(void *context)
-{
-    tacit_service *s = context;
-    pthread_mutex_lock(&s->stop_lock);
-    while (!s->stop) {
-        pthread_mutex_unlock(&s->stop_lock);
-        sweeping w = {.job = {.apply = apply_sweeping},
-                      .before = tacit__service_now() - (int64_t)s->config.expire};
-        if ((atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers)) &&
-            tacit__scribe_wait(s->scribe, &w.job) == TACIT_OK) {
-            atomic_fetch_sub(&s->open_episodes, w.n);
-            atomic_fetch_add(&s->expired, w.n);
-        }
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* whatever time it is said to be */
-        until.tv_sec += w.n == SWEEP_MOST || w.forgotten == SWEEP_MOST ? 0
-                        : s->config.expire < SWEEP_SECONDS             ? 1
-                                                                       : SWEEP_SECONDS;
-        pthread_mutex_lock(&s->stop_lock);
-        if (!s->stop)
-            (void)pthread_cond_timedwait(&s->stop_news, &s->stop_lock, &until);
-    }
-    pthread_mutex_unlock(&s->stop_lock);
-    return NULL;
+    const char *wanted = name != NULL ? name : r->learner;
+    tacit__learner *l = tacit__service_learner(r->service, wanted);
+    for (size_t i = 0; wanted == NULL && i < r->service->config.n_learners; i++)
+        if (r->service->learners[i] == r->bearer.learner)
+            l = r->service->learners[i];
+    if (l == NULL)
+        (void)tacit__refuse(r, 404, "no_learner", "learner",
+                            wanted != NULL ? "there is no such learner"
+                                           : "which learner is meant?");
+    return l != NULL && tacit__service_may_use(r, l) ? l : NULL;
 }
 
 /* --- Life --------------------------------------------------------------------------------------- */
+
+/* The service clock goes on from where the store says; the vault is free. */
+static tacit_status start_clock(tacit_service *s, tacit_error *err)
+{
+    int64_t seconds = 0;
+    tacit_status status = tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_begin(s->vault, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__clock_start(&s->clock, seconds);
+    status = tacit__vault_keep_clock(s->vault, seconds, err);
+    if (status == TACIT_OK)
+        return tacit__vault_commit(s->vault, err);
+    tacit__vault_undo(s->vault);
+    return status;
+}
 
 /* From the scribe's thread: the store is somebody else's. */
 static void on_fenced(void *context)
@@ -190,35 +91,41 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK)
         status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key.bytes, &s->reader, err);
     if (status == TACIT_OK)
+        status = tacit__readings_open(s, key.bytes, err);
+    if (status == TACIT_OK)
         status = tacit__vault_count_open(s->reader, &open, err);
     atomic_store(&s->open_episodes, open);
     bool answers = false;
     if (status == TACIT_OK)
         status = tacit__vault_has_answers(s->reader, &answers, err);
     atomic_store(&s->has_answers, answers);
-    const char *closed = NULL;
+    if (status == TACIT_OK)
+        status = start_clock(s, err);
+    tacit__standing standing = TACIT__STANDING_FINE;
     if (status == TACIT_OK) {
-        const tacit__standing standing = tacit__vault_standing(s->vault);
+        standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
-        if (standing != TACIT__STANDING_FINE) {
-            closed = tacit__standing_reason(standing);
-            tacit__service_say(s, "learners decide, but learn no more: %s", closed);
-        }
     }
+    if (standing != TACIT__STANDING_FINE)
+        tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
+                           tacit__standing_reason(standing));
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         /* the scribe begins after all learners are restored, so the vault is free until then */
         tacit__learner_setting setting = {.config = &s->config.learners[i],
                                           .store = s->config.store,
                                           .key = key.bytes,
-                                          .closed = closed,
-                                          .log = s->log,
-                                          .log_context = s->log_context};
+                                          .closed = standing,
+                                          .log = tacit__service_say_learner,
+                                          .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
+    if (status == TACIT_OK)
+        status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
         memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
         memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
         memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
+        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_TOLD), sizeof s->key_told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(&key, sizeof key);
@@ -227,18 +134,44 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
 
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
-    tacit_status status = tacit__scribe_create(s->vault, s->log, s->log_context, &s->scribe, err);
+    tacit_status status =
+        tacit__scribe_create(s->vault, tacit__service_say_store, s, &s->scribe, err);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
         status = tacit__learner_start(s->learners[i], s->scribe, err);
-    if (status == TACIT_OK && pthread_create(&s->sweeper, NULL, sweep, s) != 0)
-        status = tacit__fail(err, TACIT_SYSTEM, "a thread could not be started");
-    s->sweeping = status == TACIT_OK;
+    if (status == TACIT_OK)
+        status = tacit__sweeper_start(s, err);
     return status;
 }
 
 static bool is_loopback(const char *host)
 {
     return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
+}
+
+static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    (void)job;
+    return tacit__vault_event(vault, err, "service started: tacit %s, process %ld", tacit_version(),
+                              (long)getpid());
+}
+
+/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions go on. */
+static void note_start(tacit_service *s)
+{
+    tacit__job job = {.apply = apply_start};
+    if (tacit__scribe_wait(s->scribe, &job) != TACIT_OK)
+        return;
+}
+
+static void warn_of_listeners(tacit_service *s)
+{
+    const char *const hosts[] = {s->config.host, s->config.admin_host};
+    for (size_t i = 0; i < 2 && s->config.certificate == NULL; i++)
+        if (hosts[i] != NULL && !is_loopback(hosts[i]))
+            tacit__service_say(s, TACIT__WARNING, "listen",
+                               "listening on %s without TLS: whoever is on the way reads tokens "
+                               "and what users tell, unless a proxy in front sees to it",
+                               hosts[i]);
 }
 
 tacit_status tacit_service_open(const tacit_service_options *options, tacit_service **out,
@@ -269,7 +202,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     if (status == TACIT_OK)
         status = open_store(s, options->credentials, err);
     if (status == TACIT_OK)
-        status = read_tokens(s, err);
+        status = tacit__guests_read(s, err);
     if (status == TACIT_OK)
         status = start_threads(s, err);
     if (status == TACIT_OK)
@@ -278,14 +211,14 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
         tacit_service_close(s);
         return status;
     }
-    if (s->config.certificate == NULL && !is_loopback(s->config.host))
-        tacit__service_say(
-            s,
-            "listening on %s without TLS: whoever is on the way reads tokens and what "
-            "users tell, unless a proxy in front sees to it",
-            s->config.host);
+    warn_of_listeners(s);
     if (s->n_guests == 0)
-        tacit__service_say(s, "nobody has a token yet: tacit token create");
+        tacit__service_say(s, TACIT__WARNING, "token",
+                           "nobody has a token yet: tacit token create");
+    note_start(s);
+    tacit__service_say(s, TACIT__INFO, "start", "serving on %s", s->url);
+    if (s->admin != NULL)
+        tacit__service_say(s, TACIT__INFO, "start", "health and figures on %s", s->admin_url);
     *out = s;
     return TACIT_OK;
 }
@@ -297,9 +230,14 @@ const char *tacit_service_url(const tacit_service *service)
 
 tacit_status tacit_service_reload(tacit_service *s, tacit_error *err)
 {
-    tacit_status status = read_tokens(s, err);
+    tacit_status status = tacit__guests_read(s, err);
     if (status == TACIT_OK)
         status = tacit__http_reload(s, err);
+    if (status == TACIT_OK)
+        tacit__service_say(s, TACIT__INFO, "reload", "tokens and certificate were read again");
+    else
+        tacit__service_say(s, TACIT__ERROR, "reload", "%s",
+                           err != NULL ? err->message : tacit_status_message(status));
     return status;
 }
 
@@ -307,20 +245,18 @@ void tacit_service_close(tacit_service *s)
 {
     if (s == NULL)
         return;
+    if (s->http != NULL)
+        tacit__service_say(s, TACIT__INFO, "stop", "stopping");
+    atomic_store(&s->stopping, true);
     tacit__http_stop(s); /* no new requests; those that wait for the scribe get their answers */
-    if (s->sweeping) {
-        pthread_mutex_lock(&s->stop_lock);
-        s->stop = true;
-        pthread_cond_signal(&s->stop_news);
-        pthread_mutex_unlock(&s->stop_lock);
-        (void)pthread_join(s->sweeper, NULL);
-    }
+    tacit__sweeper_stop(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
         tacit__learner_destroy(s->learners[i]);
         tacit__text_destroy(&s->guarantees[i]);
     }
     tacit__scribe_destroy(s->scribe);
     tacit__vault_close(s->reader);
+    tacit__readings_close(s);
     tacit__vault_close(s->vault);
     tacit__free(s->guests);
     (void)pthread_mutex_destroy(&s->reader_lock);
@@ -332,13 +268,23 @@ void tacit_service_close(tacit_service *s)
     tacit__free_secret(s, sizeof *s);
 }
 
-char *tacit_service_reference(void)
+static char *written(void (*write)(tacit__text *out))
 {
     tacit__text out = {0};
-    tacit__routes_reference(&out);
+    write(&out);
     if (out.failed) {
         tacit__text_destroy(&out);
         return NULL;
     }
     return out.data;
+}
+
+char *tacit_service_reference(void)
+{
+    return written(tacit__routes_reference);
+}
+
+char *tacit_service_openapi(void)
+{
+    return written(tacit__routes_openapi);
 }

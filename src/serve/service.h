@@ -7,18 +7,14 @@
 
 #include <tacit/service.h>
 
+#include "noise/seal.h"
+#include "serve/clock.h"
 #include "serve/config.h"
+#include "serve/guests.h"
 #include "serve/learner.h"
 #include "serve/request.h"
 #include "serve/scribe.h"
 #include "store/service.h"
-
-/* A token in use: what it may do, and how much it has asked for lately. */
-typedef struct tacit__guest {
-    tacit__token token;
-    double allowance; /* requests that it may still make at once */
-    double seen_ms;   /* when the allowance was last filled up */
-} tacit__guest;
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
 
@@ -34,16 +30,20 @@ struct tacit__http;
 
 struct tacit_service {
     tacit__service_config config;
+    tacit__clock clock;
     tacit_log_fn *log;
     void *log_context;
     void (*fenced)(void *log_context); /* or NULL */
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
         [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
     tacit__vault *vault; /* the scribe's, while there is one */
     tacit__scribe *scribe;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
+    struct tacit__reading *readings; /* for requests: as many as there are threads that serve */
+    size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     pthread_mutex_t guest_lock;
     tacit__guest *guests;
@@ -58,21 +58,35 @@ struct tacit_service {
     bool sweeping, stop;
     pthread_mutex_t stop_lock;
     pthread_cond_t stop_news;
-    struct tacit__http *http;
-    char url[128];
+    struct tacit__http *http, *admin; /* admin: NULL if there is none */
+    atomic_bool stopping;
+    char url[128], admin_url[128];
 };
 
 /* The learner of this name, or the only one if name is NULL; else NULL. */
 tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);
 tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64_t id);
 
-/* Whether the bearer of this token may use a route: 200, 401 (nobody knows it), 403 (it may not), 429 (too often). */
-unsigned tacit__service_admit(tacit_service *service, const char *bearer, unsigned scope);
+/* A reading connection for a moment of a request, to be given back by the same thread. */
+tacit__vault *tacit__service_read(tacit_service *service);
+void tacit__service_read_end(tacit_service *service);
 
-__attribute__((format(printf, 2, 3))) void tacit__service_say(tacit_service *service,
+/* The learner that a request means: the one named, else that of ?learner=, else the one that its token is for, else the only one.
+ * NULL: refused. */
+tacit__learner *tacit__service_choose(tacit__request *r, const char *name);
+/* Whether the token of a request is for this learner. False: refused. */
+bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner);
+
+/* --- The log (log.c) ---------------------------------------------------------------------------- */
+
+typedef enum tacit__level { TACIT__INFO, TACIT__WARNING, TACIT__ERROR } tacit__level;
+
+/* `event` is a word for machines: start, stop, reload, store, learner, token, listen. */
+__attribute__((format(printf, 4, 5))) void tacit__service_say(tacit_service *service,
+                                                              tacit__level level, const char *event,
                                                               const char *format, ...);
-
-/* The clock on the wall, in seconds; it may go backwards. */
-int64_t tacit__service_now(void);
+/* What learners and the scribe say; their context is the service. */
+void tacit__service_say_learner(void *service, const char *line);
+void tacit__service_say_store(void *service, const char *line);
 
 #endif

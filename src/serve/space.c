@@ -3,17 +3,17 @@
 
 #include <string.h>
 
+#include "agents/agent.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "serve/fields.h"
+#include "serve/names.h"
 #include "serve/tables.h"
 
-static const char *const space_keys[] = {"states",   "actions",       "horizon",       "stationary",
-                                         "features", "bound",         "shared",        "rewards",
-                                         "mixture",  "kernel",        "context",       "weights",
-                                         "simplex",  "complementary", "parameter_norm"};
-
-enum { MAX_FEATURES = 4096 }; /* of an action; a stated choice */
+static const char *const space_keys[] = {
+    "states",  "actions",       "horizon",        "stationary", "features",  "bound",
+    "shared",  "rewards",       "mixture",        "kernel",     "context",   "weights",
+    "simplex", "complementary", "parameter_norm", "user",       "intercept", "unit"};
 
 /* The name of a file, if the key is there. */
 static tacit_status read_file_name(const tacit__yaml *yaml, const tacit__node *map,
@@ -41,7 +41,8 @@ static tacit_status read_features(const tacit__yaml *yaml, const tacit__node *ma
         node->kind != TACIT__SCALAR || tacit__read_integer(node->text, strlen(node->text), &number);
     if (!counted)
         return read_file_name(yaml, map, TACIT__TABLE_FEATURES, l, err);
-    tacit_status status = tacit__take_count(yaml, node, "features", 1, MAX_FEATURES, &n, err);
+    tacit_status status =
+        tacit__take_count(yaml, node, "features", 1, TACIT__MAX_FEATURES, &n, err);
     l->known.features = n;
     return status;
 }
@@ -100,10 +101,14 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
         if (brought && l->files[i].name != NULL)
             return tacit__yaml_fail(yaml, l->files[i].line, err, TACIT_SYNTAX,
                                     "%s is for numbered states", tacit__table_names[i]);
+    if (l->context.columns != NULL && l->request.horizon > 1)
+        return tacit__yaml_fail(yaml, map->line, err, TACIT_SYNTAX,
+                                "a context of named columns is for horizon 1, not %zu",
+                                l->request.horizon);
     static const char *const of_tables[] = {"kernel", "context", "weights"};
     for (size_t i = 0; i < TACIT__COUNT(of_tables); i++) {
         const tacit__node *node = tacit__node_get(map, of_tables[i]);
-        if (node != NULL && !(table && l->request.horizon == 1))
+        if (node != NULL && l->context.columns == NULL && !(table && l->request.horizon == 1))
             return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
                                     "%s is for horizon 1 and features in a file", of_tables[i]);
     }
@@ -116,21 +121,19 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
 static tacit_status read_sizes(const tacit__yaml *yaml, const tacit__node *map,
                                tacit__learner_config *l, tacit_error *err)
 {
-    uint64_t states = 0, actions = 0, horizon = l->known.features > 0, context = 0;
-    bool stationary = false, shared = true;
+    const bool named = l->context.columns != NULL;
+    uint64_t states = 0, horizon = l->known.features > 0, context = 0;
+    bool stationary = false, shared = !named;
     tacit_status status = tacit__field_count(yaml, map, "states", 1, 1000000, &states, err);
     if (status == TACIT_OK)
-        status = tacit__field_count(yaml, map, "actions", 1, 100000, &actions, err);
-    if (status == TACIT_OK)
         status = tacit__field_count(yaml, map, "horizon", 1, 10000, &horizon, err);
-    if (status == TACIT_OK)
-        status = tacit__field_count(yaml, map, "context", 1, MAX_FEATURES, &context, err);
+    if (status == TACIT_OK && !named)
+        status = tacit__field_count(yaml, map, "context", 1, TACIT__MAX_FEATURES, &context, err);
     if (status == TACIT_OK)
         status = tacit__field_flag(yaml, map, "stationary", &stationary, err);
     if (status == TACIT_OK)
         status = tacit__field_flag(yaml, map, "shared", &shared, err);
     l->request.n_states = states;
-    l->request.n_actions = actions;
     l->request.horizon = horizon;
     l->request.stationary = stationary || horizon == 1;
     l->known.context = context;
@@ -164,7 +167,20 @@ static tacit_status read_bounds(const tacit__yaml *yaml, const tacit__node *map,
     return status;
 }
 
-tacit_status tacit__space_read(const tacit__yaml *yaml, const tacit__node *learner,
+/* Whether users must say who they are, so that nobody comes twice. */
+static tacit_status read_user(const tacit__yaml *yaml, const tacit__node *map,
+                              tacit__learner_config *l, tacit_error *err)
+{
+    static const char *const words[] = {"optional", "required", NULL};
+    const tacit__node *node = tacit__node_get(map, "user");
+    size_t word = 0;
+    tacit_status status =
+        node != NULL ? tacit__take_word(yaml, node, "user", words, &word, err) : TACIT_OK;
+    l->user_required = word == 1;
+    return status;
+}
+
+tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *learner,
                                tacit__learner_config *l, tacit_error *err)
 {
     const tacit__node *map = tacit__node_get(learner, "space"), *node;
@@ -175,6 +191,12 @@ tacit_status tacit__space_read(const tacit__yaml *yaml, const tacit__node *learn
         tacit__field_map(yaml, map, "space", space_keys, TACIT__COUNT(space_keys), err);
     if (status == TACIT_OK)
         status = read_features(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = tacit__names_read_context(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = tacit__names_read_actions(yaml, map, l, err);
+    if (status == TACIT_OK)
+        status = read_user(yaml, map, l, err);
     if (status == TACIT_OK)
         status = read_file_name(yaml, map, TACIT__TABLE_REWARDS, l, err);
     if (status == TACIT_OK)
@@ -208,5 +230,7 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
             err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
     tacit__known_tell(&l->known, &l->request);
+    l->chosen_only =
+        l->per_user > 0 && l->request.bandit != NULL && tacit__agent_chosen_only(l->request.kind);
     return TACIT_OK;
 }

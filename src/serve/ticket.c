@@ -5,12 +5,17 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 
-enum { SMALL = 1024, MOST = 1 << 20 }; /* bytes that are on the stack; that are looked at */
+enum { SMALL = 1024 }; /* bytes that are on the stack; a body bounds the others */
+
+size_t tacit__ticket_place_size(const tacit__ticket *t)
+{
+    return t->n_features * (t->packed ? sizeof(int32_t) : sizeof(double));
+}
 
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const double *features, tacit__text *out)
+                         const uint8_t *place, bool alike, tacit__text *out)
 {
-    size_t more = ticket->n_features * sizeof *features, size = sizeof *ticket + more;
+    size_t more = tacit__ticket_place_size(ticket), size = sizeof *ticket + more;
     uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
     char small_text[TACIT__BASE64_SIZE(SMALL + TACIT__SEAL_BYTES)];
     bool large = size > SMALL;
@@ -22,8 +27,8 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
         uint8_t *sealed = plain + size;
         memcpy(plain, ticket, sizeof *ticket);
         if (more > 0)
-            memcpy(plain + sizeof *ticket, features, more);
-        tacit__seal_alike(key, plain, size, sealed);
+            memcpy(plain + sizeof *ticket, place, more);
+        (alike ? tacit__seal_alike : tacit__seal)(key, plain, size, sealed);
         tacit__base64_write(sealed, size + TACIT__SEAL_BYTES, text);
         tacit__text_put(out, text);
     }
@@ -36,11 +41,11 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
 }
 
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
-                        const char *text, size_t length, tacit__ticket *out, double **features)
+                        const char *text, size_t length, tacit__ticket *out, uint8_t **place)
 {
-    if (features != NULL)
-        *features = NULL;
-    if (length > MOST || length < 4 * (sizeof *out + TACIT__SEAL_BYTES) / 3)
+    if (place != NULL)
+        *place = NULL;
+    if (length < 4 * (sizeof *out + TACIT__SEAL_BYTES) / 3)
         return false;
     uint8_t small[SMALL];
     size_t capacity = length / 4 * 3 + 3, n = 0;
@@ -51,12 +56,12 @@ bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind 
         n >= sizeof *out + TACIT__SEAL_BYTES && tacit__unseal(key, sealed, n, plain)) {
         memcpy(out, plain, sizeof *out);
         size_t more = n - TACIT__SEAL_BYTES - sizeof *out;
-        good = out->kind == kind && more == out->n_features * sizeof(double);
-        if (good && more > 0 && features != NULL) {
-            *features = tacit__alloc(out->n_features, sizeof(double));
-            good = *features != NULL;
+        good = out->kind == kind && more == tacit__ticket_place_size(out);
+        if (good && more > 0 && place != NULL) {
+            *place = tacit__alloc(more, 1);
+            good = *place != NULL;
             if (good)
-                memcpy(*features, plain + sizeof *out, more);
+                memcpy(*place, plain + sizeof *out, more);
         }
     }
     if (large)

@@ -1,6 +1,6 @@
 /* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id are the facts themselves, sealed
  * with a key that only the service has: it can be asked about them after a crash, or days later, and an episode of which nothing
- * more is heard has cost nothing. Nobody else can read or make one. The same facts are the same id. */
+ * more is heard has cost nothing. Nobody else can read or make one. */
 #ifndef TACIT_SERVE_TICKET_H
 #define TACIT_SERVE_TICKET_H
 
@@ -17,11 +17,21 @@ typedef enum tacit__ticket_kind {
     TACIT__TICKET_DECISION = 2
 } tacit__ticket_kind;
 
+/* Why what comes of an episode will not be learned, as far as could be told when it was opened or decided. Only RETURNING is final: a
+ * user who has taken part has done so for good. */
+typedef enum tacit__unlearned {
+    TACIT__LEARNED,
+    TACIT__RETURNING, /* the user has taken part in another episode */
+    TACIT__CLOSED     /* the learner has had all its users, or is a copy */
+} tacit__unlearned;
+
 typedef struct tacit__ticket {
     uint8_t kind;       /* of tacit__ticket_kind */
     uint8_t has_person; /* the user gave an id */
-    uint8_t padding[6];
-    int64_t learner, opened; /* opened: seconds since 1970 */
+    uint8_t unlearned;  /* of tacit__unlearned */
+    uint8_t packed;     /* of decisions: features are integers of 4 bytes, not doubles */
+    uint8_t padding[4];
+    int64_t learner, opened; /* opened: by the service clock */
     uint8_t episode[TACIT__VAULT_KEY], person[TACIT__VAULT_KEY];
     /* of decisions */
     uint32_t step, state, action, n_features;
@@ -29,12 +39,16 @@ typedef struct tacit__ticket {
     double probability;
 } tacit__ticket;
 
-/* Adds the ticket as text, features[n_features] included, without quotes. */
-void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
-                         const double *features, tacit__text *out);
+/* Bytes of the features that a decision's ticket carries. */
+size_t tacit__ticket_place_size(const tacit__ticket *ticket);
 
-/* Reads one of this kind. *features, if wanted, is to be freed; NULL if there are none. False: it is none. */
+/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. `alike`: the same facts are the same text, for
+ * answers that are given again; it costs a hash more. */
+void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
+                         const uint8_t *place, bool alike, tacit__text *out);
+
+/* Reads one of this kind. *place, if wanted, is to be freed with tacit__free_secret; NULL if there is none. False: it is none. */
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
-                        const char *text, size_t length, tacit__ticket *out, double **features);
+                        const char *text, size_t length, tacit__ticket *out, uint8_t **place);
 
 #endif

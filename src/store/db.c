@@ -16,8 +16,9 @@ tacit_status tacit__db_fail(const tacit__db *db, int code, const char *doing, ta
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        /* not SQLite's own message, which may quote what the file has where its schema was */
         return tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot %s: the database is damaged (%s)",
-                           db->path, doing, why);
+                           db->path, doing, sqlite3_errstr(code));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot %s: another program is using it",

@@ -17,8 +17,8 @@
  *
  * The counters and the ledger can be read by anybody, but are proved with the state (service_proof.c): changed ones are noticed.
  *
- * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. A learner's state, its
- * ledger and the removal of the inputs that are in it change in one transaction (tacit__vault_keep).
+ * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. An input is there until
+ * a state that has it is there; what a billboard shows is in the ledger before it is put up.
  *
  * One process serves from a vault: locks on the file and beside it say so, and every transaction makes sure that it is still the
  * owner. Tools may look at it, and change tokens, meanwhile. Outside the store, STORE.mark says how far it has come: a store that
@@ -80,6 +80,7 @@ typedef enum tacit__vault_purpose {
     TACIT__VAULT_TICKETS,
     TACIT__VAULT_PEOPLE,
     TACIT__VAULT_REQUESTS,
+    TACIT__VAULT_TOLD,
     TACIT__N_VAULT_KEYS
 } tacit__vault_purpose;
 const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose);
@@ -89,6 +90,10 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
+/* From now on the log is brought into the file by `empty_log` alone, which does so if it has grown by so many pages; it is then
+ * written over from its beginning. */
+void tacit__vault_watch_log(tacit__vault *vault);
+void tacit__vault_empty_log(tacit__vault *vault, int pages);
 /* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
 bool tacit__vault_settle(tacit__vault *vault);
 
@@ -102,9 +107,9 @@ typedef struct tacit__vault_learner {
     uint64_t users;    /* of these, in the state */
     uint64_t
         refused; /* of these, that a learner of an earlier version passed over; grows no more */
-    uint64_t version; /* of the billboard that belongs to the state */
+    uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
-    uint64_t shown;   /* users behind the billboard that was put up last */
+    uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
 } tacit__vault_learner;
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
@@ -123,7 +128,41 @@ typedef struct tacit__vault_line {
     uint64_t declared, passed;
 } tacit__vault_line;
 
-/* The state with all inputs up to learner->taken in it: state, counters, ledger and the end of those inputs together. */
+/* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay until a state has them. */
+TACIT_MUST_USE tacit_status tacit__vault_show(tacit__vault *vault,
+                                              const tacit__vault_learner *learner,
+                                              const tacit__vault_line *lines, size_t n_lines,
+                                              tacit_error *err);
+
+/* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others' come in between. The
+ * parts are sealed on any thread, with a key of their own, and put beside the state that there is; a crash leaves that one as
+ * it was. Then the checkpoint flips: the parts are the state, with learner->users and ->taken. */
+enum { TACIT__VAULT_PART = 1 << 18 }; /* bytes: some milliseconds of writing */
+typedef struct tacit__edition {
+    const uint8_t *state;
+    size_t state_size;
+    uint8_t key[TACIT__KEY_BYTES];
+    size_t parts;      /* that were sealed */
+    tacit__text heads; /* of all of them */
+    uint8_t *sealed;   /* the last one */
+    size_t sealed_size;
+} tacit__edition;
+TACIT_MUST_USE tacit_status tacit__edition_open(tacit__edition *e, const uint8_t *state,
+                                                size_t size, tacit_error *err);
+/* Seals the next part; false: there are no more. */
+bool tacit__edition_next(tacit__edition *e);
+void tacit__edition_close(tacit__edition *e);
+/* Puts the part there that was sealed last. */
+TACIT_MUST_USE tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t learner,
+                                                  const tacit__edition *e, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_checkpoint(tacit__vault *vault,
+                                                    const tacit__vault_learner *learner,
+                                                    const tacit__edition *e, tacit_error *err);
+/* Removes inputs that are in the state, `most` at a time: *more of them may be there. */
+TACIT_MUST_USE tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner,
+                                                     uint64_t most, bool *more, tacit_error *err);
+
+/* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it, which is shown. */
 TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
                                               const tacit__vault_learner *learner,
                                               const uint8_t *state, size_t state_size,
@@ -168,12 +207,38 @@ TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learn
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
 
+/* Whether a report was taken, by its key or, under any key, by its content: SEEN, CHANGED (something else under this key), or TAKEN
+ * if nobody knows it. */
+TACIT_MUST_USE tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
+                                                  const uint8_t key[TACIT__VAULT_KEY],
+                                                  const uint8_t content[TACIT__VAULT_KEY],
+                                                  tacit__vault_answer *answer, tacit_error *err);
+
 /* The open episode: its steps so far. `person` claims the person for this episode. */
 TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                               const uint8_t key[TACIT__VAULT_KEY],
                                               const uint8_t *person, int64_t opened,
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
+/* Ends the open episode of somebody who is not learned from: nothing of it is left, and who is claimed by it has not taken part. */
+TACIT_MUST_USE tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
+                                             const uint8_t key[TACIT__VAULT_KEY],
+                                             const uint8_t *person, tacit_error *err);
+/* Keeps a digest of what was told in an episode that was just taken, which was opened at this time; and what was kept: *known is
+ * false if there is none of this size. It is forgotten with episodes that were opened before `opened`, at most `most` at a time;
+ * *has is whether there are such. */
+TACIT_MUST_USE tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
+                                                   const uint8_t key[TACIT__VAULT_KEY],
+                                                   int64_t opened, const void *digest, size_t size,
+                                                   tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
+                                              const uint8_t key[TACIT__VAULT_KEY], void *digest,
+                                              size_t size, bool *known, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner,
+                                                  int64_t opened, bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner,
+                                                     int64_t opened, uint64_t most, uint64_t *n,
+                                                     tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);
@@ -240,15 +305,44 @@ typedef struct tacit__token {
 } tacit__token;
 
 /* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones make room: one of this name, and
- * the oldest where there are MAX_TOKENS in all. */
+ * the oldest where there are MAX_TOKENS in all. `what` is said of it in the event. */
 TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                                   tacit_error *err);
+                                                   const char *what, tacit_error *err);
 /* BAD_ARGUMENT if no valid token has this name. */
 TACIT_MUST_USE tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name,
                                                       tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
                                                 tacit__token out[TACIT__MAX_TOKENS], size_t *n,
                                                 tacit_error *err);
+
+/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted by the service clock. */
+TACIT_MUST_USE tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
+                                                    uint64_t *used, tacit_error *err);
+/* One more. */
+TACIT_MUST_USE tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+                                                   tacit_error *err);
+
+/* --- Events ------------------------------------------------------------------------------------- */
+
+/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction that does it. Never with
+ * data of users of the service. */
+__attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
+tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
+/* All of them, the oldest first. */
+TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
+                                                void (*each)(void *context, int64_t at,
+                                                             const char *what),
+                                                void *context, tacit_error *err);
+
+/* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
+
+/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that was opened, whichever
+ * is earlier. */
+TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
+                                               tacit_error *err);
+/* It stands here now; an earlier time than is kept changes nothing. */
+TACIT_MUST_USE tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds,
+                                                    tacit_error *err);
 
 /* --- Care ------------------------------------------------------------------------------------- */
 
@@ -285,5 +379,23 @@ TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_
 /* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
+
+/* --- The operator's own record: service_record.c ---------------------------------------------------- */
+
+/* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
+TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
+                                                const void *data, size_t size, tacit_error *err);
+/* All of them, in the order in which they were kept, with the names of their learners. It ends with the first failure of `each`.
+ * Whoever writes meanwhile is not in the way. */
+typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
+                                            const uint8_t *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,
+                                                 void *context, tacit_error *err);
+
+/* Every learner that the store has, and how many of its users wait to be learned from. */
+typedef void tacit__vault_learner_fn(void *context, const char *name, uint64_t waiting);
+TACIT_MUST_USE tacit_status tacit__vault_learners(tacit__vault *vault,
+                                                  tacit__vault_learner_fn *each, void *context,
+                                                  tacit_error *err);
 
 #endif

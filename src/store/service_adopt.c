@@ -12,18 +12,6 @@
 #include "noise/seal.h"
 #include "store/service_inside.h"
 
-tacit_status tacit__vault_add_event(tacit__vault *vault, const char *what, tacit_error *err)
-{
-    sqlite3_stmt *s;
-    tacit_status status =
-        tacit__vault_prepare(vault, "INSERT INTO event(at, what) VALUES(?,?)", &s, err);
-    if (status != TACIT_OK)
-        return status;
-    (void)sqlite3_bind_int64(s, 1, (int64_t)time(NULL));
-    (void)sqlite3_bind_text(s, 2, what, -1, SQLITE_STATIC);
-    return tacit__vault_finish(vault, s, err);
-}
-
 tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
                                     tacit_error *err)
 {
@@ -119,10 +107,9 @@ tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
     if (status == TACIT_OK)
         status = write_down(vault, vault->lives + 1, err);
     if (status == TACIT_OK)
-        status = tacit__vault_add_event(vault,
-                                        was_copy ? "adopted: a copy learns again"
-                                                 : "adopted: a store that went back learns again",
-                                        err);
+        status = tacit__vault_event(vault, err, "%s",
+                                    was_copy ? "adopted: a copy learns again"
+                                             : "adopted: a store that went back learns again");
     if (status == TACIT_OK)
         status = tacit__vault_commit(vault, err);
     else

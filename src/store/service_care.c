@@ -184,11 +184,15 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
     (void)sqlite3_bind_int64(s, 6, (int64_t)token->users_per_day);
     if (token->learner[0] != '\0') /* else NULL */
         (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
-    return finish(vault, s, err);
+    status = finish(vault, s, err);
+    if (status == TACIT_OK) /* the number may have been another token's */
+        status =
+            run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
+    return status;
 }
 
 tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                    tacit_error *err)
+                                    const char *what, tacit_error *err)
 {
     tacit__token *all = tacit__alloc(TACIT__MAX_TOKENS, sizeof *all);
     if (all == NULL)
@@ -208,6 +212,8 @@ tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *tok
     if (status == TACIT_OK)
         status = insert_token(vault, token, err);
     if (status == TACIT_OK)
+        status = tacit__vault_event(vault, err, "token '%s' created: %s", token->name, what);
+    if (status == TACIT_OK)
         return tacit__vault_commit(vault, err);
     tacit__vault_undo(vault);
     return status;
@@ -215,11 +221,18 @@ tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *tok
 
 tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, tacit_error *err)
 {
-    tacit_status status =
-        run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name, err);
+    tacit_status status = tacit__vault_begin(vault, err);
+    if (status == TACIT_OK)
+        status = run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name,
+                               err);
     if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
                              "no valid token is called '%.64s'; tacit token list shows all", name);
+    if (status == TACIT_OK)
+        status = tacit__vault_event(vault, err, "token '%s' revoked", name);
+    if (status == TACIT_OK)
+        return tacit__vault_commit(vault, err);
+    tacit__vault_undo(vault);
     return status;
 }
 
@@ -297,7 +310,7 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
     sqlite3_stmt *s;
     bool first = true;
     tacit_status status = prepare(vault,
-                                  "SELECT id, name, users_limit, accepted, users, refused, version"
+                                  "SELECT id, name, users_limit, accepted, shown, refused, version"
                                   " FROM learner ORDER BY id",
                                   &s, err);
     if (status != TACIT_OK)

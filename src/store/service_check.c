@@ -21,7 +21,7 @@ static const struct {
     const char *sql, *why;
 } sentences[] = {
     {"SELECT count(*) FROM learner WHERE accepted != users + refused +"
-     " (SELECT count(*) FROM input WHERE input.learner = learner.id)",
+     " (SELECT count(*) FROM input WHERE input.learner = learner.id AND number > taken)",
      "a learner's users do not add up: some are lost or double"},
     {"SELECT count(*) FROM learner WHERE accepted > users_limit",
      "a learner has more users than it was declared for"},
@@ -29,7 +29,9 @@ static const struct {
      " (SELECT count(*) FROM seen WHERE seen.learner = learner.id)",
      "a learner has not as many users as episodes or reports that were taken"},
     {"SELECT count(*) FROM ledger WHERE passed > declared", "more was released than was declared"},
-    {"SELECT count(*) FROM learner WHERE users <"
+    {"SELECT count(*) FROM learner WHERE shown < users OR shown > accepted - refused",
+     "a learner has shown more users than there are, or fewer than it has learned from"},
+    {"SELECT count(*) FROM learner WHERE shown <"
      " (SELECT max(history.users) FROM history WHERE history.learner = learner.id)",
      "the curve of a learner has more users than the learner"}};
 
@@ -191,6 +193,9 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
          look_sealed, .number = INT64_MIN},
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
+         look_sealed, .number = INT64_MIN},
+        {"SELECT number, NULL, data FROM decision WHERE number > ?1 AND ?2 IS NOT NULL"
+         " ORDER BY number LIMIT ?3",
          look_sealed, .number = INT64_MIN},
         {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", look_sealed,
          .number = 0}};

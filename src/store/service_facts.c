@@ -34,7 +34,8 @@ static const struct {
     {"tacit vault: mark", offsetof(tacit__vault, key_mark)},
     {"tacit service: tickets", offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS])},
     {"tacit service: people", offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE])},
-    {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])}};
+    {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])},
+    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_TOLD])}};
 
 static uint8_t *key_at(tacit__vault *vault, size_t i)
 {

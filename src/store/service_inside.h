@@ -24,6 +24,8 @@ struct tacit__vault {
     bool keyed, copy, answers_counted;
     bool unmarked;    /* the mark is still to be written */
     uint64_t answers; /* rows of that table, if they were counted */
+    int log_pages,
+        log_tried; /* length of the log, and at which it was last brought into the file */
     uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
     uint8_t key_proof[TACIT__KEY_BYTES], key_mark[TACIT__KEY_BYTES];
     uint8_t key_outside[TACIT__N_VAULT_KEYS][TACIT__KEY_BYTES]; /* tacit__vault_key */
@@ -48,10 +50,12 @@ enum {
     SQL_FIND_LEARNER,
     SQL_ADD_LEARNER,
     SQL_KEEP,
+    SQL_SHOW,
     SQL_KEEP_LINE,
     SQL_STATE,
     SQL_PART,
-    SQL_DROP_EDITION,
+    SQL_NEW_PART,
+    SQL_DROP_PARTS,
     SQL_EDITION,
     SQL_STATE_SIZE,
     SQL_READ_PARTS,
@@ -77,11 +81,24 @@ enum {
     SQL_HOLD,
     SQL_HELD,
     SQL_LET_GO,
+    SQL_END_CLAIM,
+    SQL_KEEP_TOLD,
+    SQL_HAS_TOLD,
+    SQL_FORGET_TOLD,
     SQL_NEXT,
     SQL_RECALL,
     SQL_REMEMBER,
     SQL_FORGET,
     SQL_FORGET_OLD,
+    SQL_CLOCK,
+    SQL_IS_TAKEN,
+    SQL_QUOTA,
+    SQL_USE_QUOTA,
+    SQL_EVENT,
+    SQL_FORGET_EVENT,
+    SQL_RECORD,
+    SQL_RECORDS,
+    SQL_LEARNERS,
 };
 
 /* The column as bytes; NULL when it is empty. */
@@ -175,10 +192,6 @@ TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_
 TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
                                                 tacit_error *err);
 
-/* Notes what was done to the store; inside a transaction. */
-TACIT_MUST_USE tacit_status tacit__vault_add_event(tacit__vault *vault, const char *what,
-                                                   tacit_error *err);
-
 /* --- Copies (service_copy.c) -------------------------------------------------------------------- */
 
 /* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy. `proved`: with a proof, as in
@@ -192,6 +205,9 @@ TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *p
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
 /* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
 TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
                                                     uint8_t **out, size_t *out_size,

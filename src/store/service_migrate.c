@@ -136,17 +136,15 @@ static const struct {
 static tacit_status take_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
                                tacit_error *err)
 {
-    char event[80];
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == TACIT_OK; i++)
         if (steps[i].from >= format)
             status = steps[i].bring(vault, key, err);
-    (void)snprintf(event, sizeof event, "brought from format %d to %d", (int)format,
-                   TACIT__VAULT_FORMAT);
     if (status == TACIT_OK)
         status = tacit__vault_set_format(vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_add_event(vault, event, err);
+        status = tacit__vault_event(vault, err, "the store was brought from format %d to %d",
+                                    (int)format, TACIT__VAULT_FORMAT);
     return status == TACIT_OK ? tacit__vault_prove_all(vault, err) : status;
 }
 

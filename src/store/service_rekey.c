@@ -88,7 +88,7 @@ static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *ke
     if (status == TACIT_OK) /* the mark has a new key, too */
         status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
     if (status == TACIT_OK)
-        status = tacit__vault_add_event(vault, "the store's key was changed", err);
+        status = tacit__vault_event(vault, err, "the store's key was changed");
     if (status == TACIT_OK)
         status = tacit__vault_commit(vault, err);
     if (status != TACIT_OK)

@@ -1,16 +1,22 @@
-/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service_inside.h.
+/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service.h.
  *
- * A state is cut into parts of PART bytes, each sealed by itself. Two editions may be there at a time; the learner's row says
- * which one is the state, and its tag is a keyed hash of the heads of all parts in order, which have their authenticators: no
- * part can be exchanged, left out or taken from elsewhere. The tag is part of the proof of the row. */
+ * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a state; the learner's
+ * row says which one is the state, and its tag is a keyed hash of the heads of all parts in order, which have their
+ * authenticators: no part can be exchanged, left out or taken from elsewhere. The tag is part of the proof of the row.
+ *
+ * A new state goes into the other edition, over the parts of the state before the last one. That may take many transactions:
+ * until the row is flipped, nothing reads them. A crash leaves some new parts among old ones, and the next checkpoint writes
+ * over all of them. Parts of equal size are overwritten in their place, so each page of a state goes to the log once.
+ *
+ * The difference of two states in a row would be the users between them. So each edition is sealed with a key of its own, which
+ * stands in the row, itself sealed; the flip writes the new key over the old one, and what is left of the old state can no
+ * more be read, by whoever has the master key either. To overwrite it, too, would write every state twice. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/service_inside.h"
-
-enum { PART = 1 << 18 }; /* bytes: a few milliseconds of sealing and writing */
 
 static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 {
@@ -20,10 +26,45 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
                        vault->db.path);
 }
 
-static void add_head(tacit__text *heads, const void *sealed)
+/* --- Parts --------------------------------------------------------------------------------------- */
+
+tacit_status tacit__edition_open(tacit__edition *e, const uint8_t *state, size_t size,
+                                 tacit_error *err)
 {
-    tacit__text_add(heads, sealed, TACIT__SEAL_BYTES);
+    *e = (tacit__edition){.state = state, .state_size = size};
+    tacit__random_bytes(e->key, sizeof e->key);
+    e->sealed =
+        tacit__alloc((size < TACIT__VAULT_PART ? size : TACIT__VAULT_PART) + TACIT__SEAL_BYTES, 1);
+    return e->sealed != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
+
+void tacit__edition_close(tacit__edition *e)
+{
+    tacit__text_destroy(&e->heads);
+    tacit__free(e->sealed);
+    tacit__wipe(e->key, sizeof e->key);
+}
+
+bool tacit__edition_next(tacit__edition *e)
+{
+    const size_t at = e->parts * TACIT__VAULT_PART;
+    if (e->parts > 0 && at >= e->state_size) /* a state of no bytes is one part */
+        return false;
+    const size_t left = e->state_size - at, n = left < TACIT__VAULT_PART ? left : TACIT__VAULT_PART;
+    tacit__seal(e->key, e->state + at, n, e->sealed);
+    tacit__text_add(&e->heads, (const char *)e->sealed, TACIT__SEAL_BYTES);
+    e->sealed_size = n + TACIT__SEAL_BYTES;
+    e->parts++;
+    return true;
+}
+
+/* --- The row ------------------------------------------------------------------------------------- */
+
+/* What a learner's row has of its state, in the column `tag`. */
+typedef struct label {
+    uint8_t tag[TACIT__PROOF_BYTES];
+    uint8_t sealed_key[TACIT__KEY_BYTES + TACIT__SEAL_BYTES];
+} label;
 
 static void make_tag(const tacit__vault *vault, const tacit__text *heads,
                      uint8_t tag[TACIT__PROOF_BYTES])
@@ -31,32 +72,9 @@ static void make_tag(const tacit__vault *vault, const tacit__text *heads,
     tacit__keyed_hash(vault->key_proof, heads->data, heads->length, tag, TACIT__PROOF_BYTES);
 }
 
-/* Seals one part and puts it into an edition. */
-static tacit_status write_part(tacit__vault *vault, int64_t id, int64_t edition, size_t part,
-                               const uint8_t *data, size_t size, tacit__text *heads,
-                               tacit_error *err)
-{
-    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
-    if (sealed == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__seal(vault->key_state, data, size, sealed);
-    add_head(heads, sealed);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_PART, "INSERT INTO state VALUES(?,?,?,?)", err, "iiib", id,
-                        edition, (int64_t)part, sealed, size + TACIT__SEAL_BYTES);
-    tacit__free(sealed);
-    return status;
-}
-
-static tacit_status drop_edition(tacit__vault *vault, int64_t id, int64_t edition, tacit_error *err)
-{
-    return tacit__db_write(&vault->db, SQL_DROP_EDITION,
-                           "DELETE FROM state WHERE learner=? AND edition=?", err, "ii", id,
-                           edition);
-}
-
-static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *edition,
-                                 uint8_t tag[TACIT__PROOF_BYTES], tacit_error *err)
+/* *l is all zeros for a learner that is being made. */
+static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *edition, label *l,
+                                 tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
@@ -73,40 +91,63 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
     size_t size;
     *edition = sqlite3_column_int64(s, 0);
     const void *bytes = tacit__vault_blob(s, 1, &size);
-    memset(tag, 0, TACIT__PROOF_BYTES); /* a learner that is being made has none */
-    if (size == TACIT__PROOF_BYTES)
-        memcpy(tag, bytes, size);
+    *l = (label){0};
+    if (size == sizeof *l)
+        memcpy(l, bytes, size);
     (void)sqlite3_reset(s);
-    return TACIT_OK;
+    return *edition == 0 || *edition == 1 ? TACIT_OK : fail_state(vault, err);
+}
+
+tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
+                                   tacit_error *err)
+{
+    int64_t edition = 0;
+    label l;
+    const int64_t part = (int64_t)e->parts - 1;
+    tacit_status status = find_edition(vault, id, &edition, &l, err);
+    if (status == TACIT_OK)
+        status = tacit__db_write(&vault->db, SQL_PART,
+                                 "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?",
+                                 err, "biii", e->sealed, e->sealed_size, id, 1 - edition, part);
+    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
+        status = tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
+                                 "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
+    return status;
+}
+
+tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const tacit__edition *e,
+                                     tacit_error *err)
+{
+    int64_t edition = 0;
+    label l;
+    tacit_status status = e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                                          : find_edition(vault, id, &edition, &l, err);
+    if (status == TACIT_OK) /* a state may become smaller */
+        status = tacit__db_write(&vault->db, SQL_DROP_PARTS,
+                                 "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err,
+                                 "iii", id, 1 - edition, (int64_t)e->parts);
+    if (status != TACIT_OK)
+        return status;
+    make_tag(vault, &e->heads, l.tag);
+    tacit__seal(vault->key_state, e->key, sizeof e->key, l.sealed_key);
+    return tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET edition=?, tag=? WHERE id=?",
+                           err, "ibi", 1 - edition, &l, sizeof l, id);
 }
 
 tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uint8_t *state,
                                       size_t size, tacit_error *err)
 {
-    int64_t edition = 0;
-    uint8_t tag[TACIT__PROOF_BYTES];
-    tacit__text heads = {0};
-    tacit_status status = find_edition(vault, id, &edition, tag, err);
-    const int64_t next = 1 - edition;
+    tacit__edition e;
+    tacit_status status = tacit__edition_open(&e, state, size, err);
+    while (status == TACIT_OK && tacit__edition_next(&e))
+        status = tacit__vault_put_part(vault, id, &e, err);
     if (status == TACIT_OK)
-        status = drop_edition(vault, id, next, err);
-    for (size_t at = 0, part = 0; status == TACIT_OK && (at < size || part == 0);
-         at += PART, part++)
-        status = write_part(vault, id, next, part, state + at, size - at < PART ? size - at : PART,
-                            &heads, err);
-    if (status == TACIT_OK)
-        status = drop_edition(vault, id, edition, err);
-    if (status == TACIT_OK && heads.failed)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK) {
-        make_tag(vault, &heads, tag);
-        status =
-            tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET edition=?, tag=? WHERE id=?",
-                            err, "ibi", next, tag, sizeof tag, id);
-    }
-    tacit__text_destroy(&heads);
+        status = tacit__vault_flip_state(vault, id, &e, err);
+    tacit__edition_close(&e);
     return status == TACIT_OK ? tacit__vault_prove(vault, id, err) : status;
 }
+
+/* --- Reading ------------------------------------------------------------------------------------- */
 
 /* Room for the parts of an edition; sized at once, so that nothing is left behind by growing. */
 static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition, uint8_t **out,
@@ -132,8 +173,9 @@ static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition
 }
 
 /* The parts of an edition, opened, one after the other into out[capacity]. */
-static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition, tacit__text *heads,
-                               uint8_t *out, size_t capacity, size_t *used, tacit_error *err)
+static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition, const uint8_t *key,
+                               tacit__text *heads, uint8_t *out, size_t capacity, size_t *used,
+                               tacit_error *err)
 {
     sqlite3_stmt *s;
     tacit_status status = tacit__db_prepare(
@@ -151,11 +193,11 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
         size_t size;
         const void *sealed = tacit__vault_blob(s, 0, &size);
         if (size < TACIT__SEAL_BYTES || size > capacity - *used ||
-            !tacit__unseal(vault->key_state, sealed, size, out + *used)) {
+            !tacit__unseal(key, sealed, size, out + *used)) {
             status = fail_state(vault, err);
             break;
         }
-        add_head(heads, sealed);
+        tacit__text_add(heads, sealed, TACIT__SEAL_BYTES);
         *used += size - TACIT__SEAL_BYTES;
     }
     (void)sqlite3_reset(s);
@@ -166,26 +208,31 @@ tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t id, uint8_t **
                                      size_t *out_size, tacit_error *err)
 {
     int64_t edition = 0;
-    uint8_t tag[TACIT__PROOF_BYTES], found[TACIT__PROOF_BYTES], *state = NULL;
+    uint8_t key[TACIT__KEY_BYTES], found[TACIT__PROOF_BYTES], *state = NULL;
+    label l;
     size_t capacity = 0, used = 0;
     tacit__text heads = {0};
     if (!vault->keyed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
-    tacit_status status = find_edition(vault, id, &edition, tag, err);
+    tacit_status status = find_edition(vault, id, &edition, &l, err);
     if (status == TACIT_OK)
         status = tacit__vault_check_proof(vault, id, err);
+    if (status == TACIT_OK &&
+        !tacit__unseal(vault->key_state, l.sealed_key, sizeof l.sealed_key, key))
+        status = fail_state(vault, err);
     if (status == TACIT_OK)
         status = make_buffer(vault, id, edition, &state, &capacity, err);
     if (status == TACIT_OK)
-        status = read_parts(vault, id, edition, &heads, state, capacity, &used, err);
+        status = read_parts(vault, id, edition, key, &heads, state, capacity, &used, err);
     if (status == TACIT_OK && heads.failed)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK) {
         make_tag(vault, &heads, found);
-        if (!tacit__same_bytes(tag, found, sizeof tag))
+        if (!tacit__same_bytes(l.tag, found, sizeof found))
             status = fail_state(vault, err);
     }
     tacit__text_destroy(&heads);
+    tacit__wipe(key, sizeof key);
     if (status != TACIT_OK) {
         tacit__free_secret(state, used);
         return status;

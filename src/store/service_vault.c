@@ -239,31 +239,6 @@ tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vaul
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
 
-tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *learner,
-                               const uint8_t *state, size_t state_size,
-                               const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
-{
-    tacit_status status = tacit__db_write(
-        &vault->db, SQL_KEEP,
-        "UPDATE learner SET users=?, refused=?, version=?, taken=?, shown=?"
-        " WHERE id=?",
-        err, "iiiiii", (int64_t)learner->users, (int64_t)learner->refused,
-        (int64_t)learner->version, learner->taken, (int64_t)learner->users, learner->id);
-    for (size_t i = 0; i < n_lines && status == TACIT_OK; i++)
-        status = tacit__db_write(&vault->db, SQL_KEEP_LINE,
-                                 "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
-                                 " passed=excluded.passed",
-                                 err, "itii", learner->id, lines[i].release,
-                                 (int64_t)lines[i].declared, (int64_t)lines[i].passed);
-    if (status == TACIT_OK)
-        status = tacit__vault_write_state(vault, learner->id, state, state_size, err);
-    if (status == TACIT_OK)
-        status = tacit__db_write(&vault->db, SQL_DROP_INPUTS,
-                                 "DELETE FROM input WHERE learner=? AND number<=?", err, "ii",
-                                 learner->id, learner->taken);
-    return status;
-}
-
 tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
                                const tacit__vault_point *point, tacit_error *err)
 {

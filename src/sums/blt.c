@@ -19,7 +19,7 @@
  *     e_n = 1 + 2^-F + sum_j omega_j 2^-G min(n, 1/(1-a_j))    (n >= 1; e_0 = 0)
  * (or closer to 0) and the column norm that is charged is
  *     sqrt(sum_{n<K} (c_n + e_n sqrt(m) / D)^2),   m coordinates, D the L2 sensitivity in steps,
- * summed term by term in extended precision with every rounding upward. The lattice is chosen so fine
+ * with every rounding upward (blt_norm.c). The lattice is chosen so fine
  * (lattice.c) that e_n adds about 1e-4.
  *
  * Room. A scale above 2^(53-G) steps is refused, so a draw, which is at most 400 scales, adds less than 3.2 * 2^60
@@ -28,17 +28,15 @@
  * need that.
  *
  * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 1) bytes. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "sums/blt_kernel.h"
+#include "sums/blt_norm.h"
 #include "sums/blt_tune.h"
 #include "sums/strategy.h"
-
-_Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
 
 enum {
     LEAST_GUARD = 10, /* leaves the output 7 bits below a lattice step */
@@ -46,10 +44,9 @@ enum {
     MAX_USERS_LOG2 = 31
 };
 
-#define NEGLIGIBLE 1e-30L /* stands for smaller powers, which would be slow denormals */
-
 typedef struct blt {
     tacit__blt_coefficients c;
+    tacit__blt factors;
     size_t dimension;
     uint64_t steps;
     double unit;
@@ -102,36 +99,7 @@ static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients 
     return TACIT_OK;
 }
 
-/* The certified column norm: see the head. Products and sums of positive numbers in extended precision,
- * each power nudged up by 2^-62 a step and the total by 1e-9 for the roundings of the rest. */
-static double certify(const tacit__blt_coefficients *c, const tacit__shape *shape)
-{
-    const long double up = 1 + 0x1p-62L;
-    long double power[TACIT__MAX_BUFFERS], factor[TACIT__MAX_BUFFERS], sum = 1;
-    double spread = sqrt(shape->differing) / shape->sensitivity;
-    double unit[TACIT__MAX_BUFFERS], memory[TACIT__MAX_BUFFERS];
-    for (unsigned j = 0; j < c->buffers; j++) {
-        power[j] = (long double)c->omega[j];
-        factor[j] = (long double)c->a[j] * up;
-        unit[j] = ldexp(c->omega[j], -c->guard);
-        memory[j] = 1 / (1 - c->a[j]);
-    }
-    double least_error = 1 + ldexp(1, -c->fraction);
-    for (uint64_t n = 1; n < shape->users; n++) {
-        long double c_n = 0;
-        double e_n = least_error, steps = (double)n;
-        for (unsigned j = 0; j < c->buffers; j++) {
-            power[j] = power[j] > NEGLIGIBLE ? power[j] * factor[j] : NEGLIGIBLE;
-            c_n += power[j];
-            e_n += unit[j] * (steps < memory[j] ? steps : memory[j]);
-        }
-        long double term = c_n + (long double)(e_n * spread * (1 + 0x1p-50));
-        sum += term * term;
-    }
-    return (double)sqrtl(sum) * (1 + 1e-9);
-}
-
-/* Certification walks through all users. The last answers of this thread are kept: an agent asks twice for each of its streams,
+/* Certification walks through up to a million users. The last answers of this thread are kept: an agent asks twice for each of its streams,
  * and a service makes the same agents again and again. */
 enum { KEPT = 8 };
 typedef struct answer {
@@ -153,7 +121,7 @@ static double certified(const tacit__blt_coefficients *c, const tacit__shape *sh
     for (int i = 0; i < KEPT; i++)
         if (kept[i].norm > 0 && is_same(&kept[i].shape, shape))
             return kept[i].norm;
-    kept[next_kept] = (answer){*shape, certify(c, shape)};
+    kept[next_kept] = (answer){*shape, tacit__blt_column_norm(c, shape)};
     double norm = kept[next_kept].norm;
     next_kept = (next_kept + 1) % KEPT;
     return norm;
@@ -193,6 +161,7 @@ static tacit_status create(const tacit__shape *shape, void **state, tacit_error 
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = quantise(shape, &s->c, err);
     if (status == TACIT_OK) {
+        s->factors = tacit__blt_factors(&s->c);
         s->dimension = shape->dimension;
         s->unit = shape->unit;
         s->padded = (s->dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
@@ -238,21 +207,10 @@ static void read(const void *state, double *out)
     memcpy(out, s->shown, s->dimension * sizeof *out);
 }
 
-/* Squared norm of row k of B = A C^-1: the prefix sums of the impulse response of C^-1. */
 static double variance(const void *state, uint64_t k)
 {
     const blt *s = state;
-    double buffers[TACIT__MAX_BUFFERS] = {0}, total = 0, row = 0;
-    for (uint64_t n = 0; n < k; n++) {
-        double xhat = n == 0 ? 1 : 0;
-        for (unsigned j = 0; j < s->c.buffers; j++)
-            xhat -= s->c.omega[j] * buffers[j];
-        for (unsigned j = 0; j < s->c.buffers; j++)
-            buffers[j] = s->c.a[j] * (buffers[j] + xhat);
-        total += xhat;
-        row += total * total;
-    }
-    return row;
+    return tacit__blt_row(&s->c, &s->factors, k);
 }
 
 static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])

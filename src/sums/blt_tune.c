@@ -54,7 +54,7 @@ static double column_square(const tacit__blt *blt, double users)
     return sum;
 }
 
-static double row_square(const tacit__blt *blt, double users)
+double tacit__blt_row_square(const tacit__blt *blt, double users)
 {
     double weight[TACIT__MAX_BUFFERS + 1], gap[TACIT__MAX_BUFFERS + 1];
     unsigned n = blt->buffers;
@@ -81,7 +81,7 @@ static double row_square(const tacit__blt *blt, double users)
 double tacit__blt_error(const tacit__blt *blt, uint64_t users)
 {
     double k = (double)users;
-    return sqrt(column_square(blt, k) * row_square(blt, k));
+    return sqrt(column_square(blt, k) * tacit__blt_row_square(blt, k));
 }
 
 /* Coordinates: y_0 = log of the first gap, y_i = log of the i-th step between log gaps. */

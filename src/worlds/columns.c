@@ -212,6 +212,15 @@ size_t tacit__column_width(const tacit__column *c)
     return c->numeric ? 1 + (size_t)c->missing : c->n_categories;
 }
 
+void tacit__column_encode_number(const tacit__column *c, double value, double *features)
+{
+    double x = fmin(c->high, fmax(c->low, value)) - c->low;
+    double share = c->logarithmic ? log1p(x) / log1p(c->high - c->low) : x / (c->high - c->low);
+    features[0] = fmin(1, fmax(-1, 2 * share - 1));
+    if (c->missing)
+        features[1] = 0;
+}
+
 bool tacit__column_encode(const tacit__column *c, tacit__span value, bool missing, double *features)
 {
     if (!c->numeric) {
@@ -228,8 +237,34 @@ bool tacit__column_encode(const tacit__column *c, tacit__span value, bool missin
         return c->missing;
     if (!tacit__read_real(value.text, value.size, &x))
         return false;
-    x = fmin(c->high, fmax(c->low, x)) - c->low;
-    double share = c->logarithmic ? log1p(x) / log1p(c->high - c->low) : x / (c->high - c->low);
-    features[0] = fmin(1, fmax(-1, 2 * share - 1));
+    tacit__column_encode_number(c, x, features);
     return true;
+}
+
+/* --- People -------------------------------------------------------------------------------------- */
+
+size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept)
+{
+    size_t n = intercept;
+    for (size_t i = 0; i < columns->n; i++) {
+        columns->column[i].first = n;
+        n += tacit__column_width(&columns->column[i]);
+    }
+    return n;
+}
+
+void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, bool unit,
+                           double *features)
+{
+    size_t n = intercept;
+    double square = 0, most = (double)(columns->n + intercept); /* no column is longer than 1 */
+    for (size_t i = 0; i < columns->n; i++)
+        n += tacit__column_width(&columns->column[i]);
+    if (intercept)
+        features[0] = 1;
+    for (size_t i = 0; i < n; i++)
+        square += features[i] * features[i];
+    double length = sqrt(unit ? square : most);
+    for (size_t i = 0; i < n && length > 0; i++)
+        features[i] /= length;
 }

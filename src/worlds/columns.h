@@ -1,4 +1,4 @@
-/* What is declared about the columns of a file of people, and how a value becomes features.
+/* What is declared about columns, of a file of people or of a service's requests, and how a person becomes features.
  *
  *     age 17..90                     a number of this range, outside values clipped; becomes one feature in [-1, 1]
  *     capital_gain 0..100000 log     the same on a logarithmic scale: log(1 + value - low)
@@ -53,9 +53,19 @@ size_t tacit__column_find(const tacit__column *column, tacit__span value);
 /* Features that the column makes, and the largest square of their length. */
 size_t tacit__column_width(const tacit__column *column);
 
-/* Writes the features of a value (already trimmed). False: it does not fit what was declared. */
+/* Writes the features of a value (already trimmed), or of a number. False: it does not fit what was declared; the features are then
+ * those of the nearest number, of no category, or of the middle of the range where nothing is told. */
 bool tacit__column_encode(const tacit__column *column, tacit__span value, bool missing,
                           double *features);
+void tacit__column_encode_number(const tacit__column *column, double value, double *features);
+
+/* Gives every column its first feature, after one that is always 1 if there is an intercept, and returns how many features all have
+ * together. */
+size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept);
+/* The features of all columns, in their places, become those of a person: with the intercept, and at most 1 long. With `unit`
+ * each person is scaled to length 1, else everybody by the same factor. */
+void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, bool unit,
+                           double *features);
 
 bool tacit__span_is(tacit__span span, const char *text);
 

@@ -331,22 +331,14 @@ static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__s
 
 static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
 {
-    double square = 0, most = (double)r->source->intercept;
-    if (r->source->intercept)
-        x[0] = 1;
     for (size_t i = 0; i < r->context.n; i++) {
         const tacit__column *c = &r->context.column[i];
         tacit__span value = r->field[c->field];
         bool missing = is_missing(r, value);
         if (!tacit__column_encode(c, value, missing, x + c->first))
             return fail_value(r, c, value, missing, err);
-        most += 1; /* each column's features are at most 1 long */
     }
-    for (size_t i = 0; i < r->people->dimension; i++)
-        square += x[i] * x[i];
-    double length = sqrt(r->source->unit ? square : most);
-    for (size_t i = 0; i < r->people->dimension && length > 0; i++)
-        x[i] /= length;
+    tacit__columns_finish(&r->context, r->source->intercept, r->source->unit, x);
     return TACIT_OK;
 }
 
@@ -400,11 +392,7 @@ static tacit_status make_room(reader *r, size_t n_lines, tacit_error *err)
 {
     tacit__people *p = r->people;
     size_t all;
-    p->dimension = r->source->intercept;
-    for (size_t i = 0; i < r->context.n; i++) {
-        r->context.column[i].first = p->dimension;
-        p->dimension += tacit__column_width(&r->context.column[i]);
-    }
+    p->dimension = tacit__columns_arrange(&r->context, r->source->intercept);
     p->n_actions = r->label.column[0].n_categories;
     if (n_lines == 0 || p->n_actions == 0 || p->dimension == 0)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 0,

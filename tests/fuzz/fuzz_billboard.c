@@ -46,8 +46,9 @@ static void play(tacit_client *client, const tacit_client_facts *f, uint32_t *st
 static void use(tacit_client *client)
 {
     const tacit_client_facts *f = tacit_client_describe(client);
-    require(f->guarantee.epsilon > 0 && f->guarantee.epsilon <= terms.epsilon);
+    require(f->guarantee.epsilon >= 0 && f->guarantee.epsilon <= terms.epsilon);
     require(f->guarantee.delta >= 0 && f->guarantee.delta <= terms.delta);
+    require(f->guarantee.epsilon > 0 || f->guarantee.delta > 0);
     require(f->n_actions > 0 && f->horizon > 0);
     require((f->n_states > 0) != (f->per_situation > 0));
     if (f->horizon > MAX_HORIZON || f->per_situation > MAX_FEATURES / 2)

@@ -50,6 +50,8 @@ static const char yaml[] =
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: walk, space: {states: 3, actions: 2, horizon: 3}, users: 20000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
+    "  - {name: lin, space: {features: 2, actions: 2}, users: 20000,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: ours, space: {states: 2, actions: 2, horizon: 2, stationary: yes}, users: "
     "1000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
@@ -316,7 +318,8 @@ static void start(void)
     FILE *file = fopen(file_path, "w");
     require(file != NULL && fputs(yaml, file) >= 0 && fclose(file) == 0, 0);
     const tacit_service_options options = {.file = file_path};
-    if (tacit_token_create(&options, "all", "admin", token, &err) != TACIT_OK ||
+    if (tacit_token_create(&options, &(tacit_token_request){.name = "all", .scopes = "admin"},
+                           token, &err) != TACIT_OK ||
         tacit_service_open(&options, &service, &err) != TACIT_OK) {
         (void)fprintf(stderr, "%s\n", err.message);
         abort();

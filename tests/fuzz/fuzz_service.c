@@ -27,7 +27,10 @@ static const char yaml[] =
     "  - {name: walk, space: {states: 3, actions: 2, horizon: 3}, users: 20000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n"
     "  - {name: ours, space: {states: 2, actions: 2, horizon: 2, stationary: yes}, users: 20000,\n"
-    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
+    "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n"
+    "  - {name: dose, space: {context: 'age 17..90, gain 0..10 log ?, city {Bonn | K\xc3\xb6ln | "
+    "...}',\n     actions: [low, high]}, users: 20000,\n"
+    "     agent: {kind: lin-ucb, outside: clip, privacy: {model: joint, epsilon: 1}}}\n";
 
 static tacit_service *service;
 static char episode[512], decision[512];

@@ -141,7 +141,8 @@ static void start(void)
     FILE *file = fopen(file_path, "w");
     require(file != NULL && fputs(yaml, file) >= 0 && fclose(file) == 0);
     (void)atexit(finish);
-    require(tacit_token_create(&options, "all", "admin", token, NULL) == TACIT_OK);
+    require(tacit_token_create(&options, &(tacit_token_request){.name = "all", .scopes = "admin"},
+                               token, NULL) == TACIT_OK);
     require(tacit_service_open(&options, &service, NULL) == TACIT_OK);
     live(service, 5);
     char answer[4096], body[2048];

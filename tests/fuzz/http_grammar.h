@@ -63,6 +63,7 @@ static inline void http_target(http_recipe *r)
                                           "/v1/learners",
                                           "/metrics",
                                           "/healthz",
+                                          "/readyz",
                                           "/",
                                           "/v1/episodes//decide",
                                           "/v1/episodes/%2e%2e/decide",
@@ -75,7 +76,9 @@ static inline void http_target(http_recipe *r)
                                           "",
                                           "/%",
                                           "/%zz?%=%&&=",
-                                          "/healthz?"};
+                                          "/healthz?",
+                                          "/v1/decide?learner=lin",
+                                          "/v1/episodes/@E/decide?step=1"};
     http_put(r, HTTP_PICK(r, targets));
     if (http_choose(r, 16) == 15)
         http_repeat(r, "a/@S", http_choose(r, 256) * 32);
@@ -110,7 +113,10 @@ static inline void http_headers(http_recipe *r)
                                         "Host: y\r\nHost: z\r\n",
                                         "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n",
                                         "Range: bytes=0-18446744073709551616\r\n",
-                                        "Trailer: X\r\nTE: trailers\r\n"};
+                                        "Trailer: X\r\nTE: trailers\r\n",
+                                        "Content-Type: application/octet-stream\r\n",
+                                        "Tacit-User: @S\r\n",
+                                        "Tacit-User:\r\n"};
     static const char nul[] = "Nul: a\0b\r\n";
     http_put(r, http_choose(r, 16) == 15 ? "" : "Host: x\r\n");
     http_put(r, http_choose(r, 8) == 7 ? "" : "Authorization: Bearer @T\r\n");
@@ -153,6 +159,10 @@ static inline void http_json(http_recipe *r)
         "\"@S",
         "{\"user\":\"\xff@S\"}",
         "{\"user\":\"\\u0000@S\"}",
+        "[{\"learner\":\"arms\",\"state\":0},{\"learner\":\"arms\",\"state\":\"@S\"},7]",
+        "[{\"decision\":\"@D\",\"reward\":0.5},{\"decision\":\"@D\",\"reward\":0.25},{}]",
+        "[{\"learner\":\"lin\",\"context\":[0.1,0.2,0.3,0.4]},[]]",
+        "abcdefghabcdefghabcdefghabcdefgh",
     };
     http_put(r, HTTP_PICK(r, bodies));
     if (http_choose(r, 16) == 15)

@@ -106,7 +106,7 @@ fake npm "echo \"npm \$*\" >>$box/calls; [ -d node_modules ] || PATH=$PATH mkdir
 run 1 --check
 said 'web/node_modules is missing'
 run 0
-called 'npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 30000'
+called 'npm ci --include=dev --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 30000'
 : >"$box/calls"
 run 0
 [ ! -s "$box/said" ] || fail 'expected silence when nothing is missing'

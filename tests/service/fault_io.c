@@ -145,20 +145,29 @@ SEEN int ftruncate64(int fd, off64_t size)
     return result;
 }
 
-/* The clock on the wall, moved by the seconds that a file holds. */
-SEEN time_t time(time_t *out)
+/* The clock on the wall, moved by the seconds that a file holds; others go on as they do. */
+SEEN int clock_gettime(clockid_t clock, struct timespec *out)
 {
-    const char *path = getenv("TACIT_FAULT_CLOCK");
-    struct timespec now;
+    REAL(int, "clock_gettime", clockid_t, struct timespec *)
+    const char *path = clock == CLOCK_REALTIME ? getenv("TACIT_FAULT_CLOCK") : NULL;
+    const int result = real(clock, out);
     long move = 0;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     FILE *file = path != NULL ? fopen(path, "r") : NULL;
     if (file != NULL) {
         if (fscanf(file, "%ld", &move) != 1)
             move = 0;
         (void)fclose(file);
     }
+    if (result == 0)
+        out->tv_sec += move;
+    return result;
+}
+
+SEEN time_t time(time_t *out)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
     if (out != NULL)
-        *out = now.tv_sec + move;
-    return now.tv_sec + move;
+        *out = now.tv_sec;
+    return now.tv_sec;
 }

@@ -72,7 +72,7 @@ static inline void decide(const server *s, const char *path, const char *body, c
 static inline int observe(const server *s, const char *decision, const char *rest)
 {
     char body[2048];
-    (void)snprintf(body, sizeof body, "{\"decision\":\"%s\"%s}", decision, rest);
+    (void)snprintf(body, sizeof body, "{\"decision\":\"%.1023s\"%s}", decision, rest);
     return server_post(s, "/v1/observe", body, answer);
 }
 

@@ -14,7 +14,7 @@ enum { DROP_EVERY = 10 }; /* times 10 ms: two minutes of drops do not fill a hea
 static const char crowded[] = "listen: 127.0.0.1:0\n"
                               "store: service.db\n"
                               "threads: 1\n"
-                              "limits: {timeout: 1, connections: 10, body: 16000}\n"
+                              "limits: {timeout: 1, connections: 10, per_address: 0, body: 16000}\n"
                               "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1},"
                               " users: 100, agent: " JOINT "}]\n";
 

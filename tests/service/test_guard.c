@@ -140,6 +140,8 @@ static int count_sockets(const server *s)
     int n = 0;
     (void)snprintf(path, sizeof path, "/proc/%ld/fd", (long)s->pid);
     DIR *directory = opendir(path);
+    if (directory == NULL && errno == EACCES)
+        skip(); /* the process cannot be dumped, so only root may look */
     assert_non_null(directory);
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
@@ -310,7 +312,8 @@ static void every_route_asks_for_its_scope(void **state)
         {"report", "POST /v1/reports;"},
         {"read", "GET /v1/learners;GET /v1/ledger;GET /v1/guarantee;GET /v1/history;GET /metrics;"},
     };
-    static const char open[] = "GET /v1/billboard;GET /healthz;GET /;";
+    static const char open[] =
+        "GET /v1/billboard;GET /healthz;GET /readyz;GET /;GET /live.css;GET /live.js;";
     enum { SCOPES = sizeof opens / sizeof *opens };
     server s;
     char tokens[SCOPES][128], all[2048] = "";
@@ -363,26 +366,38 @@ static void what_is_answered_is_written_down(void **state)
         const char *id, *allowed;
         size_t length;
         const tacit__route *route = tacit__route_find("GET", paths[i], &id, &length, &allowed);
-        /* what is the same for learners and in the ledger is said once */
-        const tacit__route *like = tacit__route_find("GET", "/v1/learners", &id, &length, &allowed);
+        const char *type = route->answers->type;
         for (int j = 0; j < 2; j++) {
             char path[64];
             (void)snprintf(path, sizeof path, "%s?learner=%s", paths[i], j == 0 ? "few" : "ours");
             assert_int_equal(server_get(&s, path, answer), 200);
             int depth = 0;
             for (const char *at = strchr(answer, '{'); *at != '\0'; at++) {
-                char key[40] = "", quoted[48];
+                char key[40] = "";
                 depth += (*at == '{') - (*at == '}');
                 if (depth != 1 || sscanf(at, "\"%39[a-z0-9_]\":", key) != 1 ||
                     strncmp(at + 1 + strlen(key), "\":", 2) != 0)
                     continue;
-                (void)snprintf(quoted, sizeof quoted, "`%s`", key);
-                if (strstr(route->answers, quoted) == NULL &&
-                    !(strcmp(paths[i], "/v1/ledger") == 0 && strstr(like->answers, quoted) != NULL))
+                if (!tacit__shape_has(tacit__shape_find(type, strlen(type)), key, strlen(key)))
                     fail_msg("%s answers %s, which is not in the reference", path, key);
             }
         }
     }
+    end(&s);
+}
+
+/* The page has no script and no style but those that the service sends, and the browser is told so. */
+static void the_page_runs_nothing_inline(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    assert_int_equal(server_ask(&s, "", "GET", "/", NULL, NULL, answer), 200);
+    assert_non_null(strstr(answer, "script-src 'self'"));
+    assert_non_null(strstr(answer, "style-src 'self'"));
+    assert_null(strstr(answer, "unsafe"));
+    assert_null(strstr(answer, "<style"));
+    assert_null(strstr(answer, "<script>"));
     end(&s);
 }
 
@@ -476,6 +491,7 @@ int main(void)
         cmocka_unit_test(tokens_are_renewed_for_ever),
         cmocka_unit_test(every_route_asks_for_its_scope),
         cmocka_unit_test(what_is_answered_is_written_down),
+        cmocka_unit_test(the_page_runs_nothing_inline),
         cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
         cmocka_unit_test(planted_values_are_found_nowhere),
     };

@@ -108,7 +108,7 @@ static const char *privacy_of(unsigned model)
 {
     switch (model) {
     case TACIT_AGENT_NONE:
-        return "";
+        return ", privacy: {model: none}";
     case TACIT_AGENT_JOINT_PURE:
         return ", privacy: {model: joint, epsilon: 2, delta: 0}";
     case TACIT_AGENT_JOINT:

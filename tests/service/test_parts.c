@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/memory.h"
 #include "curate/monitor.h"
 #include "noise/seal.h"
@@ -68,6 +70,28 @@ static void files_are_read_or_refused_with_the_line(void **state)
          "dir/s.yaml:3: epsilon is 0, which needs a delta > 0 that is given beside it; give one, "
          "or "
          "an epsilon > 0"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5,\n     agent: {kind: dp-ucbvi}}\n",
+         "dir/s.yaml:4: the agent has no 'privacy': write privacy: {model: joint, epsilon: 1}, or "
+         "privacy: {model: none} if no promise is meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ldp-obi}}\n",
+         "dir/s.yaml:3: the agent has no 'privacy': write privacy: {model: local, epsilon: 1}"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi}}\n",
+         "dir/s.yaml:3: the agent has no 'privacy', and ucbvi cannot be private: write privacy: "
+         "{model: none} if that is meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+         "{model: joint, epsilon: 1, delta: 0.25}}}\n",
+         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
+         "such a promise; lower it, or write delta_above_one_over_users: yes in privacy if that is "
+         "meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, " AGENT
+         ", monitor: {epsilon: 1, delta: 0.25}}\n",
+         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
+         "such a promise; lower it, or write delta_above_one_over_users: yes in monitor if that is "
+         "meant"},
+        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: "
+         "{model: none, delta_above_one_over_users: yes}}}\n",
+         "dir/s.yaml:3: model none promises nothing, so it has no delta_above_one_over_users; "
+         "remove it, or ask for model joint or local"},
     };
     for (size_t i = 0; i < N_OF(cases); i++) {
         tacit__service_config c;
@@ -76,11 +100,22 @@ static void files_are_read_or_refused_with_the_line(void **state)
                                                 &c, &err) != TACIT_OK);
         assert_string_equal(err.message, cases[i].message);
     }
+    static const char meant[] =
+        "store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
+        "{model: joint, epsilon: 1, delta: 0.25, delta_above_one_over_users: yes}}, monitor: "
+        "{epsilon: 1, delta: 0.3, delta_above_one_over_users: yes}}\n"
+        "  - {name: b, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: {model: none}}}\n"
+        "  - {name: c, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: {model: joint, "
+        "epsilon: 1, delta: 0.2}}}\n";
+    tacit__service_config c;
+    assert_ok(tacit__service_config_parse(meant, sizeof meant - 1, "dir/s.yaml", &c, NULL));
+    assert_true(c.learners[0].request.guarantee.delta == 0.25 &&
+                c.learners[0].monitor.delta == 0.3);
+    tacit__service_config_free(&c);
     static const char good[] =
         "listen: \"[::1]:99\"\nstore: a.db\nkey: /etc/key\nlimits: {body: 100}\n"
         "learners:\n  - {name: a, " SPACE ", users: 5, " AGENT "}\n"
         "  - {name: b, space: {features: 7, actions: 3}, users: 9, " AGENT "}\n";
-    tacit__service_config c;
     assert_ok(tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL));
     assert_string_equal(c.host, "::1");
     assert_true(c.port == 99 && c.limits.body == 100 && c.n_learners == 2);
@@ -122,15 +157,15 @@ static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
                            .probability = 0.25},
                       back;
         tacit__text text = {0};
-        double *x = NULL;
+        uint8_t *x = NULL;
         for (size_t i = 0; i < n; i++)
             features[i] = (double)i / 300;
-        tacit__ticket_write(key, &t, features, &text);
+        tacit__ticket_write(key, &t, (const uint8_t *)features, n > 150, &text);
         assert_true(
             tacit__ticket_read(key, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
         assert_memory_equal(&t, &back, sizeof t);
         if (n > 0)
-            assert_memory_equal(features, x, n * sizeof *x);
+            assert_memory_equal(features, x, n * sizeof *features);
         tacit__free(x);
         assert_false(
             tacit__ticket_read(other, TACIT__TICKET_DECISION, text.data, text.length, &back, &x));
@@ -164,12 +199,12 @@ static void who_is_not_learned_from_is_only_counted(void **state)
     tacit__episode e = tacit__episode_view(&c, bytes);
     tacit__told told = {.state = 7,
                         .action = 1,
-                        .features = features,
+                        .place = (const uint8_t *)features,
                         .has_reward = true,
                         .has_next = true,
                         .reward = 0.5,
                         .next_state = 9,
-                        .next_features = features};
+                        .next_place = (const uint8_t *)features};
     assert_true(tacit__episode_tell(&e, &told, &field)); /* before the last user came */
     for (size_t h = 0; h < STEPS; h++) {
         assert_false(tacit__episode_is_finished(&e));
@@ -217,7 +252,7 @@ static void episodes_grow_in_any_order(void **state)
             }
         }
         assert_true(tacit__episode_is_finished(&e) && tacit__episode_length(&e) == 3);
-        tacit_trajectory t = tacit__episode_trajectory(&e);
+        tacit_trajectory t = tacit__episode_trajectory(&e, NULL);
         assert_true(t.states[0] == 0 && t.states[2] == 2 && t.states[3] == 4 && t.actions[1] == 1);
         assert_true(t.rewards[2] == 0.5 && tacit__episode_mean(&e) == 0.25 && t.features == NULL);
     }
@@ -508,6 +543,29 @@ static void the_reference_page_is_current(void **state)
     tacit__text_destroy(&out);
 }
 
+/* Every route is in the document, under a name of its own; node and a validator look closer, where they are (tests/openapi). */
+static void the_openapi_document_is_json_with_every_route(void **state)
+{
+    (void)state;
+    tacit__text out = {0};
+    json_error_t wrong;
+    tacit__routes_openapi(&out);
+    assert_false(out.failed);
+    json_t *document = json_loads(out.data, JSON_REJECT_DUPLICATES, &wrong);
+    if (document == NULL)
+        fail_msg("at byte %d: %s", wrong.position, wrong.text);
+    for (size_t i = 0; i < tacit__n_routes; i++) {
+        const tacit__route *r = &tacit__routes[i];
+        const json_t *path = json_object_get(json_object_get(document, "paths"), r->path);
+        const char *method = strcmp(r->method, "GET") == 0 ? "get" : "post";
+        assert_non_null(json_object_get(path, method));
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(r->name, tacit__routes[j].name);
+    }
+    json_decref(document);
+    tacit__text_destroy(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +579,7 @@ int main(void)
         cmocka_unit_test(keys_are_read_from_where_they_belong_and_made_once),
         cmocka_unit_test(routes_are_found_by_method_and_path),
         cmocka_unit_test(the_reference_page_is_current),
+        cmocka_unit_test(the_openapi_document_is_json_with_every_route),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

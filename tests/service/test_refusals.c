@@ -37,7 +37,7 @@ static void what_is_out_of_range_is_refused_with_its_field(void **state)
         {"/v1/observe", "{\"decision\":5,\"reward\":1}", 422, "out_of_range", "decision"},
         {"/v1/episodes/xyz/decide", "{\"state\":0}", 404, "no_episode", ""},
         {"/v1/decide", "", 404, "no_learner", "learner"},
-        {"/v1/decide", "[1]", 400, "not_an_object", ""},
+        {"/v1/decide", "1", 400, "not_an_object", ""},
         {"/v1/decide", "{\"learner\":\"arms\",\"state\":0", 400, "not_json", ""},
         {"/v1/decide", "{\"state\":0,\"state\":1}", 400, "not_json", ""},
         {"/v1/decide", "{\"state\":NaN}", 400, "not_json", ""},

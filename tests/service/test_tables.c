@@ -331,7 +331,7 @@ static void a_kind_says_which_key_it_needs(void **state)
         int code = 0;
         (void)snprintf(yaml, sizeof yaml,
                        "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
-                       "9, space: %s, agent: {kind: %s}}\n",
+                       "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
                        cases[i].space, cases[i].kind);
         server_open(&s, TACIT_COMMAND, yaml);
         assert_false(server_start(&s, &code));

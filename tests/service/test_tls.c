@@ -130,7 +130,7 @@ static void a_new_certificate_closes_no_connection(void **state)
         "limits: {timeout: 600}\n"
         "tls: {certificate: cert.pem, key: key.pem}\n"
         "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
-        "{kind: ucbvi}}]\n";
+        "{kind: ucbvi, privacy: {model: none}}}]\n";
     server s;
     char command[1400], name[64] = "", health[32];
     server_open(&s, TACIT_COMMAND, yaml);
@@ -222,7 +222,7 @@ static void drops_over_tls_are_cut_off(void **state)
         "limits: {timeout: 1}\n"
         "tls: {certificate: cert.pem, key: key.pem}\n"
         "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1}, users: 100, agent: "
-        "{kind: ucbvi}}]\n";
+        "{kind: ucbvi, privacy: {model: none}}}]\n";
     server s;
     char command[700], name[64], health[32], byte = 1;
     server_open(&s, TACIT_COMMAND, yaml);

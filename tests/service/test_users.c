@@ -73,7 +73,8 @@ static void users_bring_features_in_the_joint_model(void **state)
 {
     (void)state;
     static const char yaml[] = BEGIN
-        "  - {name: free, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb}}\n"
+        "  - {name: free, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb, "
+        "privacy: {model: none}}}\n"
         "  - {name: few, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb,\n"
         "     privacy: {model: joint, epsilon: 1}}}\n"
         "  - {name: own, space: {features: 3, actions: 4, shared: no}, users: 4000,\n"
@@ -232,7 +233,7 @@ static void real_people_are_played_where_their_file_is(void **state)
     }
     static const char yaml[] =
         BEGIN "  - {name: dose, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
-              "     agent: {kind: lin-ucb}}\n"
+              "     agent: {kind: lin-ucb, privacy: {model: none}}}\n"
               "  - {name: device, space: {features: 18, actions: 3, shared: no}, users: 5528,\n"
               "     agent: {kind: lin-ucb, privacy: {model: local, epsilon: 10}}}\n";
     server s;
@@ -314,9 +315,9 @@ static void what_does_not_fit_is_said_of_both(void **state)
     (void)state;
     static const char yaml[] =
         BEGIN "  - {name: numbers, space: {states: 6, actions: 2, horizon: 20}, users: 40,\n"
-              "     agent: {kind: dp-ucbvi}}\n"
+              "     agent: {kind: dp-ucbvi, privacy: {model: none}}}\n"
               "  - {name: features, space: {features: 3, actions: 4, bound: 0.5}, users: 40,\n"
-              "     agent: {kind: lin-ucb}}\n";
+              "     agent: {kind: lin-ucb, privacy: {model: none}}}\n";
     static const struct {
         const char *learner, *more, *complaint;
     } cases[] = {

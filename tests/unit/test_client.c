@@ -6,6 +6,7 @@
 
 #include <tacit/client.h>
 
+#include "agents/agent.h"
 #include "base/bytes.h"
 #include "noise/seal.h"
 #include "support/check.h"
@@ -106,6 +107,8 @@ static void a_report_is_what_the_learner_takes_and_comes_once(void **state)
         uint8_t bytes[4096];
         size_t size;
         assert_true(tacit__base64_read(start, strcspn(start, "\""), bytes, sizeof bytes, &size));
+        assert_true(size > TACIT__REPORT_NAME);
+        size -= TACIT__REPORT_NAME;
         assert_ok(tacit_agent_check_report(server, bytes, size, NULL));
         assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
         tacit_client_destroy(client);
@@ -170,7 +173,7 @@ static void a_client_follows_a_model_where_there_is_no_table(void **state)
         assert_ok(tacit_client_report(client, &episode, &body, key, NULL));
         const char *start = strstr(body, "\"report\":\"") + 10;
         assert_true(tacit__base64_read(start, strcspn(start, "\""), report, sizeof report, &size));
-        assert_ok(tacit_agent_absorb(server, report, size, NULL));
+        assert_ok(tacit_agent_absorb(server, report, size - TACIT__REPORT_NAME, NULL));
         free(body);
         tacit_client_destroy(client);
     }

@@ -1,6 +1,7 @@
 /* Experiment files: defaults, and every kind of mistake with its line and remedy. */
 #include "support/check.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -360,6 +361,34 @@ static void running_out_of_memory_is_told(void **state)
     }
 }
 
+/* --- The examples ------------------------------------------------------------------------------------ */
+
+/* What is forgotten in an example is copied. */
+static void examples_have_their_privacy_written(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/*.yaml", 0, NULL, &found), 0);
+    assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/papers/*.yaml", GLOB_APPEND, NULL, &found),
+                     0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        tacit_experiment *e = NULL;
+        tacit_error err = {0};
+        if (tacit_experiment_read(found.gl_pathv[i], NULL, &e, &err) != TACIT_OK)
+            fail_msg("%s", err.message);
+        const tacit_experiment_facts *facts = tacit_experiment_describe(e);
+        for (size_t j = 0; j < facts->n_agents; j++) {
+            const tacit_entry *agent = &facts->agents[j];
+            const tacit_agent_kind *kind = tacit_agent_kind_find(agent->kind);
+            if (agent->delta_too_large ||
+                (kind != NULL && kind->models != TACIT_AGENT_NONE && !agent->privacy_written))
+                fail_msg("%s:%d: %s", facts->file, agent->line, agent->label);
+        }
+        tacit_experiment_destroy(e);
+    }
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_grid_that_is_too_large_is_counted_and_refused),
         cmocka_unit_test(worlds_and_agents_name_the_line_of_their_own_mistakes),
         cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(examples_have_their_privacy_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

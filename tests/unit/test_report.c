@@ -11,7 +11,7 @@
 #include <tacit/report.h>
 
 #include "base/memory.h"
-#include "report/assets.h"
+#include "base/assets.h"
 #include "report/figure.h"
 #include "report/render.h"
 

@@ -1,5 +1,8 @@
 /* Seals, keyed hashes and names. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "noise/seal.h"
 #include "support/check.h"
@@ -85,6 +88,46 @@ static void chance_is_in_its_interval(void **state)
     assert_within(most, 0.99, 1 - 0x1p-53);
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, 16);
+}
+
+/* More than a filling of the bytes that are drawn ahead, and than the fillings after which the system is asked again. */
+static void names_that_are_drawn_ahead_are_all_different(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    static uint8_t names[N][16];
+    tacit__seal_start();
+    for (size_t i = 0; i < N; i++)
+        tacit__random_few(names[i], 16);
+    qsort(names, N, sizeof *names, by_bytes);
+    for (size_t i = 1; i < N; i++)
+        assert_memory_not_equal(names[i - 1], names[i], 16);
+    assert_aborts(tacit__random_few(names, 65));
+}
+
+static void a_child_draws_other_names_than_its_parent(void **state)
+{
+    (void)state;
+    uint8_t mine[16], theirs[16];
+    int ends[2];
+    tacit__seal_start();
+    tacit__random_few(mine, sizeof mine); /* something is drawn ahead */
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    tacit__random_few(mine, sizeof mine);
+    if (child == 0)
+        _exit(write(ends[1], mine, sizeof mine) == sizeof mine ? 0 : 1);
+    assert_int_equal(read(ends[0], theirs, sizeof theirs), sizeof theirs);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_memory_not_equal(mine, theirs, sizeof mine);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +135,8 @@ int main(void)
         cmocka_unit_test(keys_and_hashes_depend_on_everything),
         cmocka_unit_test(base64_goes_there_and_back),
         cmocka_unit_test(chance_is_in_its_interval),
+        cmocka_unit_test(names_that_are_drawn_ahead_are_all_different),
+        cmocka_unit_test(a_child_draws_other_names_than_its_parent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,66 @@
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { MIB = 1 << 20 };
+
+/* "200 MiB" or "any". */
+static const char *show_limit(const struct rlimit *limit, rlim_t per_unit, const char *unit,
+                              char text[32])
+{
+    if (limit->rlim_cur == RLIM_INFINITY)
+        return "any";
+    (void)snprintf(text, 32, "%llu%s", (unsigned long long)(limit->rlim_cur / per_unit), unit);
+    return text;
+}
+
+/* Address space that the process has taken, in MiB; 0: nobody can tell. */
+static unsigned long address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return pages * (unsigned long)sysconf(_SC_PAGESIZE) / MIB;
+}
+
+const char *tacit__thread_needs(char *text, size_t size)
+{
+    char space_text[32], threads_text[32];
+    struct rlimit space = {.rlim_cur = RLIM_INFINITY}, threads = space;
+    size_t stack = 0;
+    pthread_attr_t usual;
+    if (pthread_attr_init(&usual) == 0) {
+        (void)pthread_attr_getstacksize(&usual, &stack);
+        (void)pthread_attr_destroy(&usual);
+    }
+    (void)getrlimit(RLIMIT_AS, &space);
+    (void)getrlimit(RLIMIT_NPROC, &threads);
+    (void)snprintf(text, size,
+                   "a thread needs %zu MiB of address space, of which %lu MiB are taken and %s "
+                   "allowed (ulimit -v), and one of the user's processes, of which %s are allowed "
+                   "(ulimit -u)",
+                   (stack + MIB - 1) / MIB, address_space(),
+                   show_limit(&space, MIB, " MiB", space_text),
+                   show_limit(&threads, 1, "", threads_text));
+    return text;
+}
+
+tacit_status tacit__thread_start(pthread_t *out, void *(*run)(void *context), void *context,
+                                 tacit_error *err)
+{
+    char needs[300];
+    int code = pthread_create(out, NULL, run, context);
+    if (code == 0)
+        return TACIT_OK;
+    return tacit__fail(err, TACIT_SYSTEM, "a thread could not be started (%s): %s", strerror(code),
+                       tacit__thread_needs(needs, sizeof needs));
+}

@@ -1,0 +1,193 @@
+/* One learner of a service file. See serve/config.h and docs/reference/service.md. */
+#include <math.h>
+#include <string.h>
+
+#include "lab/experiment.h"
+#include "serve/config_learner.h"
+#include "serve/fields.h"
+#include "serve/space.h"
+
+static const char *const learner_keys[] = {"name",       "space",   "users",        "agent",
+                                           "plan_every", "monitor", "log_decisions"};
+static const char *const monitor_keys[] = {"epsilon", "delta", "delta_above_one_over_users"};
+
+typedef tacit__service_config config;
+
+static tacit_status read_name(const config *c, const tacit__node *node, tacit__learner_config *l,
+                              tacit_error *err)
+{
+    const tacit__node *name = tacit__node_get(node, "name");
+    if (name == NULL)
+        return tacit__field_missing(c->yaml, node, "name", "name: river", err);
+    tacit_status status = tacit__take_text(c->yaml, name, "name", TACIT__MAX_NAME, &l->name, err);
+    for (const char *t = l->name; status == TACIT_OK && *t != '\0'; t++)
+        if (!((*t >= 'a' && *t <= 'z') || (*t >= '0' && *t <= '9') || *t == '-' || *t == '_'))
+            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
+                                      "name is '%.64s', expected small letters, digits, - and _",
+                                      l->name);
+    for (const tacit__learner_config *other = c->learners; status == TACIT_OK && other < l; other++)
+        if (strcmp(other->name, l->name) == 0)
+            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
+                                      "two learners are called '%s'", l->name);
+    return status;
+}
+
+/* What nobody wrote is no promise, and must not look like one. */
+static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
+                                   const tacit_entry *entry, tacit_error *err)
+{
+    const unsigned models = tacit_agent_kind_find(entry->kind)->models;
+    const char *model = models & (TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT)   ? "joint"
+                        : models & (TACIT_AGENT_LOCAL_PURE | TACIT_AGENT_LOCAL) ? "local"
+                                                                                : NULL;
+    if (model == NULL)
+        return tacit__yaml_fail(c->yaml, agent->line, err, TACIT_SYNTAX,
+                                "the agent has no 'privacy', and %s cannot be private: write "
+                                "privacy: {model: none} if that is meant",
+                                entry->kind);
+    return tacit__yaml_fail(
+        c->yaml, agent->line, err, TACIT_SYNTAX,
+        "the agent has no 'privacy': write privacy: {model: %s, epsilon: 1}%s", model,
+        models & TACIT_AGENT_NONE ? ", or privacy: {model: none} if no promise is meant" : "");
+}
+
+static tacit_status fail_large_delta(const config *c, const tacit__node *node, const char *what,
+                                     double delta, uint64_t users, tacit_error *err)
+{
+    return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                            "delta is %g, above 1/users = %g: publishing some user's data would "
+                            "keep such a promise; lower it, or write "
+                            "delta_above_one_over_users: yes in %s if that is meant",
+                            delta, 1 / (double)users, what);
+}
+
+static tacit_status read_agent(const config *c, const tacit__node *learner,
+                               tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *node = tacit__node_get(learner, "agent");
+    if (node == NULL)
+        return tacit__field_missing(c->yaml, learner, "agent",
+                                    "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}",
+                                    err);
+    tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
+    tacit__grid grid;
+    tacit_entry entry;
+    tacit_status status = tacit__entry_grid(&part, node, &grid, err);
+    if (status == TACIT_OK && grid.n_axes > 0)
+        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                  "a learner has one agent: no lists of values here");
+    if (status == TACIT_OK)
+        status = tacit__entry_read(&part, node, &grid, &entry, err);
+    if (status != TACIT_OK)
+        return status;
+    if (entry.yardstick)
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
+                                "%s does not learn; `tacit agents` lists those that do",
+                                entry.kind);
+    if (!entry.privacy_written)
+        return fail_unwritten(c, node, &entry, err);
+    if (entry.delta_too_large)
+        return fail_large_delta(c, tacit__node_get(node, "privacy"), "privacy",
+                                entry.guarantee.delta, l->request.episodes, err);
+    if (entry.calibration != TACIT_CALIBRATION_TIGHT)
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
+                                "published constants are for simulations; a service that guards "
+                                "people has calibration: tight");
+    l->request.kind = entry.kind;
+    l->request.settings = entry.settings;
+    l->request.n_settings = entry.n_settings;
+    l->request.guarantee = entry.guarantee;
+    l->request.sums = entry.sums;
+    l->request.outside = entry.outside;
+    l->request.file = tacit__yaml_name(c->yaml);
+    l->request.line = entry.line;
+    return TACIT_OK;
+}
+
+static tacit_status read_monitor(const config *c, const tacit__node *learner,
+                                 tacit__learner_config *l, tacit_error *err)
+{
+    static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"};
+    static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
+    const tacit__node *node = tacit__node_get(learner, "monitor"), *value;
+    if (node == NULL)
+        return TACIT_OK;
+    tacit_status status =
+        tacit__field_map(c->yaml, node, "monitor", monitor_keys, TACIT__COUNT(monitor_keys), err);
+    if (status != TACIT_OK)
+        return status;
+    if ((value = tacit__node_get(node, "epsilon")) == NULL)
+        return tacit__field_missing(c->yaml, node, "epsilon", "monitor: {epsilon: 0.1}", err);
+    bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
+    l->monitor = (tacit_guarantee){.model = local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
+                                   .delta = 1 / (10 * (double)l->request.episodes)};
+    status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
+    if (status == TACIT_OK && (value = tacit__node_get(node, "delta")) != NULL)
+        status = tacit__take_real(c->yaml, value, "delta", &deltas, &l->monitor.delta, err);
+    if (status == TACIT_OK && l->monitor.epsilon == 0 && (value == NULL || l->monitor.delta == 0))
+        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
+                                  "give one, or an epsilon > 0");
+    bool meant = false;
+    if (status == TACIT_OK)
+        status = tacit__field_flag(c->yaml, node, "delta_above_one_over_users", &meant, err);
+    if (status == TACIT_OK && !meant && l->monitor.delta > 1 / (double)l->request.episodes)
+        status = fail_large_delta(c, node, "monitor", l->monitor.delta, l->request.episodes, err);
+    return status;
+}
+
+/* What the server can only do where it sees what users tell. */
+static tacit_status check_local(const config *c, const tacit__node *learner,
+                                const tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *space = tacit__node_get(learner, "space");
+    if (l->request.guarantee.model != TACIT_MODEL_LOCAL)
+        return TACIT_OK;
+    if (l->context.columns != NULL)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(space, "context")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "named columns are for models joint and none, where the service "
+                                "encodes; devices of a local learner make their own features: "
+                                "features: %zu, shared: no",
+                                l->known.features);
+    if (l->log_decisions)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(learner, "log_decisions")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "log_decisions is for models joint and none; of a local learner "
+                                "the service sees neither decisions nor what came of them");
+    if (l->user_required)
+        return tacit__yaml_fail(c->yaml, tacit__node_get(space, "user")->line, err,
+                                TACIT_UNSUPPORTED,
+                                "user: required is for models joint and none; devices of a local "
+                                "learner do not say whose they are");
+    return TACIT_OK;
+}
+
+tacit_status tacit__learner_config_read(const tacit__service_config *c, const tacit__node *node,
+                                        tacit__learner_config *l, tacit_error *err)
+{
+    tacit_status status =
+        tacit__field_map(c->yaml, node, "a learner", learner_keys, TACIT__COUNT(learner_keys), err);
+    if (status == TACIT_OK)
+        status = read_name(c, node, l, err);
+    if (status == TACIT_OK)
+        status = tacit__space_read(c->yaml, node, l, err);
+    if (status == TACIT_OK && tacit__node_get(node, "users") == NULL)
+        status = tacit__field_missing(c->yaml, node, "users", "users: 100000", err);
+    if (status == TACIT_OK)
+        status = tacit__field_count(c->yaml, node, "users", 1, TACIT_MAX_EPISODES,
+                                    &l->request.episodes, err);
+    l->most_body = c->limits.body;
+    l->plan_every = 1;
+    if (status == TACIT_OK)
+        status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(c->yaml, node, "log_decisions", &l->log_decisions, err);
+    if (status == TACIT_OK)
+        status = read_agent(c, node, l, err);
+    if (status == TACIT_OK)
+        status = check_local(c, node, l, err);
+    if (status == TACIT_OK)
+        status = read_monitor(c, node, l, err);
+    return status;
+}

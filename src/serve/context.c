@@ -1,0 +1,139 @@
+/* See serve/context.h. The encoding is that of the world logged-bandit: worlds/columns.h.
+ *
+ * A value that is null, or not there, is missing. Refusals name the column, which is public, and never the value. */
+#include "serve/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* A value that is longer is none of the categories, which are at most this long. */
+enum { MAX_VALUE = 256, MAX_FIELD = 96 };
+
+/* One column of one request. */
+typedef struct place {
+    tacit__request *request;
+    const tacit__column *column;
+    bool clip;
+    char field[MAX_FIELD]; /* "context.age" */
+} place;
+
+/* Outside of what was declared: refused, or remarked. True: go on. */
+static bool pass_outside(const place *p)
+{
+    const tacit__column *c = p->column;
+    if (p->clip) {
+        p->request->outside = true;
+        return true;
+    }
+    return !(c->numeric
+                 ? tacit__refuse(p->request, 422, "out_of_range", p->field,
+                                 "%s must be a number from %g to %g", p->field, c->low, c->high)
+                 : tacit__refuse(p->request, 422, "out_of_range", p->field,
+                                 "%s must be one of the declared categories", p->field));
+}
+
+static bool encode_number(const place *p, const tacit__json_node *node, double *features)
+{
+    const tacit__column *c = p->column;
+    if (node->kind != TACIT__JSON_NUMBER)
+        return !tacit__refuse(p->request, 422, "out_of_range", p->field,
+                              "%s must be a number from %g to %g", p->field, c->low, c->high);
+    tacit__column_encode_number(c, node->number, features);
+    return (node->number >= c->low && node->number <= c->high) || pass_outside(p);
+}
+
+static bool encode_category(const place *p, const tacit__json_node *node, double *features)
+{
+    char value[MAX_VALUE + 1];
+    if (node->kind != TACIT__JSON_STRING)
+        return !tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be a string",
+                              p->field);
+    if (!tacit__json_string(node, value, sizeof value))
+        value[0] = '\0'; /* which is no category either */
+    const bool fits =
+        tacit__column_encode(p->column, (tacit__span){value, strlen(value)}, false, features);
+    tacit__wipe(value, sizeof value);
+    return fits || pass_outside(p);
+}
+
+static bool encode_missing(const place *p, double *features)
+{
+    if (tacit__column_encode(p->column, (tacit__span){"", 0}, true, features))
+        return true;
+    if (p->clip)
+        return pass_outside(p);
+    return !tacit__refuse(p->request, 422, "missing", p->field, "%s is missing", p->field);
+}
+
+/* The column that a key names, or n. */
+static size_t find_column(const tacit__columns_list *columns, const tacit__json_node *key)
+{
+    char name[MAX_VALUE + 1];
+    size_t i = 0;
+    if (!tacit__json_string(key, name, sizeof name))
+        return columns->n;
+    while (i < columns->n && !tacit__span_is(columns->column[i].name, name))
+        i++;
+    return i;
+}
+
+/* Every column's value, NULL where there is none. False: refused. */
+static bool find_values(const tacit__body *b, const tacit__columns_list *columns, const char *key,
+                        const tacit__json_node *object,
+                        const tacit__json_node *values[TACIT__JSON_KEYS])
+{
+    const tacit__json_node *at = object + 1;
+    for (uint32_t i = 0; i < object->size; i++) {
+        const tacit__json_node *value = b->nodes + at->next;
+        const size_t column = find_column(columns, at);
+        if (column == columns->n || values[column] != NULL)
+            return !tacit__refuse(b->request, 422, "unknown_field", key,
+                                  "%s has a column that is not declared, or one twice; "
+                                  "/v1/guarantee lists them",
+                                  key);
+        values[column] = value;
+        at = b->nodes + value->next;
+    }
+    return true;
+}
+
+static bool encode(const tacit__body *b, const tacit__learner_config *c, const char *key,
+                   const tacit__json_node *object, double *out)
+{
+    const tacit__columns_list *columns = c->context.columns;
+    const tacit__json_node *values[TACIT__JSON_KEYS] = {NULL};
+    if (!find_values(b, columns, key, object, values))
+        return false;
+    for (size_t i = 0; i < columns->n; i++) {
+        const tacit__column *column = &columns->column[i];
+        const tacit__json_node *value = values[i];
+        place p = {.request = b->request,
+                   .column = column,
+                   .clip = c->request.outside == TACIT_OUTSIDE_CLIP};
+        (void)snprintf(p.field, sizeof p.field, "%s.%.*s", key, (int)column->name.size,
+                       column->name.text);
+        double *features = out + column->first;
+        if (!(value == NULL || value->kind == TACIT__JSON_NULL ? encode_missing(&p, features)
+              : column->numeric                                ? encode_number(&p, value, features)
+                                : encode_category(&p, value, features)))
+            return false;
+    }
+    tacit__columns_finish(columns, c->context.intercept, c->context.unit, out);
+    return true;
+}
+
+bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, const char *key,
+                         bool *has, double *out)
+{
+    const tacit__json_node *node = tacit__body_get(b, key);
+    if (c->context.columns == NULL || node == NULL || node->kind == TACIT__JSON_ARRAY)
+        return tacit__body_reals(b, key, c->per_user, has, out);
+    if (has != NULL)
+        *has = true;
+    if (node->kind != TACIT__JSON_OBJECT)
+        return !tacit__refuse(b->request, 422, "out_of_range", key,
+                              "%s must be an object with the values of the declared columns", key);
+    return encode(b, c, key, node, out);
+}

@@ -1,0 +1,141 @@
+#include "serve/guests.h"
+
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+/* A token in use: what it may do, and how much it has asked for lately. */
+struct tacit__guest {
+    tacit__token token;
+    double allowance; /* requests that it may still make at once */
+    double seen_ms;   /* when the allowance was last filled up */
+};
+
+tacit_status tacit__guests_read(tacit_service *s, tacit_error *err)
+{
+    tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
+    tacit__guest *guests = tacit__alloc(TACIT__MAX_TOKENS, sizeof *guests), *old = guests;
+    size_t n = 0, kept = 0;
+    if (tokens == NULL || guests == NULL) {
+        tacit__free(tokens);
+        tacit__free(guests);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__vault_tokens(s->reader, tokens, &n, err);
+    pthread_mutex_unlock(&s->reader_lock);
+    if (status == TACIT_OK) {
+        for (size_t i = 0; i < n; i++)
+            if (!tokens[i].revoked)
+                guests[kept++] =
+                    (tacit__guest){.token = tokens[i], .allowance = (double)s->config.limits.rate};
+        pthread_mutex_lock(&s->guest_lock);
+        old = s->guests;
+        s->guests = guests;
+        s->n_guests = kept;
+        pthread_mutex_unlock(&s->guest_lock);
+    }
+    tacit__free(tokens);
+    tacit__free(old);
+    return status;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* A bucket that fills at `rate` a second up to one second's worth. */
+static bool may_ask(tacit__guest *g, uint64_t rate)
+{
+    double now = now_ms();
+    if (rate == 0)
+        return true;
+    g->allowance += (now - g->seen_ms) * (double)rate / 1e3;
+    g->seen_ms = now;
+    if (g->allowance > (double)rate)
+        g->allowance = (double)rate;
+    if (g->allowance < 1)
+        return false;
+    g->allowance -= 1;
+    return true;
+}
+
+typedef enum verdict { UNKNOWN, EXPIRED, NO_SCOPE, TOO_OFTEN, WELCOME } verdict;
+
+/* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was given means that clock. */
+static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope)
+{
+    if (g->token.expires != 0 && (int64_t)time(NULL) >= g->token.expires)
+        return EXPIRED;
+    if (!(g->token.scopes & (scope | TACIT__SCOPE_ADMIN)))
+        return NO_SCOPE;
+    return may_ask(g, s->config.limits.rate) ? WELCOME : TOO_OFTEN;
+}
+
+static verdict find(tacit_service *s, const char *authorization, unsigned scope,
+                    tacit__bearer *bearer)
+{
+    static const char prefix[] = "Bearer ";
+    if (authorization == NULL || strncasecmp(authorization, prefix, sizeof prefix - 1) != 0)
+        return UNKNOWN; /* schemes have no case */
+    const char *text = authorization + sizeof prefix - 1;
+    uint8_t hash[TACIT__TOKEN_HASH];
+    tacit__digest(&(tacit__bytes){text, strlen(text)}, 1, hash);
+    verdict found = UNKNOWN;
+    pthread_mutex_lock(&s->guest_lock);
+    for (size_t i = 0; i < s->n_guests; i++) { /* all of them, so that time tells nothing */
+        tacit__guest *g = &s->guests[i];
+        if (!tacit__same_bytes(g->token.hash, hash, sizeof hash))
+            continue;
+        found = judge(s, g, scope);
+        *bearer = (tacit__bearer){.token = g->token.id,
+                                  .users_per_day = g->token.users_per_day,
+                                  .bound = g->token.learner[0] != '\0'};
+        memcpy(bearer->hash, hash, sizeof hash);
+        if (bearer->bound)
+            bearer->learner = tacit__service_learner(s, g->token.learner);
+    }
+    pthread_mutex_unlock(&s->guest_lock);
+    return found;
+}
+
+bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned scope)
+{
+    if (scope == TACIT__SCOPE_OPEN)
+        return true;
+    switch (find(r->service, authorization, scope, &r->bearer)) {
+    case WELCOME:
+        return true;
+    case EXPIRED:
+        return !tacit__refuse(r, 401, "expired_token", NULL,
+                              "the token has expired; another one is needed");
+    case NO_SCOPE:
+        return !tacit__refuse(r, 403, "scope", NULL, "the token has not the scope %s",
+                              tacit__scope_name(scope));
+    case TOO_OFTEN:
+        r->retry_after = 1;
+        return !tacit__refuse(r, 429, "rate", NULL, "this token asks too often");
+    case UNKNOWN:
+        break;
+    }
+    return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
+}
+
+void tacit__guests_charge(const tacit__request *r, size_t more)
+{
+    tacit_service *s = r->service;
+    pthread_mutex_lock(&s->guest_lock);
+    for (size_t i = 0; i < s->n_guests; i++)
+        if (s->guests[i].token.id == r->bearer.token)
+            s->guests[i].allowance -= (double)more;
+    pthread_mutex_unlock(&s->guest_lock);
+}

@@ -1,0 +1,66 @@
+/* Alive and ready. /healthz is for what starts the process again when it is dead; a process that answers is not, whatever its disk does,
+ * and starting it again would only take away the decisions that it still makes. /readyz is for what sends requests: it says 503 while
+ * observations cannot be kept or learned from. What was wrong with the store is tried again every second (serve/sweeper.c). */
+#include "serve/health.h"
+
+#include "serve/routes.h"
+#include "serve/service.h"
+#include "serve/sweeper.h"
+
+static const struct {
+    tacit__trouble bit;
+    const char *name;
+} names[] = {{TACIT__TROUBLE_FENCED, "fenced"},    {TACIT__TROUBLE_FAILING, "failing"},
+             {TACIT__TROUBLE_COPY, "copy"},        {TACIT__TROUBLE_BEHIND, "behind"},
+             {TACIT__TROUBLE_UNSOUND, "unsound"},  {TACIT__TROUBLE_LEARNER, "learner"},
+             {TACIT__TROUBLE_STOPPING, "stopping"}};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+unsigned tacit__health_look(const tacit_service *s)
+{
+    const tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
+    unsigned all = 0;
+    if (scribe.failing || scribe.commit_age > TACIT__STUCK_SECONDS)
+        all |= TACIT__TROUBLE_FAILING;
+    static const unsigned troubles[] = {[TACIT__STANDING_COPY] = TACIT__TROUBLE_COPY,
+                                        [TACIT__STANDING_BEHIND] = TACIT__TROUBLE_BEHIND,
+                                        [TACIT__STANDING_UNSOUND] = TACIT__TROUBLE_UNSOUND,
+                                        [TACIT__STANDING_FENCED] = TACIT__TROUBLE_FENCED};
+    all |= troubles[tacit__vault_standing(s->vault)];
+    for (size_t i = 0; i < s->config.n_learners; i++)
+        if (tacit__learner_look(s->learners[i]).failed)
+            all |= TACIT__TROUBLE_LEARNER;
+    if (atomic_load(&s->stopping))
+        all |= TACIT__TROUBLE_STOPPING;
+    return all;
+}
+
+bool tacit__handle_health(tacit__request *r)
+{
+    const unsigned all = tacit__health_look(r->service);
+    const char *status = "ok";
+    for (size_t i = N_NAMES; i-- > 0;)
+        if (all & names[i].bit)
+            status = names[i].name;
+    r->status = 200;
+    tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}", status,
+                      tacit_version());
+    return true;
+}
+
+bool tacit__handle_ready(tacit__request *r)
+{
+    const unsigned all = tacit__health_look(r->service);
+    const char *before = "";
+    r->status = all == 0 ? 200 : 503;
+    if (all != 0)
+        r->retry_after = 1;
+    tacit__text_print(&r->answer, "{\"ready\":%s,\"reasons\":[", all == 0 ? "true" : "false");
+    for (size_t i = 0; i < N_NAMES; i++)
+        if (all & names[i].bit) {
+            tacit__text_print(&r->answer, "%s\"%s\"", before, names[i].name);
+            before = ",";
+        }
+    tacit__text_put(&r->answer, "]}");
+    return true;
+}

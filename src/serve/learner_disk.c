@@ -1,0 +1,207 @@
+/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h; docs/why/service.md has the argument.
+ *
+ * Showing comes after every batch and is small: the ledger, how many users are behind the billboard, points of the curves. Then
+ * the billboard is put up. The inputs on disk are the journal: a state of before and the inputs since give the same numbers
+ * again. A checkpoint writes the state, after which those inputs are removed. States of up to SMALL bytes are written with
+ * what is shown, in one transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
+ * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who is not in the last
+ * one, and when the learner stops. It goes to disk in parts, so that nobody waits for all of it. */
+#include <math.h>
+#include <time.h>
+
+#include "agents/agent.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "serve/learner_inside.h"
+
+enum {
+    MAX_LINES = 64,
+    SMALL = 1 << 16, /* bytes that take no longer to write than the sync that follows */
+    SPARSE = 20,
+    LONGEST_MS = 2000
+};
+
+double tacit__learner_now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* --- The curves --------------------------------------------------------------------------------- */
+
+/* Every user at first, then in steps of 2 %. */
+uint64_t tacit__learner_point_after(uint64_t users)
+{
+    uint64_t point = 1;
+    while (point <= users && point <= UINT64_MAX / 2) /* users may be anything in a damaged store */
+        point += point / 50 + 1;
+    return point;
+}
+
+tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
+{
+    if (l->row.users < l->next_point && l->row.users < l->row.limit)
+        return TACIT_OK;
+    tacit_billboard board;
+    tacit_status status = tacit_agent_billboard(l->agent, &board, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__vault_point *point = &l->points[l->n_points++];
+    *point = (tacit__vault_point){l->row.users, board.version, (double)NAN, (double)NAN};
+    if (l->monitor != NULL)
+        tacit__monitor_read(l->monitor, &point->reward, &point->error);
+    l->next_point = tacit__learner_point_after(l->row.users);
+    return TACIT_OK;
+}
+
+/* --- Showing ------------------------------------------------------------------------------------ */
+
+typedef struct showing {
+    tacit__job job;
+    tacit__learner *learner;
+    bool keep; /* the state, too */
+    tacit__vault_line lines[MAX_LINES];
+    size_t n_lines;
+} showing;
+
+static void add_lines(showing *k, const tacit_ledger *ledger)
+{
+    if (ledger == NULL)
+        return;
+    const tacit_plan *plan = tacit_ledger_plan(ledger);
+    for (size_t i = 0; i < tacit_plan_size(plan) && k->n_lines < MAX_LINES; i++)
+        k->lines[k->n_lines++] = (tacit__vault_line){.release = tacit_plan_release(plan, i)->name,
+                                                     .declared = tacit_plan_release(plan, i)->steps,
+                                                     .passed = tacit_ledger_passed(ledger, i)};
+}
+
+static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    showing *k = (showing *)job;
+    tacit__learner *l = k->learner;
+    tacit_status status = k->keep ? tacit__vault_keep(vault, &l->row, l->state, l->state_size,
+                                                      k->lines, k->n_lines, err)
+                                  : tacit__vault_show(vault, &l->row, k->lines, k->n_lines, err);
+    for (size_t i = 0; status == TACIT_OK && i < l->n_points; i++)
+        status = tacit__vault_note(vault, l->row.id, &l->points[i], err);
+    return status;
+}
+
+/* A state that is small goes with what is shown. */
+static tacit_status save_if_small(tacit__learner *l, bool *small, tacit_error *err)
+{
+    size_t size = 0;
+    tacit_status status = tacit__learner_state_size(l, &size, err);
+    *small = size <= SMALL;
+    return status == TACIT_OK && *small ? tacit__learner_save(l, err) : status;
+}
+
+tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err)
+{
+    tacit__board *board = NULL;
+    showing k = {.job = {.apply = apply_showing}, .learner = l};
+    tacit_status status = tacit__learner_make_board(l, &board, err);
+    if (status == TACIT_OK)
+        status = save_if_small(l, &k.keep, err);
+    if (status != TACIT_OK) {
+        tacit__board_give(board);
+        return status;
+    }
+    l->row.version = tacit__board_look(board)->version;
+    l->row.shown = l->row.users;
+    add_lines(&k, tacit__agent_ledger(l->agent));
+    if (l->monitor != NULL)
+        add_lines(&k, tacit__monitor_ledger(l->monitor));
+    status = tacit__scribe_wait(l->scribe, &k.job);
+    if (status != TACIT_OK) {
+        tacit__board_give(board);
+        return tacit__fail(err, status, "the store could not be written");
+    }
+    if (k.keep)
+        l->kept = l->row.users;
+    l->n_points = 0;
+    l->news = false;
+    tacit__learner_publish(l, board);
+    return TACIT_OK;
+}
+
+/* --- Checkpoints -------------------------------------------------------------------------------- */
+
+double tacit__learner_due(const tacit__learner *l)
+{
+    return l->kept == l->row.users
+               ? HUGE_VAL
+               : fmin(l->kept_at + SPARSE * l->keep_cost, l->unkept_since + LONGEST_MS);
+}
+
+/* One transaction of a checkpoint: a part, or the flip. */
+typedef struct keeping {
+    tacit__job job;
+    tacit__learner *learner;
+    tacit__edition edition;
+    bool flip;
+} keeping;
+
+static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    const keeping *k = (const keeping *)job;
+    const tacit__vault_learner *row = &k->learner->row;
+    return k->flip ? tacit__vault_checkpoint(vault, row, &k->edition, err)
+                   : tacit__vault_put_part(vault, row->id, &k->edition, err);
+}
+
+tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
+{
+    const double start = tacit__learner_now();
+    keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
+    tacit_status status = tacit__learner_save(l, err);
+    if (status == TACIT_OK)
+        status = tacit__edition_open(&k.edition, l->state, l->state_size, err);
+    if (status != TACIT_OK)
+        return status;
+    while (status == TACIT_OK &&
+           tacit__edition_next(&k.edition)) /* sealed here, not by the scribe */
+        status = tacit__scribe_wait(l->scribe, &k.job);
+    k.flip = true;
+    if (status == TACIT_OK)
+        status = tacit__scribe_wait(l->scribe, &k.job);
+    tacit__edition_close(&k.edition);
+    if (status != TACIT_OK)
+        return tacit__fail(err, status, "the store could not be written");
+    l->kept = l->row.users;
+    l->has_leftover = true;
+    l->kept_at = tacit__learner_now();
+    l->keep_cost = l->kept_at - start;
+    return TACIT_OK;
+}
+
+typedef struct dropping {
+    tacit__job job;
+    const tacit__learner *learner;
+    bool more;
+} dropping;
+
+static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    dropping *d = (dropping *)job;
+    const tacit__vault_learner *row = &d->learner->row;
+    /* as many bytes as a part of a state */
+    const size_t most = TACIT__VAULT_PART / (d->learner->input_size + 1) + 1;
+    return tacit__vault_drop_inputs(vault, row->id, most, &d->more, err);
+}
+
+tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
+{
+    dropping d = {.job = {.apply = apply_dropping, .bulk = true}, .learner = l, .more = true};
+    const double start = tacit__learner_now();
+    tacit_status status = TACIT_OK;
+    while (d.more && status == TACIT_OK)
+        status = tacit__scribe_wait(l->scribe, &d.job);
+    if (status != TACIT_OK)
+        return tacit__fail(err, status, "the store could not be written");
+    l->has_leftover = false;
+    l->kept_at = tacit__learner_now();
+    l->keep_cost += l->kept_at - start; /* a part of the checkpoint's */
+    return TACIT_OK;
+}

@@ -1,0 +1,35 @@
+/* See serve/left_out.h. A learner that was taken out of the file, or renamed, leaves users behind who were acknowledged: that must not
+ * go unnoticed. How many they are is public, as it is in the ledger. */
+#include "serve/left_out.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct listener {
+    const tacit__service_config *config;
+    tacit_log_fn *log; /* or NULL */
+    void *context;
+} listener;
+
+static void say(void *context, const char *name, uint64_t waiting)
+{
+    const listener *to = context;
+    char line[300];
+    for (size_t i = 0; i < to->config->n_learners; i++)
+        if (strcmp(to->config->learners[i].name, name) == 0)
+            return;
+    (void)snprintf(
+        line, sizeof line,
+        "the store has a learner %.80s that the file has not: it is not served, and %llu "
+        "of its users wait in the store, sealed, until it is",
+        name, (unsigned long long)waiting);
+    if (to->log != NULL)
+        to->log(to->context, line);
+}
+
+tacit_status tacit__left_out_say(const tacit__service_config *config, tacit__vault *vault,
+                                 tacit_log_fn *log, void *log_context, tacit_error *err)
+{
+    listener to = {config, log, log_context};
+    return tacit__vault_learners(vault, say, &to, err);
+}

@@ -1,0 +1,15 @@
+/* Learners that a store has and the service file has not. */
+#ifndef TACIT_SERVE_LEFT_OUT_H
+#define TACIT_SERVE_LEFT_OUT_H
+
+#include <tacit/service.h>
+
+#include "serve/config.h"
+#include "store/service.h"
+
+/* One line of the log for each. */
+TACIT_MUST_USE tacit_status tacit__left_out_say(const tacit__service_config *config,
+                                                tacit__vault *vault, tacit_log_fn *log,
+                                                void *log_context, tacit_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/* Figures in Prometheus' text format: about the service and its learners, as /v1/learners has them. */
+#include "serve/health.h"
+#include "serve/routes.h"
+#include "serve/service.h"
+
+/* a - b; 0 where a counter that is read a moment later has overtaken. */
+static uint64_t without(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static void put_learner_metrics(tacit__request *r)
+{
+    const tacit_service *service = r->service;
+    tacit__text *out = &r->answer;
+    static const struct {
+        const char *name, *type, *help;
+    } rows[] = {{"tacit_users_limit", "gauge", "Users that the learner was declared for"},
+                {"tacit_users_accepted_total", "counter", "Users acknowledged"},
+                {"tacit_users_learned_total", "counter", "Users that the learner has learned from"},
+                {"tacit_users_refused_total", "counter", "Always 0: who was acknowledged counts"},
+                {"tacit_users_left", "gauge", "Users until the budget is spent"},
+                {"tacit_users_waiting", "gauge", "Users acknowledged and not yet learned from"},
+                {"tacit_policy_version", "gauge", "Version of the billboard"},
+                {"tacit_learning", "gauge", "1 while the learner learns, 0 after that"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
+                          rows[i].name, rows[i].type);
+        for (size_t j = 0; j < service->config.n_learners; j++) {
+            if (r->bearer.bound && r->bearer.learner != service->learners[j])
+                continue;
+            tacit__learner_figures f = tacit__learner_look(service->learners[j]);
+            const uint64_t values[] = {f.limit,
+                                       f.accepted,
+                                       f.users,
+                                       0,
+                                       without(f.limit, f.accepted),
+                                       without(f.accepted, f.users),
+                                       f.version,
+                                       !f.closed && !f.failed && f.accepted < f.limit};
+            tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
+                              service->config.learners[j].name, (unsigned long long)values[i]);
+        }
+    }
+}
+
+/* Upper ends of the buckets, in seconds. */
+static const double ends[TACIT__N_BUCKETS] = {1e-4,   2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2,
+                                              2.5e-2, 5e-2,   0.1,  0.25, 1,      5,    1e9};
+
+static void put_route_metrics(tacit__text *out, const tacit_service *service)
+{
+    tacit__text_put(out, "# HELP tacit_http_requests_total Answers by route and class of status\n"
+                         "# TYPE tacit_http_requests_total counter\n");
+    for (size_t i = 0; i < tacit__n_routes; i++)
+        for (unsigned class = 1; class < 6; class ++) {
+            uint64_t n = atomic_load(&service->figures[i].answers[class]);
+            if (n > 0)
+                tacit__text_print(
+                    out,
+                    "tacit_http_requests_total{method=\"%s\",route=\"%s\",status=\"%uxx\"} %llu\n",
+                    tacit__routes[i].method, tacit__routes[i].path, class, (unsigned long long)n);
+        }
+    tacit__text_put(out, "# HELP tacit_http_request_seconds Time from the request to the answer\n"
+                         "# TYPE tacit_http_request_seconds histogram\n");
+    for (size_t i = 0; i < tacit__n_routes; i++) {
+        const tacit__route_figures *f = &service->figures[i];
+        uint64_t n = 0;
+        for (int b = 0; b < TACIT__N_BUCKETS; b++)
+            n += atomic_load(&f->buckets[b]);
+        if (n == 0)
+            continue;
+        uint64_t so_far = 0;
+        for (int b = 0; b + 1 < TACIT__N_BUCKETS; b++) {
+            so_far += atomic_load(&f->buckets[b]);
+            tacit__text_print(
+                out,
+                "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"%g\"}"
+                " %llu\n",
+                tacit__routes[i].path, tacit__routes[i].method, ends[b],
+                (unsigned long long)so_far);
+        }
+        tacit__text_print(
+            out,
+            "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"+Inf\"} %llu\n"
+            "tacit_http_request_seconds_sum{route=\"%s\",method=\"%s\"} %g\n"
+            "tacit_http_request_seconds_count{route=\"%s\",method=\"%s\"} %llu\n",
+            tacit__routes[i].path, tacit__routes[i].method, (unsigned long long)n,
+            tacit__routes[i].path, tacit__routes[i].method,
+            1e-6 * (double)atomic_load(&f->total_us), tacit__routes[i].path,
+            tacit__routes[i].method, (unsigned long long)n);
+    }
+}
+
+bool tacit__handle_metrics(tacit__request *r)
+{
+    const tacit_service *s = r->service;
+    tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
+    tacit__text *out = &r->answer;
+    r->status = 200;
+    r->type = "text/plain; version=0.0.4; charset=utf-8";
+    put_learner_metrics(r);
+    put_route_metrics(out, s);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } rows[] = {
+        {"tacit_episodes_open", "gauge", "Episodes with some steps",
+         atomic_load(&s->open_episodes)},
+        {"tacit_episodes_expired_total", "counter", "Episodes given up", atomic_load(&s->expired)},
+        {"tacit_store_jobs_total", "counter", "Writes that were answered", scribe.jobs},
+        {"tacit_store_commits_total", "counter", "Transactions on disk", scribe.commits},
+        {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
+        {"tacit_commit_age_seconds", "gauge", "Time since the last transaction that succeeded",
+         scribe.commit_age},
+        {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_look(s) == 0},
+        {"tacit_store_fine", "gauge", "1 while the store may be learned from; /readyz says why not",
+         tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
+        {"tacit_start_time_seconds", "gauge", "When the service was started",
+         (uint64_t)s->started}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tacit__text_print(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", rows[i].name, rows[i].help,
+                          rows[i].name, rows[i].type, rows[i].name,
+                          (unsigned long long)rows[i].value);
+    return true;
+}
+
+void tacit__figures_add(tacit__route_figures *f, unsigned status, double seconds)
+{
+    int b = 0;
+    while (b + 1 < TACIT__N_BUCKETS && seconds > ends[b])
+        b++;
+    atomic_fetch_add_explicit(&f->answers[status / 100 < 6 ? status / 100 : 0], 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->buckets[b], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->total_us, (uint64_t)(1e6 * seconds), memory_order_relaxed);
+}

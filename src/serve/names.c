@@ -1,0 +1,262 @@
+/* See serve/names.h. */
+#include "serve/names.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "serve/fields.h"
+
+/* Stated choices: what fits into an answer and into a message. A request's object has at most TACIT__JSON_KEYS columns. */
+enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
+
+/* --- Reading --------------------------------------------------------------------------------------- */
+
+tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *space,
+                                       tacit__learner_config *l, tacit_error *err)
+{
+    const tacit__node *list = tacit__node_get(space, "actions");
+    uint64_t n = 0;
+    if (list == NULL || list->kind != TACIT__LIST) {
+        tacit_status status = tacit__field_count(yaml, space, "actions", 1, 100000, &n, err);
+        l->request.n_actions = n;
+        return status;
+    }
+    if (list->n_children == 0)
+        return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
+                                "actions is an empty list, expected names, or how many there are");
+    const char **names = tacit__yaml_take(yaml, list->n_children * sizeof *names);
+    if (names == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    for (const tacit__node *node = list->first; node != NULL; node = node->next, n++) {
+        tacit_status status =
+            tacit__take_text(yaml, node, "the name of an action", MAX_ACTION, &names[n], err);
+        for (uint64_t i = 0; i < n && status == TACIT_OK; i++)
+            if (strcmp(names[i], names[n]) == 0)
+                status = tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                          "two actions are called '%.64s'", names[n]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    l->action_names = names;
+    l->request.n_actions = n;
+    return TACIT_OK;
+}
+
+static tacit_status fail_column(const tacit__yaml *yaml, const tacit__node *node,
+                                const tacit__column *column, const char *what, tacit_error *err)
+{
+    char shown[TACIT__SHOWN];
+    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "context: column '%s' %s",
+                            tacit__span_show(column->name, shown), what);
+}
+
+/* What a file of people may leave open, and a service may not. */
+static tacit_status check_columns(const tacit__yaml *yaml, const tacit__node *node,
+                                  const tacit__columns_list *columns, tacit_error *err)
+{
+    if (columns->n > TACIT__JSON_KEYS)
+        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                "context has %zu columns, expected at most %d", columns->n,
+                                (int)TACIT__JSON_KEYS);
+    for (size_t i = 0; i < columns->n; i++) {
+        const tacit__column *c = &columns->column[i];
+        if (!c->declared)
+            return fail_column(yaml, node, c,
+                               "has neither a range nor categories; a service looks nothing up: "
+                               "declare for example 'age 17..90' or 'sex {Male | Female}'",
+                               err);
+        if (c->name.size > MAX_COLUMN)
+            return fail_column(yaml, node, c, "has a name of more than 64 bytes", err);
+        for (size_t j = 0; j < c->n_categories; j++)
+            if (c->category[j].size > MAX_CATEGORY)
+                return fail_column(yaml, node, c, "has a category of more than 256 bytes", err);
+    }
+    return TACIT_OK;
+}
+
+/* Keys that say otherwise what named columns say. */
+static tacit_status check_alone(const tacit__yaml *yaml, const tacit__node *space, tacit_error *err)
+{
+    static const char *const others[] = {"states",  "features", "shared", "bound",
+                                         "rewards", "mixture",  "kernel", "weights"};
+    for (size_t i = 0; i < TACIT__COUNT(others); i++) {
+        const tacit__node *node = tacit__node_get(space, others[i]);
+        if (node != NULL)
+            return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                    "a context of named columns has features of its own, of norm "
+                                    "at most 1, and every action learns its own parameters: leave "
+                                    "%s out",
+                                    others[i]);
+    }
+    return TACIT_OK;
+}
+
+/* Whether `context` is a declaration, and not a number. */
+static bool is_declaration(const tacit__node *node)
+{
+    int64_t number;
+    return node != NULL && node->kind == TACIT__SCALAR && !tacit__node_is_null(node) &&
+           !(node->plain && tacit__read_integer(node->text, strlen(node->text), &number));
+}
+
+static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *node,
+                                 tacit__learner_config *l, tacit_error *err)
+{
+    tacit_status status =
+        tacit__take_text(yaml, node, "context", MAX_DECLARATION, &l->context.text, err);
+    if (status != TACIT_OK)
+        return status;
+    l->context.columns = tacit__alloc(1, sizeof *l->context.columns);
+    if (l->context.columns == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    const tacit__declaration declaration = {.file = tacit__yaml_name(yaml),
+                                            .key = "context",
+                                            .text = l->context.text,
+                                            .line = (size_t)node->line};
+    status = tacit__columns_read(&declaration, l->context.columns, err);
+    if (status == TACIT_OK)
+        status = check_columns(yaml, node, l->context.columns, err);
+    return status;
+}
+
+tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__node *space,
+                                       tacit__learner_config *l, tacit_error *err)
+{
+    static const char *const flags[] = {"intercept", "unit"};
+    const tacit__node *node = tacit__node_get(space, "context");
+    if (!is_declaration(node)) {
+        for (size_t i = 0; i < TACIT__COUNT(flags); i++)
+            if (tacit__node_get(space, flags[i]) != NULL)
+                return tacit__yaml_fail(yaml, tacit__node_get(space, flags[i])->line, err,
+                                        TACIT_SYNTAX, "%s is for a context of named columns",
+                                        flags[i]);
+        return TACIT_OK;
+    }
+    l->context.intercept = l->context.unit = true;
+    tacit_status status = check_alone(yaml, space, err);
+    if (status == TACIT_OK)
+        status = read_columns(yaml, node, l, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, space, "intercept", &l->context.intercept, err);
+    if (status == TACIT_OK)
+        status = tacit__field_flag(yaml, space, "unit", &l->context.unit, err);
+    if (status != TACIT_OK)
+        return status;
+    l->known.features = tacit__columns_arrange(l->context.columns, l->context.intercept);
+    if (l->known.features == 0 || l->known.features > TACIT__MAX_FEATURES)
+        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                "context makes %zu features, expected 1 to %d", l->known.features,
+                                (int)TACIT__MAX_FEATURES);
+    return TACIT_OK;
+}
+
+void tacit__names_free(tacit__learner_config *l)
+{
+    if (l->context.columns != NULL)
+        tacit__columns_free(l->context.columns);
+    tacit__free(l->context.columns);
+    l->context.columns = NULL;
+}
+
+/* --- Digest ---------------------------------------------------------------------------------------- */
+
+/* Each part with its length, and with all before it. */
+static void add(uint8_t state[TACIT__KEY_BYTES], const void *data, size_t size)
+{
+    const uint64_t length = size;
+    tacit__digest(
+        (tacit__bytes[]){{state, TACIT__KEY_BYTES}, {&length, sizeof length}, {data, size}}, 3,
+        state);
+}
+
+static void add_column(uint8_t state[TACIT__KEY_BYTES], const tacit__column *c)
+{
+    const uint8_t flags[] = {c->numeric, c->missing, c->others, c->logarithmic};
+    const double range[] = {c->low, c->high};
+    add(state, c->name.text, c->name.size);
+    add(state, flags, sizeof flags);
+    add(state, range, sizeof range);
+    add(state, &c->n_categories, sizeof c->n_categories);
+    for (size_t i = 0; i < c->n_categories; i++)
+        add(state, c->category[i].text, c->category[i].size);
+}
+
+size_t tacit__names_digest(const tacit__learner_config *l, uint8_t out[TACIT__KEY_BYTES])
+{
+    const tacit__columns_list *columns = l->context.columns;
+    if (l->action_names == NULL && columns == NULL)
+        return 0;
+    memset(out, 0, TACIT__KEY_BYTES);
+    const size_t n_names = l->action_names != NULL ? l->request.n_actions : 0;
+    add(out, &n_names, sizeof n_names);
+    for (size_t i = 0; i < n_names; i++)
+        add(out, l->action_names[i], strlen(l->action_names[i]));
+    if (columns == NULL)
+        return TACIT__KEY_BYTES;
+    const uint8_t flags[] = {l->context.intercept, l->context.unit};
+    add(out, flags, sizeof flags);
+    for (size_t i = 0; i < columns->n; i++)
+        add_column(out, &columns->column[i]);
+    return TACIT__KEY_BYTES;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------ */
+
+static void put_span(tacit__text *out, tacit__span span)
+{
+    tacit__text_json_string(out, span.text, span.size);
+}
+
+static void put_column(tacit__text *out, const tacit__column *c)
+{
+    tacit__text_put(out, "{\"name\":");
+    put_span(out, c->name);
+    if (c->numeric) {
+        tacit__text_put(out, ",\"low\":");
+        tacit__text_number(out, c->low);
+        tacit__text_put(out, ",\"high\":");
+        tacit__text_number(out, c->high);
+        if (c->logarithmic)
+            tacit__text_put(out, ",\"log\":true");
+        if (c->missing)
+            tacit__text_put(out, ",\"missing\":true");
+    } else {
+        tacit__text_put(out, ",\"categories\":[");
+        for (size_t i = 0; i < c->n_categories; i++) {
+            tacit__text_put(out, i > 0 ? "," : "");
+            put_span(out, c->category[i]);
+        }
+        tacit__text_put(out, c->others ? "],\"others\":true" : "]");
+    }
+    tacit__text_put(out, "}");
+}
+
+void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
+{
+    const tacit__columns_list *columns = l->context.columns;
+    for (uint32_t i = 0; l->action_names != NULL && i < l->request.n_actions; i++) {
+        tacit__text_put(out, i == 0 ? ",\"action_names\":[" : ",");
+        tacit__names_put_action(l, i, out);
+    }
+    tacit__text_put(out, l->action_names != NULL ? "]" : "");
+    if (columns == NULL)
+        return;
+    for (size_t i = 0; i < columns->n; i++) {
+        tacit__text_put(out, i == 0 ? ",\"columns\":[" : ",");
+        put_column(out, &columns->column[i]);
+    }
+    tacit__text_print(out, "],\"intercept\":%s,\"unit\":%s",
+                      l->context.intercept ? "true" : "false", l->context.unit ? "true" : "false");
+}
+
+void tacit__names_put_action(const tacit__learner_config *l, uint32_t action, tacit__text *out)
+{
+    if (l->action_names != NULL)
+        tacit__text_json_string(out, l->action_names[action], strlen(l->action_names[action]));
+    else
+        tacit__text_count(out, action);
+}

@@ -1,0 +1,99 @@
+/* See serve/place.h. */
+#include "serve/place.h"
+
+#include <string.h>
+
+#include "agents/outside.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "serve/context.h"
+#include "serve/episode.h"
+#include "serve/grid.h"
+
+size_t tacit__place_room(const tacit__learner_config *c)
+{
+    return c->per_user * sizeof(double) + (tacit__place_size(c) + 7) / 8 * 8;
+}
+
+/* Doubles, low byte first. */
+static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double *x)
+{
+    tacit__reader from = {.at = (const uint8_t *)r->body, .left = r->body_size};
+    if (r->body_size != c->per_user * sizeof *x)
+        return !tacit__refuse(r, 422, "out_of_range", "body",
+                              "the body must be %zu numbers of 8 bytes each", c->per_user);
+    for (size_t i = 0; i < c->per_user; i++) {
+        const uint64_t word = tacit__take_le64(&from);
+        memcpy(&x[i], &word, sizeof word);
+    }
+    return true;
+}
+
+/* Inside the learner's domain, and on its grid. False: refused. */
+static bool fit(tacit__request *r, const tacit__learner_config *c, const char *key, double *x)
+{
+    if (c->request.outside == TACIT_OUTSIDE_CLIP) {
+        const tacit__domain domain = tacit__domain_of(&c->request);
+        r->outside = tacit__domain_cut_features(&domain, x) || r->outside;
+    } else if (!tacit__known_allows(&c->known, &c->request, x)) {
+        return !(c->known.simplex
+                     ? tacit__refuse(r, 422, "out_of_range", key,
+                                     "%s must have features that are not negative and sum to 1 "
+                                     "for each action",
+                                     key)
+                     : tacit__refuse(r, 422, "out_of_range", key,
+                                     "%s must have features of norm at most %g for each action",
+                                     key, c->known.bound));
+    }
+    if (c->chosen_only)
+        tacit__grid_round(tacit__grid_step(c->known.bound), c->per_user, x);
+    return true;
+}
+
+static bool read_features(const tacit__body *b, const tacit__learner_config *c, const char *key,
+                          bool *has, double **features)
+{
+    tacit__request *r = b->request;
+    const size_t room = tacit__place_room(c);
+    double *x = tacit__alloc(room, 1);
+    if (x == NULL)
+        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    bool given = true, good;
+    if (r->binary) {
+        good = read_bytes(r, c, x);
+    } else {
+        good = tacit__context_read(b, c, key, has, x);
+        given = has == NULL || *has;
+    }
+    good = good && (!given || fit(r, c, key, x));
+    if (good && given)
+        *features = x;
+    else
+        tacit__free_secret(x, room);
+    return good;
+}
+
+bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, bool next, bool *has,
+                       uint32_t *state, double **features)
+{
+    const char *state_key = next ? "next_state" : "state",
+               *context_key = next ? "next_context" : "context";
+    tacit__request *r = b->request;
+    const bool numbered = c->per_user == 0;
+    if (numbered && r->binary)
+        return !tacit__refuse(r, 422, "out_of_range", "body",
+                              "this learner has numbered states: send JSON");
+    if (tacit__body_get(b, numbered ? context_key : state_key) != NULL)
+        return !tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
+                              numbered ? "this learner has numbered states"
+                                       : "this learner has contexts, not states");
+    if (!numbered)
+        return read_features(b, c, context_key, has, features);
+    if (c->request.outside == TACIT_OUTSIDE_CLIP)
+        return tacit__body_index(b, state_key, c->request.n_states, has, state, &r->outside);
+    uint64_t number = 0;
+    if (!tacit__body_count(b, state_key, c->request.n_states, has, &number))
+        return false;
+    *state = (uint32_t)number;
+    return true;
+}

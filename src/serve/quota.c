@@ -1,0 +1,37 @@
+#include "serve/quota.h"
+
+#include "serve/service.h"
+
+enum { DAY_SECONDS = 86400 };
+
+static int64_t today(const tacit__request *r)
+{
+    return tacit__clock_now(&r->service->clock) / DAY_SECONDS;
+}
+
+tacit_status tacit__quota_ask(const tacit__request *r, tacit__vault *vault, bool *may,
+                              tacit_error *err)
+{
+    uint64_t used = 0;
+    tacit_status status = TACIT_OK;
+    *may = true;
+    if (r->bearer.users_per_day == 0)
+        return status;
+    status = tacit__vault_quota_used(vault, r->bearer.token, today(r), &used, err);
+    *may = used < r->bearer.users_per_day;
+    return status;
+}
+
+tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, tacit_error *err)
+{
+    if (r->bearer.users_per_day == 0)
+        return TACIT_OK;
+    return tacit__vault_quota_use(vault, r->bearer.token, today(r), err);
+}
+
+bool tacit__quota_refuse(tacit__request *r)
+{
+    r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
+    return tacit__refuse(r, 429, "quota", NULL,
+                         "this token has brought all its users of today; nothing was kept");
+}

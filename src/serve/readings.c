@@ -1,0 +1,58 @@
+/* Reading connections of the requests. A thread that serves looks things up often, and for a moment: it has a connection that it shares with
+ * nobody as long as there are no more threads than connections, so that nobody waits for anybody. */
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "serve/readings.h"
+
+struct tacit__reading {
+    pthread_mutex_t lock;
+    tacit__vault *vault;
+};
+
+/* The connection that is this thread's. Threads are numbered as they come. */
+static struct tacit__reading *own(const tacit_service *s)
+{
+    static atomic_size_t threads;
+    static _Thread_local size_t number;
+    if (number == 0)
+        number = atomic_fetch_add(&threads, 1) + 1;
+    return &s->readings[number % s->n_readings];
+}
+
+tacit_status tacit__readings_open(tacit_service *s, const uint8_t *key, tacit_error *err)
+{
+    const size_t n = s->config.threads > 0 ? s->config.threads : 1;
+    s->readings = tacit__alloc(n, sizeof *s->readings);
+    if (s->readings == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = TACIT_OK;
+    for (; s->n_readings < n && status == TACIT_OK; s->n_readings++) {
+        struct tacit__reading *r = &s->readings[s->n_readings];
+        (void)pthread_mutex_init(&r->lock, NULL);
+        status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &r->vault, err);
+    }
+    return status;
+}
+
+void tacit__readings_close(tacit_service *s)
+{
+    for (size_t i = 0; i < s->n_readings; i++) {
+        tacit__vault_close(s->readings[i].vault);
+        (void)pthread_mutex_destroy(&s->readings[i].lock);
+    }
+    tacit__free(s->readings);
+}
+
+tacit__vault *tacit__service_read(tacit_service *s)
+{
+    struct tacit__reading *r = own(s);
+    pthread_mutex_lock(&r->lock);
+    return r->vault;
+}
+
+void tacit__service_read_end(tacit_service *s)
+{
+    pthread_mutex_unlock(&own(s)->lock);
+}

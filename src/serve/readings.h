@@ -1,0 +1,12 @@
+/* See tacit__service_read in serve/service.h. */
+#ifndef TACIT_SERVE_READINGS_H
+#define TACIT_SERVE_READINGS_H
+
+#include "serve/service.h"
+
+TACIT_MUST_USE tacit_status tacit__readings_open(tacit_service *service, const uint8_t *key,
+                                                 tacit_error *err);
+/* Whatever of it was opened. */
+void tacit__readings_close(tacit_service *service);
+
+#endif

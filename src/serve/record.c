@@ -1,0 +1,134 @@
+/* See serve/record.h. A record is numbers of 64 bits, low byte first: FORMAT, steps, features of a situation; then for each step state,
+ * action, version, probability, reward, and the features. It can be read without the learner's settings, which may be gone. */
+#include "serve/record.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json_text.h"
+#include "base/memory.h"
+#include "serve/grid.h"
+#include "serve/names.h"
+
+enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* numbers before the steps, and of a step */
+
+size_t tacit__record_extra(const tacit__learner_config *c)
+{
+    return c->log_decisions && c->chosen_only ? c->per_user * sizeof(double) : 0;
+}
+
+void tacit__record_fill(const tacit__learner_config *c, const tacit__ticket *t,
+                        const uint8_t *place, uint8_t *extra)
+{
+    const size_t size = tacit__record_extra(c);
+    if (size > 0 && !t->packed)
+        memcpy(extra, place, size);
+    if (size == 0 || !t->packed)
+        return;
+    double *features = (double *)(void *)extra;
+    const size_t row = c->known.disjoint ? 0 : t->action * c->known.features;
+    for (size_t i = 0; i < c->per_user; i++)
+        features[i] = (double)NAN;
+    tacit__grid_unpack(tacit__grid_step(c->known.bound), c->known.features, place, features + row);
+}
+
+/* --- Keeping --------------------------------------------------------------------------------------- */
+
+static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, const double *extra)
+{
+    const size_t n = e->config->per_user;
+    tacit__trail trail;
+    memcpy(&trail, e->trail + step * sizeof trail, sizeof trail);
+    tacit__put_le64(w, e->states[step]);
+    tacit__put_le64(w, e->actions[step]);
+    tacit__put_le64(w, trail.version);
+    tacit__put_real(w, trail.probability);
+    tacit__put_real(w, e->rewards[step]);
+    const double *features =
+        extra != NULL ? extra : (const double *)(const void *)e->places + step * n;
+    for (size_t i = 0; i < n; i++)
+        tacit__put_real(w, features[i]);
+}
+
+tacit_status tacit__record_keep(tacit__vault *vault, int64_t learner, const tacit__episode *e,
+                                const double *extra, tacit_error *err)
+{
+    const size_t h = e->config->request.horizon, n = e->config->per_user,
+                 numbers = HEAD + h * (STEP + n);
+    uint8_t *bytes = tacit__alloc(numbers, sizeof(uint64_t));
+    if (bytes == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, FORMAT);
+    tacit__put_le64(&w, h);
+    tacit__put_le64(&w, n);
+    for (size_t i = 0; i < h; i++)
+        put_step(&w, e, i, extra);
+    tacit_status status = tacit__vault_record(vault, learner, bytes, w.size, err);
+    tacit__free_secret(bytes, w.size);
+    return status;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------- */
+
+static void put_features(tacit__reader *from, size_t n, tacit__text *out)
+{
+    tacit__text_put(out, ",\"context\":[");
+    for (size_t i = 0; i < n; i++) {
+        tacit__text_put(out, i > 0 ? "," : "");
+        tacit__text_number(out, tacit__take_real(from));
+    }
+    tacit__text_put(out, "]");
+}
+
+static void put_action(const tacit__learner_config *names, uint64_t action, tacit__text *out)
+{
+    tacit__text_put(out, ",\"action\":");
+    if (names != NULL && action < names->request.n_actions)
+        tacit__names_put_action(names, (uint32_t)action, out);
+    else
+        tacit__text_count(out, action);
+}
+
+static void write_step(tacit__reader *from, size_t n, const tacit__learner_config *names,
+                       tacit__text *out)
+{
+    const uint64_t state = tacit__take_le64(from), action = tacit__take_le64(from),
+                   version = tacit__take_le64(from);
+    const double probability = tacit__take_real(from), reward = tacit__take_real(from);
+    if (n == 0)
+        tacit__text_print(out, ",\"state\":%llu", (unsigned long long)state);
+    else
+        put_features(from, n, out);
+    put_action(names, action, out);
+    tacit__text_put(out, ",\"probability\":");
+    tacit__text_number(out, probability > 0 ? probability : (double)NAN);
+    if (probability > 0)
+        tacit__text_print(out, ",\"version\":%llu", (unsigned long long)version);
+    else
+        tacit__text_put(out, ",\"version\":null");
+    tacit__text_put(out, ",\"reward\":");
+    tacit__text_number(out, reward);
+}
+
+bool tacit__record_write(const uint8_t *data, size_t size, int64_t number, const char *learner,
+                         const tacit__learner_config *names, tacit__text *out)
+{
+    tacit__reader from = {.at = data, .left = size};
+    const uint64_t format = tacit__take_le64(&from), h = tacit__take_le64(&from),
+                   n = tacit__take_le64(&from);
+    if (from.failed || format != FORMAT || n > size || h > size ||
+        from.left != h * (STEP + n) * sizeof(uint64_t))
+        return false;
+    for (uint64_t i = 0; i < h; i++) {
+        tacit__text_put(out, "{\"learner\":");
+        tacit__text_json_string(out, learner, strlen(learner));
+        tacit__text_print(out, ",\"user\":%lld,\"step\":%llu", (long long)number,
+                          (unsigned long long)i);
+        write_step(&from, (size_t)n, names, out);
+        tacit__text_put(out, "}\n");
+    }
+    return true;
+}

@@ -1,0 +1,59 @@
+/* See serve/room.h. A learner whose requests do not fit would start, and refuse everybody; or, worse, those whose numbers have many
+ * digits. So all numbers count with as many bytes as a double can need. */
+#include "serve/room.h"
+
+#include "base/error.h"
+#include "noise/seal.h"
+#include "serve/episode.h"
+#include "serve/ticket.h"
+
+/* "-2.2250738585072014e-308" and a comma; names of fields, a learner and a user. */
+enum { NUMBER = 25, FRAME = 512 };
+
+/* A person with named columns, who may also come as numbers. */
+static size_t columns_size(const tacit__columns_list *columns)
+{
+    size_t all = 0;
+    for (size_t i = 0; columns != NULL && i < columns->n; i++) {
+        const tacit__column *c = &columns->column[i];
+        size_t longest = NUMBER;
+        for (size_t j = 0; j < c->n_categories; j++)
+            longest = c->category[j].size > longest ? c->category[j].size : longest;
+        all += c->name.size + longest + sizeof "\"\":\"\",";
+    }
+    return all;
+}
+
+static tacit_status check(const tacit__learner_config *c, const char *what, size_t needed,
+                          tacit_error *err)
+{
+    if (c->most_body == 0 || needed <= c->most_body)
+        return TACIT_OK;
+    if (needed > TACIT__MOST_BODY)
+        return tacit__fail_at(err, TACIT_TOO_LARGE, c->request.file, (size_t)c->request.line,
+                              "%s learner '%s' may have %zu bytes, more than any limits.body (%d): "
+                              "it needs a smaller space",
+                              what, c->name, needed, (int)TACIT__MOST_BODY);
+    return tacit__fail_at(err, TACIT_SYNTAX, c->request.file, (size_t)c->request.line,
+                          "%s learner '%s' may have %zu bytes, but limits.body is %llu; write "
+                          "limits: {body: %zu}",
+                          what, c->name, needed, (unsigned long long)c->most_body, needed);
+}
+
+tacit_status tacit__room_check(const tacit__learner_config *c, tacit_error *err)
+{
+    if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
+        return TACIT_OK;
+    const size_t numbers = c->per_user * NUMBER, columns = columns_size(c->context.columns),
+                 place = numbers > columns ? numbers : columns,
+                 next = c->request.horizon > 1 ? place : 0,
+                 carried = c->log_decisions ? c->per_user * sizeof(double) : tacit__place_size(c),
+                 observation =
+                     next + TACIT__BASE64_SIZE(sizeof(tacit__ticket) + carried + TACIT__SEAL_BYTES);
+    return check(c, "requests to", FRAME + (place > observation ? place : observation), err);
+}
+
+tacit_status tacit__room_check_report(const tacit__learner_config *c, size_t size, tacit_error *err)
+{
+    return check(c, "reports to", FRAME + TACIT__BASE64_SIZE(size), err);
+}

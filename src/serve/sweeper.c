@@ -1,0 +1,140 @@
+#include "serve/sweeper.h"
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "serve/service.h"
+
+/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store cannot be written. */
+enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000, CLOCK_SECONDS = 60 };
+
+typedef struct sweeping {
+    tacit__job job;
+    const tacit_service *service;
+    int64_t now, before; /* by the service clock; before: what was opened earlier is too old */
+    uint64_t expired, forgotten, told; /* told: the most that was forgotten of a learner */
+} sweeping;
+
+/* Whether somebody's reports come, and not episodes. */
+static bool is_local(const tacit_service *s, size_t i)
+{
+    return s->config.learners[i].request.guarantee.model == TACIT_MODEL_LOCAL;
+}
+
+/* What was told in finished episodes is forgotten when nobody can tell it again. */
+static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *err)
+{
+    const tacit_service *s = w->service;
+    tacit_status status = TACIT_OK;
+    w->told = 0;
+    for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
+        uint64_t n = 0;
+        if (!is_local(s, i))
+            status = tacit__vault_forget_told(vault, tacit__learner_id(s->learners[i]), w->before,
+                                              SWEEP_MOST, &n, err);
+        w->told = n > w->told ? n : w->told;
+    }
+    return status;
+}
+
+/* Whether there is something told to be forgotten; looked up first, so that an idle service writes nothing. */
+static bool knows_old(tacit_service *s, int64_t before)
+{
+    bool has = false;
+    pthread_mutex_lock(&s->reader_lock);
+    for (size_t i = 0; i < s->config.n_learners && !has; i++)
+        if (!is_local(s, i) && tacit__vault_has_told(s->reader, tacit__learner_id(s->learners[i]),
+                                                     before, &has, NULL) != TACIT_OK)
+            break;
+    pthread_mutex_unlock(&s->reader_lock);
+    return has;
+}
+
+static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    sweeping *w = (sweeping *)job;
+    tacit_status status = tacit__vault_keep_clock(vault, w->now, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->expired, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
+    if (status == TACIT_OK)
+        status = forget_told(w, vault, err);
+    return status;
+}
+
+/* One look; true if there was more than it could end. */
+static bool look(tacit_service *s, int64_t now)
+{
+    sweeping w = {.job = {.apply = apply},
+                  .service = s,
+                  .now = now,
+                  .before = now - (int64_t)s->config.expire};
+    if (tacit__scribe_wait(s->scribe, &w.job) != TACIT_OK)
+        return false;
+    atomic_fetch_sub(&s->open_episodes, w.expired);
+    atomic_fetch_add(&s->expired, w.expired);
+    return w.expired == SWEEP_MOST || w.forgotten == SWEEP_MOST || w.told == SWEEP_MOST;
+}
+
+static bool is_due(tacit_service *s, int64_t now, int64_t since)
+{
+    const int64_t every = s->config.expire < SWEEP_SECONDS ? 1 : SWEEP_SECONDS;
+    if (tacit__scribe_look(s->scribe).failing || since >= CLOCK_SECONDS)
+        return true;
+    return since >= every && (atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers) ||
+                              knows_old(s, now - (int64_t)s->config.expire));
+}
+
+static void *sweep(void *context)
+{
+    tacit_service *s = context;
+    int64_t last = tacit__clock_now(&s->clock) - SWEEP_SECONDS;
+    pthread_mutex_lock(&s->stop_lock);
+    while (!s->stop) {
+        pthread_mutex_unlock(&s->stop_lock);
+        int64_t now = tacit__clock_now(&s->clock);
+        bool more = false;
+        if (is_due(s, now, now - last)) {
+            more = look(s, now);
+            last = more ? now - SWEEP_SECONDS : now;
+        }
+        struct timespec until;
+        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* whatever time it is said to be */
+        until.tv_sec += !more;
+        pthread_mutex_lock(&s->stop_lock);
+        if (!s->stop)
+            (void)pthread_cond_timedwait(&s->stop_news, &s->stop_lock, &until);
+    }
+    pthread_mutex_unlock(&s->stop_lock);
+    return NULL;
+}
+
+tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
+{
+    tacit_status status = tacit__thread_start(&s->sweeper, sweep, s, err);
+    s->sweeping = status == TACIT_OK;
+    return status;
+}
+
+static tacit_status apply_last(tacit__job *job, tacit__vault *vault, tacit_error *err)
+{
+    tacit_status status = tacit__vault_keep_clock(vault, ((sweeping *)job)->now, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_event(vault, err, "service stopped");
+    return status;
+}
+
+void tacit__sweeper_stop(tacit_service *s)
+{
+    if (!s->sweeping)
+        return;
+    pthread_mutex_lock(&s->stop_lock);
+    s->stop = true;
+    pthread_cond_signal(&s->stop_news);
+    pthread_mutex_unlock(&s->stop_lock);
+    (void)pthread_join(s->sweeper, NULL);
+    s->sweeping = false;
+    sweeping w = {.job = {.apply = apply_last}, .now = tacit__clock_now(&s->clock)};
+    if (tacit__scribe_wait(s->scribe, &w.job) != TACIT_OK)
+        return; /* the scribe has said why; the clock will go on from where it was */
+}

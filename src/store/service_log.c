@@ -1,0 +1,27 @@
+/* The write-ahead log of the vault that serves: when it is brought into the file. See store/service.h.
+ *
+ * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose data are in that
+ * commit waits for it, though they are on disk. Here it comes when the scribe says so: after they were answered. */
+#include "store/service_inside.h"
+
+static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
+{
+    tacit__vault *vault = context;
+    (void)handle, (void)name;
+    vault->log_tried = pages < vault->log_tried ? 0 : vault->log_tried; /* it began anew */
+    vault->log_pages = pages;
+    return SQLITE_OK;
+}
+
+void tacit__vault_watch_log(tacit__vault *vault)
+{
+    (void)sqlite3_wal_hook(vault->db.handle, note_pages, vault);
+}
+
+void tacit__vault_empty_log(tacit__vault *vault, int pages)
+{
+    if (vault->log_pages - vault->log_tried < pages)
+        return;
+    vault->log_tried = vault->log_pages; /* somebody who reads may keep a part of it in use */
+    (void)sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}

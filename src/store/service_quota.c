@@ -1,0 +1,62 @@
+/* How often users may come: reports that are known already, and what tokens may still bring. Both are asked in the transaction that
+ * would take the user, so nothing comes between the question and the count. See store/service.h. */
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
+                                   const uint8_t key[TACIT__VAULT_KEY],
+                                   const uint8_t content[TACIT__VAULT_KEY],
+                                   tacit__vault_answer *answer, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    tacit_status status =
+        tacit__db_prepare(&vault->db, SQL_IS_TAKEN,
+                          "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
+                          " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
+                          &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, learner);
+    (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
+    (void)sqlite3_bind_blob(s, 3, content, TACIT__VAULT_KEY, SQLITE_STATIC);
+    *answer = TACIT__VAULT_TAKEN;
+    status = tacit__db_next(&vault->db, s, &found, err);
+    if (status != TACIT_OK || !found)
+        return status;
+    size_t size;
+    const void *theirs = tacit__vault_blob(s, 1, &size);
+    bool same = size == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, size);
+    *answer = sqlite3_column_int(s, 0) == 0 || same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+    (void)sqlite3_reset(s);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
+                                     uint64_t *used, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool found;
+    *used = 0;
+    tacit_status status = tacit__db_prepare(
+        &vault->db, SQL_QUOTA, "SELECT used FROM quota WHERE token=? AND day>=?", &s, err);
+    if (status != TACIT_OK)
+        return status;
+    (void)sqlite3_bind_int64(s, 1, token);
+    (void)sqlite3_bind_int64(s, 2, day);
+    status = tacit__db_next(&vault->db, s, &found, err);
+    if (status == TACIT_OK && found)
+        *used = (uint64_t)sqlite3_column_int64(s, 0);
+    (void)sqlite3_reset(s);
+    return status;
+}
+
+tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+                                    tacit_error *err)
+{
+    return tacit__db_write(&vault->db, SQL_USE_QUOTA,
+                           "INSERT INTO quota VALUES(?,?,1) ON CONFLICT(token) DO UPDATE SET"
+                           " used = CASE WHEN excluded.day > day THEN 1 ELSE used + 1 END,"
+                           " day = max(day, excluded.day)",
+                           err, "ii", token, day);
+}

@@ -1,0 +1,88 @@
+/* What the operator keeps beside the promise: a record of decisions, sealed. And the names of the learners that a store has. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "noise/seal.h"
+#include "store/service_inside.h"
+
+enum { BATCH = 256 }; /* records of one read: a long one would hold the log */
+
+tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const void *data,
+                                 size_t size, tacit_error *err)
+{
+    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
+    if (sealed == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__seal(vault->key_input, data, size, sealed);
+    tacit_status status =
+        tacit__db_write(&vault->db, SQL_RECORD, "INSERT INTO decision(learner, data) VALUES(?,?)",
+                        err, "ib", learner, sealed, size + TACIT__SEAL_BYTES);
+    tacit__free(sealed);
+    return status;
+}
+
+/* Gives one row to `each`; *number becomes its number. */
+static tacit_status give(tacit__vault *vault, sqlite3_stmt *row, tacit__vault_record_fn *each,
+                         void *context, int64_t *number, tacit_error *err)
+{
+    size_t n, size = 0;
+    uint8_t *data = NULL;
+    const void *sealed = tacit__vault_blob(row, 2, &n);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    *number = sqlite3_column_int64(row, 0);
+    tacit_status status =
+        tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &data, &size, err);
+    if (status == TACIT_OK)
+        status = each(context, *number, name != NULL ? name : "", data, size, err);
+    tacit__free_secret(data, size);
+    return status;
+}
+
+tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each, void *context,
+                                  tacit_error *err)
+{
+    int64_t number = 0;
+    tacit_status status = TACIT_OK;
+    for (int n = BATCH; n == BATCH && status == TACIT_OK;) {
+        sqlite3_stmt *s;
+        status = tacit__db_prepare(&vault->db, SQL_RECORDS,
+                                   "SELECT d.number, l.name, d.data FROM decision AS d JOIN learner"
+                                   " AS l ON l.id=d.learner WHERE d.number>? ORDER BY d.number"
+                                   " LIMIT ?",
+                                   &s, err);
+        if (status != TACIT_OK)
+            return status;
+        (void)sqlite3_bind_int64(s, 1, number);
+        (void)sqlite3_bind_int(s, 2, BATCH);
+        bool more = true;
+        for (n = 0; status == TACIT_OK; n++) {
+            status = tacit__db_next(&vault->db, s, &more, err);
+            if (status != TACIT_OK || !more)
+                break;
+            status = give(vault, s, each, context, &number, err);
+        }
+        (void)sqlite3_reset(s);
+    }
+    return status;
+}
+
+tacit_status tacit__vault_learners(tacit__vault *vault, tacit__vault_learner_fn *each,
+                                   void *context, tacit_error *err)
+{
+    sqlite3_stmt *s;
+    bool more = true;
+    tacit_status status =
+        tacit__db_prepare(&vault->db, SQL_LEARNERS,
+                          "SELECT name, (SELECT count(*) FROM input AS i WHERE i.learner=l.id AND"
+                          " i.number>l.taken) FROM learner AS l ORDER BY id",
+                          &s, err);
+    while (status == TACIT_OK) {
+        status = tacit__db_next(&vault->db, s, &more, err);
+        if (status != TACIT_OK || !more)
+            break;
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        each(context, name != NULL ? name : "", (uint64_t)sqlite3_column_int64(s, 1));
+    }
+    return status;
+}

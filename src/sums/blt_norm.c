@@ -1,0 +1,218 @@
+/* Norms of buffered linear Toeplitz sums, summed and in closed form. See blt_norm.h; C, c_n and e_n are in the head of blt.c.
+ *
+ * Columns. The norm that is charged must not be below the true one. Every number here is positive, so it is enough that every
+ * operation errs upward: `up` adds 2^-62 of the result, more than a long double of 64 bits loses in an operation and in the
+ * addition itself. In closed form: between two of the numbers 1/(1 - a_j) the error e_n is a line, so for n = from + m
+ *
+ *     (c_n + e_n s)^2 = sum_ij omega_i omega_j (a_i a_j)^n + 2 sum_j omega_j a_j^n (A + B m) + (A + B m)^2,
+ *
+ * and all that is wanted of a series with ratio q are q^N, sum_{m<N} q^m and sum_{m<N} m q^m. They follow from those for N/2:
+ *
+ *     q^2N = (q^N)^2,    S(2N) = S(N) (1 + q^N),    T(2N) = T(N) + q^N (T(N) + N S(N)),
+ *
+ * which only adds and multiplies positive numbers: bounds stay bounds, nothing cancels, and 31 doublings reach 2^31. The usual
+ * formulas, (1 - q^N) / (1 - q) and worse for T, lose all digits where q is near 1. a_j is a multiple of 2^-32, so a_i a_j is
+ * exact. What `up` adds to q^N is 3 N 2^-62 of it: 2 10^-9 at N = 2^31, and less than 10^-12 at a million.
+ *
+ * Summation stays for up to SUMMED users, because the charged norm is part of what saved states must agree with.
+ *
+ * Rows are for error bars: no privacy depends on them. B = 1 / ((1 - x) C(x)) has the poles 1 and the zeros b_j of C, so its
+ * coefficients are r_n = kappa + sum_j v_j b_j^n, all positive, and row k is a double sum over poles (blt_tune.c). With
+ * integers C is not quite the one that was tuned, so the zeros are looked for again: with alpha = 1 - a and beta = 1 - b,
+ *
+ *     C = 0   where   f(beta) = 1 + sum_j omega_j (1 - alpha_j) / (alpha_j - beta) = 0,
+ *
+ * and f rises from -infinity to +infinity between two poles, and to 1 after the last: one zero in each place. */
+#include "sums/blt_norm.h"
+
+#include <float.h>
+#include <math.h>
+
+_Static_assert(LDBL_MANT_DIG >= 64, "the certified norm rounds up by 2^-62 of a long double");
+
+enum { SUMMED = 1 << 20, SUMMED_ROW = 1 << 12 };
+
+#define NEGLIGIBLE 1e-30L /* stands for smaller powers, which would be slow denormals */
+#define UP (1 + 0x1p-62L)
+
+/* What the certificates share: spread is sqrt(m) / D; unit and memory belong to e_n. */
+typedef struct rounding {
+    double spread, least, unit[TACIT__MAX_BUFFERS], memory[TACIT__MAX_BUFFERS];
+} rounding;
+
+static rounding rounding_of(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    rounding r = {.spread = sqrt(shape->differing) / shape->sensitivity,
+                  .least = 1 + ldexp(1, -c->fraction)};
+    for (unsigned j = 0; j < c->buffers; j++) {
+        r.unit[j] = ldexp(c->omega[j], -c->guard);
+        r.memory[j] = 1 / (1 - c->a[j]);
+    }
+    return r;
+}
+
+long double tacit__blt_column_summed(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    const rounding r = rounding_of(c, shape);
+    long double power[TACIT__MAX_BUFFERS], factor[TACIT__MAX_BUFFERS], sum = 1;
+    for (unsigned j = 0; j < c->buffers; j++) {
+        power[j] = (long double)c->omega[j];
+        factor[j] = (long double)c->a[j] * UP;
+    }
+    for (uint64_t n = 1; n < shape->users; n++) {
+        long double c_n = 0;
+        double e_n = r.least, steps = (double)n;
+        for (unsigned j = 0; j < c->buffers; j++) {
+            power[j] = power[j] > NEGLIGIBLE ? power[j] * factor[j] : NEGLIGIBLE;
+            c_n += power[j];
+            e_n += r.unit[j] * (steps < r.memory[j] ? steps : r.memory[j]);
+        }
+        long double term = c_n + (long double)(e_n * r.spread * (1 + 0x1p-50));
+        sum += term * term;
+    }
+    return sum;
+}
+
+/* --- Closed form --------------------------------------------------------------------------------- */
+
+static long double up(long double x)
+{
+    return x * UP;
+}
+
+/* Bounds on q^N, on the sum of q^m and on that of m q^m over m < N. */
+typedef struct series {
+    long double power, sum, moment;
+} series;
+
+static series series_of(long double q, uint64_t count)
+{
+    series s = {.power = 1};
+    long double n = 0; /* terms so far */
+    for (int bit = 63; bit >= 0; bit--) {
+        if (n > 0) {
+            s.moment = up(s.moment + up(s.power * up(s.moment + up(n * s.sum))));
+            s.sum = up(s.sum * up(1 + s.power));
+            s.power = up(s.power * s.power);
+            n *= 2;
+        }
+        if (count >> bit & 1) {
+            s.moment = up(s.moment + up(n * s.power));
+            s.sum = up(s.sum + s.power);
+            s.power = up(s.power * q);
+            n++;
+        }
+        s.power = s.power > NEGLIGIBLE ? s.power : NEGLIGIBLE;
+    }
+    return s;
+}
+
+/* The part of the sum from n = from on, `count` terms, where e_n s = first + slope m. */
+static long double piece(const tacit__blt_coefficients *c, uint64_t from, uint64_t count,
+                         long double first, long double slope)
+{
+    const long double N = (long double)count;
+    long double sum = up(up(first * first) * N);
+    sum = up(sum + up(up(first * slope) * up(N * (N - 1))));
+    sum = up(sum + up(up(up(slope * slope) * up(N * (N - 1))) * up((2 * N - 1) / 6)));
+    for (unsigned i = 0; i < c->buffers; i++) {
+        const long double a = (long double)c->a[i], omega = (long double)c->omega[i];
+        const series one = series_of(a, count);
+        long double line = up(up(first * one.sum) + up(slope * one.moment));
+        sum = up(sum + up(2 * up(up(omega * series_of(a, from).power) * line)));
+        for (unsigned j = 0; j < c->buffers; j++) {
+            const long double q = a * (long double)c->a[j];
+            long double both =
+                up(up(omega * (long double)c->omega[j]) * up(series_of(q, from).power));
+            sum = up(sum + up(both * series_of(q, count).sum));
+        }
+    }
+    return sum;
+}
+
+long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    const rounding r = rounding_of(c, shape);
+    const long double spread = (long double)r.spread * (1 + 0x1p-50L);
+    long double sum = 1;
+    for (uint64_t from = 1, to; from < shape->users; from = to) {
+        long double level = (long double)r.least, slope = 0;
+        to = shape->users;
+        for (unsigned j = 0; j < c->buffers; j++) {
+            const uint64_t end = (uint64_t)r.memory[j] + 1; /* the first n above it */
+            if (from < end) {
+                slope = up(slope + (long double)r.unit[j]);
+                to = end < to ? end : to;
+            } else {
+                level = up(level + up((long double)r.unit[j] * (long double)r.memory[j]));
+            }
+        }
+        long double first = up(spread * up(level + up(slope * (long double)from)));
+        sum = up(sum + piece(c, from, to - from, first, up(spread * slope)));
+    }
+    return sum;
+}
+
+double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
+{
+    long double square = shape->users <= SUMMED ? tacit__blt_column_summed(c, shape)
+                                                : tacit__blt_column_closed(c, shape);
+    return (double)sqrtl(square) * (1 + 1e-9); /* roundings of the few operations that are not up */
+}
+
+/* --- Rows ----------------------------------------------------------------------------------------- */
+
+/* Where f is 0 between two places, of which it is negative just after the first and positive before the second. */
+static double find_zero(const tacit__blt_coefficients *c, const double *alpha, double low,
+                        double high)
+{
+    for (int i = 0; i < 200 && low < high; i++) {
+        const double beta = low + (high - low) / 2;
+        double f = 1;
+        if (!(beta > low && beta < high))
+            break;
+        for (unsigned j = 0; j < c->buffers; j++)
+            f += c->omega[j] * (1 - alpha[j]) / (alpha[j] - beta);
+        if (f < 0)
+            low = beta;
+        else
+            high = beta;
+    }
+    return high;
+}
+
+tacit__blt tacit__blt_factors(const tacit__blt_coefficients *c)
+{
+    tacit__blt out = {.buffers = c->buffers};
+    double last = 0;
+    for (unsigned j = 0; j < c->buffers; j++) {
+        out.one_minus_a[j] = ldexp((double)c->decay[j], -32);
+        last += c->omega[j] * (1 - out.one_minus_a[j]);
+    }
+    for (unsigned j = 0; j < c->buffers; j++) /* f is positive beyond the last pole plus that sum */
+        out.one_minus_b[j] =
+            find_zero(c, out.one_minus_a, out.one_minus_a[j],
+                      j + 1 < c->buffers ? out.one_minus_a[j + 1] : out.one_minus_a[j] + last);
+    return out;
+}
+
+/* The prefix sums of the impulse response of C^-1, squared and added up. */
+static double sum_row(const tacit__blt_coefficients *c, uint64_t k)
+{
+    double buffers[TACIT__MAX_BUFFERS] = {0}, total = 0, row = 0;
+    for (uint64_t n = 0; n < k; n++) {
+        double xhat = n == 0 ? 1 : 0;
+        for (unsigned j = 0; j < c->buffers; j++)
+            xhat -= c->omega[j] * buffers[j];
+        for (unsigned j = 0; j < c->buffers; j++)
+            buffers[j] = c->a[j] * (buffers[j] + xhat);
+        total += xhat;
+        row += total * total;
+    }
+    return row;
+}
+
+double tacit__blt_row(const tacit__blt_coefficients *c, const tacit__blt *factors, uint64_t k)
+{
+    return k <= SUMMED_ROW ? sum_row(c, k) : tacit__blt_row_square(factors, (double)k);
+}

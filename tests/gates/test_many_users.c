@@ -1,0 +1,130 @@
+/* Declaring many users costs nothing: every learner, in every model that it has, in spaces of every shape, is created for 10^9 users and
+ * for as many as files may declare, with its forecast, and makes its first plan. A walk through the users would not end before the test's time
+ * is over. A learner that keeps all its users may be refused for memory; one that it says takes so many must take them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tacit/agent.h>
+#include <tacit/lab.h>
+#include <tacit/world.h>
+
+#include "support/check.h"
+#include "support/world.h"
+
+#define TEXT(k, v)                                                                                 \
+    {                                                                                              \
+        .key = k, .value = v                                                                       \
+    }
+
+typedef struct space {
+    const char *world; /* NULL: `linear` or `bandit` says it all */
+    tacit_setting settings[4];
+    size_t n_settings;
+    tacit_linear linear;
+    tacit_bandit bandit;
+} space;
+
+static const space spaces[] = {
+    {.world = "riverswim",
+     .settings = {TEXT("states", "3"), TEXT("horizon", "4")},
+     .n_settings = 2},
+    {.world = "random-mixture",
+     .settings = {TEXT("states", "3"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "2")},
+     .n_settings = 4},
+    {.world = "random-linear",
+     .settings = {TEXT("states", "4"), TEXT("horizon", "3"), TEXT("actions", "2"), TEXT("d", "3")},
+     .n_settings = 4},
+    {.world = "kernel-bandit",
+     .settings = {TEXT("contexts", "4"), TEXT("actions", "5"), TEXT("kernel", "matern-1.5(0.4)")},
+     .n_settings = 3},
+    {.bandit = {.dimension = 3, .bound = 2}},
+    {.bandit = {.dimension = 3, .bound = 1, .disjoint = true}},
+    {.linear = {.dimension = 3, .bound = 1.5}},
+};
+
+static const tacit_guarantee guarantees[] = {{TACIT_MODEL_NONE, 0, 0},
+                                             {TACIT_MODEL_JOINT, 1, 0},
+                                             {TACIT_MODEL_JOINT, 1, 1e-13},
+                                             {TACIT_MODEL_LOCAL, 1, 0},
+                                             {TACIT_MODEL_LOCAL, 1, 1e-13}};
+
+static tacit_agent_request request_of(const space *s, tacit_world **world)
+{
+    tacit_agent_request q = {.n_actions = 2,
+                             .horizon = s->linear.dimension > 0 ? 3 : 1,
+                             .stationary = true,
+                             .linear = s->linear.dimension > 0 ? &s->linear : NULL,
+                             .bandit = s->bandit.dimension > 0 ? &s->bandit : NULL};
+    *world = s->world != NULL ? world_of(s->world, s->settings, s->n_settings) : NULL;
+    if (*world == NULL)
+        return q;
+    const tacit_world_facts *f = tacit_world_describe(*world);
+    q.n_states = f->n_states;
+    q.n_actions = f->n_actions;
+    q.horizon = f->horizon;
+    q.stationary = f->stationary;
+    q.mixture = f->mixture;
+    q.linear = f->linear;
+    q.bandit = f->bandit;
+    q.rewards = f->rewards;
+    return q;
+}
+
+/* True: it was created. */
+static bool hire(const tacit_agent_request *request)
+{
+    tacit_noise *noise;
+    tacit_agent *agent = NULL;
+    tacit_billboard board;
+    tacit_forecast forecast;
+    tacit_error err = {0};
+    assert_ok(tacit_noise_create_simulated(11, &noise));
+    tacit_status status = tacit_agent_create(request, noise, &agent, &err);
+    tacit_noise_destroy(noise);
+    if (status != TACIT_OK)
+        return false;
+    tacit_agent_forecast(agent, &forecast);
+    assert_ok(tacit_agent_plan(agent, &board, &err));
+    tacit_agent_destroy(agent);
+    return true;
+}
+
+/* How many learners there are for so many users; *kinds: of how many kinds. */
+static size_t count(uint64_t users, size_t *kinds)
+{
+    size_t n = 0;
+    *kinds = 0;
+    for (size_t k = 0; k < tacit_agent_kind_count(); k++) {
+        const size_t before = n;
+        for (size_t s = 0; s < sizeof spaces / sizeof *spaces; s++) {
+            tacit_world *world;
+            tacit_agent_request q = request_of(&spaces[s], &world);
+            q.kind = tacit_agent_kind_at(k)->name;
+            q.episodes = users;
+            for (size_t g = 0; g < sizeof guarantees / sizeof *guarantees; g++) {
+                q.guarantee = guarantees[g];
+                n += hire(&q);
+            }
+            tacit_world_destroy(world);
+        }
+        *kinds += n > before;
+    }
+    return n;
+}
+
+static void learners_are_declared_for_any_number_of_users_at_once(void **state)
+{
+    (void)state;
+    size_t few_kinds, many_kinds, most_kinds;
+    const size_t few = count(100000, &few_kinds), many = count(1000000000, &many_kinds);
+    assert_true(many_kinds == few_kinds && many > few / 2);
+    assert_true(count(TACIT_MAX_EPISODES, &most_kinds) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learners_are_declared_for_any_number_of_users_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

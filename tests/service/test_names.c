@@ -1,0 +1,577 @@
+/* Names instead of numbers: columns of a context and actions, as requests and answers have them; that users must say who they are;
+ * what is refused at start. The encoding is that of the world logged-bandit, and is compared with it. */
+#include <math.h>
+#include <string.h>
+
+#include <tacit/client.h>
+#include <tacit/noise.h>
+#include <tacit/world.h>
+
+#include "base/memory.h"
+#include "serve/config.h"
+#include "serve/context.h"
+#include "serve/names.h"
+#include "serve/routes.h"
+#include "service/plain.h"
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+#define BEGIN "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
+#define LIN "{kind: lin-ucb, privacy: {model: joint, epsilon: 1}}"
+#define CLIP "{kind: lin-ucb, outside: clip, privacy: {model: joint, epsilon: 1}}"
+#define DOSES "actions: [low, medium, high]"
+#define COLUMNS                                                                                    \
+    "'age 17..90, gain 0..1000 log, height 140..200 ?, country {DE | FR | IT}, city {Bonn | ...}'"
+
+static const char people[] = BEGIN
+    "  - {name: dose, space: {context: " COLUMNS ", " DOSES "}, users: 100, agent: " LIN "}\n"
+    "  - {name: clip, space: {context: " COLUMNS ", " DOSES "}, users: 100, agent: " CLIP "}\n"
+    "  - {name: free, space: {context: " COLUMNS ", " DOSES "}, users: 100,\n"
+    "     agent: {kind: lin-ucb, privacy: {model: none}}}\n"
+    "  - {name: walk, space: {states: 3, actions: [stay, 'go \"on\"'], horizon: 1, user: "
+    "required},\n     users: 100, agent: " JOINT "}\n";
+
+static void read_config(const char *text, tacit__service_config *c)
+{
+    tacit_error err = {0};
+    if (tacit__service_config_parse(text, strlen(text), "dir/s.yaml", c, &err) != TACIT_OK ||
+        tacit__service_config_open(c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+}
+
+/* --- Files ---------------------------------------------------------------------------------------- */
+
+static void names_are_read_or_refused_with_the_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *space, *agent, *message;
+    } cases[] = {
+        {"context: 'age', " DOSES, LIN,
+         "context: column 'age' has neither a range nor categories; a service looks nothing up: "
+         "declare for example 'age 17..90' or 'sex {Male | Female}'"},
+        {"context: 'age 1..', " DOSES, LIN,
+         "context: 'age 1..' is not understood; expected for example 'age 17..90', 'sex {Male | "
+         "Female}', or 'race {White | Black | ...}', with commas between columns"},
+        {"context: 'age 1..2, age 1..3', " DOSES, LIN,
+         "context: 'age 1..3' is declared twice; expected for example 'age 17..90', 'sex {Male | "
+         "Female}', or 'race {White | Black | ...}', with commas between columns"},
+        {"context: 'age 1..2', actions: []", LIN,
+         "actions is an empty list, expected names, or how many there are"},
+        {"context: 'age 1..2', actions: [a, b, a]", LIN, "two actions are called 'a'"},
+        {"context: 'age 1..2', features: 3, " DOSES, LIN,
+         "a context of named columns has features of its own, of norm at most 1, and every action "
+         "learns its own parameters: leave features out"},
+        {"context: 'age 1..2', bound: 2, " DOSES, LIN,
+         "a context of named columns has features of its own, of norm at most 1, and every action "
+         "learns its own parameters: leave bound out"},
+        {"context: 'age 1..2', horizon: 2, " DOSES, LIN,
+         "a context of named columns is for horizon 1, not 2"},
+        {"features: 3, unit: no, " DOSES, LIN, "unit is for a context of named columns"},
+        {"context: 'age 1..2', user: maybe, " DOSES, LIN,
+         "user is 'maybe', expected optional or required"},
+        {"context: 'age 1..2', " DOSES, "{kind: lin-ucb, privacy: {model: local, epsilon: 1}}",
+         "named columns are for models joint and none, where the service encodes; devices of a "
+         "local learner make their own features: features: 2, shared: no"},
+        {"states: 2, actions: 2, horizon: 1, user: required", LOCAL,
+         "user: required is for models joint and none; devices of a local learner do not say whose "
+         "they are"},
+    };
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[600], wanted[400];
+        tacit__service_config c;
+        tacit_error err = {0};
+        (void)snprintf(text, sizeof text, BEGIN "  - {name: a, users: 9, space: {%s}, agent: %s}\n",
+                       cases[i].space, cases[i].agent);
+        (void)snprintf(wanted, sizeof wanted, "dir/s.yaml:4: %s", cases[i].message);
+        assert_true(tacit__service_config_parse(text, strlen(text), "dir/s.yaml", &c, &err) !=
+                    TACIT_OK);
+        assert_string_equal(err.message, wanted);
+    }
+    tacit__service_config c;
+    read_config(people, &c);
+    const tacit__learner_config *l = &c.learners[0];
+    assert_true(l->known.features == 1 + 1 + 1 + 2 + 3 + 1 && l->per_user == l->known.features);
+    assert_true(l->known.disjoint && l->known.bound == 1 && l->request.n_actions == 3);
+    assert_string_equal(l->action_names[2], "high");
+    assert_true(!l->user_required && c.learners[3].user_required && c.learners[3].per_user == 0);
+    tacit__service_config_free(&c);
+    for (uint64_t n = 1;; n++) { /* without memory, anywhere */
+        tacit__alloc_fail_at(n);
+        tacit_status status =
+            tacit__service_config_parse(people, sizeof people - 1, "dir/s.yaml", &c, NULL);
+        bool failed = tacit__alloc_has_failed();
+        tacit__alloc_fail_at(0);
+        assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
+        if (!failed)
+            break;
+    }
+    tacit__service_config_free(&c);
+}
+
+/* A number of the context stays what it was: how many features of a table are the context's. */
+static void a_number_of_context_features_is_no_declaration(void **state)
+{
+    (void)state;
+    static const char text[] = BEGIN "  - {name: a, users: 9, space: {states: 4, actions: 3, "
+                                     "horizon: 1, features: f.csv, context: 1}, agent: " LIN "}\n";
+    tacit__service_config c;
+    assert_ok(tacit__service_config_parse(text, sizeof text - 1, "dir/s.yaml", &c, NULL));
+    assert_true(c.learners[0].known.context == 1 && c.learners[0].context.columns == NULL);
+    tacit__service_config_free(&c);
+}
+
+/* Everything that gives numbers another meaning is another digest; how it is written is not. */
+static void a_digest_tells_meanings_apart(void **state)
+{
+    (void)state;
+    static const char *const spaces[] = {
+        "context: 'age 17..90, sex {a | b}', actions: [x, y]",
+        "context: '  age 17..90 ,sex  { a|b }', actions: [x, y]",
+        "context: 'age 17..91, sex {a | b}', actions: [x, y]",
+        "context: 'age 17..90 log, sex {a | b}', actions: [x, y]",
+        "context: 'age 17..90 ?, sex {a}', actions: [x, y]",
+        "context: 'age 17..90, sex {b | a}', actions: [x, y]",
+        "context: 'age 17..90, sex {a | b | ...}', actions: [x, y]",
+        "context: 'sex {a | b}, age 17..90', actions: [x, y]",
+        "context: 'years 17..90, sex {a | b}', actions: [x, y]",
+        "context: 'age 17..90, sex {a | b}', actions: [y, x]",
+        "context: 'age 17..90, sex {a | b}', actions: 2",
+        "context: 'age 17..90, sex {a | b}', actions: [x, y], unit: no",
+    };
+    uint8_t digests[N_OF(spaces)][TACIT__KEY_BYTES];
+    for (size_t i = 0; i < N_OF(spaces); i++) {
+        char text[400];
+        tacit__service_config c;
+        (void)snprintf(text, sizeof text,
+                       BEGIN "  - {name: a, users: 9, space: {%s}, agent: " LIN "}\n", spaces[i]);
+        read_config(text, &c);
+        assert_int_equal(tacit__names_digest(&c.learners[0], digests[i]), TACIT__KEY_BYTES);
+        tacit__service_config_free(&c);
+        for (size_t j = 0; j < i; j++)
+            assert_true((memcmp(digests[i], digests[j], TACIT__KEY_BYTES) == 0) == (i == 1));
+    }
+    tacit__service_config c;
+    read_config(BEGIN "  - {name: a, users: 9, space: {features: 3, actions: 2}, agent: " LIN "}\n",
+                &c);
+    assert_int_equal(tacit__names_digest(&c.learners[0], digests[0]), 0);
+    tacit__service_config_free(&c);
+}
+
+/* What the server has said so far. */
+static const char *log_of(const server *s)
+{
+    static char text[8192];
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/err", s->directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+/* --- Requests ------------------------------------------------------------------------------------- */
+
+/* Decides for a context, and returns the action's number; the answer is in `answer`. */
+static int decide_for(const server *s, const char *learner, const char *context)
+{
+    char body[1200];
+    (void)snprintf(body, sizeof body, "{\"learner\":\"%s\",\"context\":%s}", learner, context);
+    return server_post(s, "/v1/decide", body, answer);
+}
+
+static void a_request_has_names_and_so_has_its_answer(void **state)
+{
+    (void)state;
+    char word[64], decision[1024];
+    server s;
+    begin(&s, people);
+    assert_int_equal(decide_for(&s, "dose",
+                                "{\"age\":41,\"gain\":10,\"height\":170,\"country\":\"DE\","
+                                "\"city\":\"Bonn\"}"),
+                     200);
+    assert_true(json_field(answer, "action", word, sizeof word));
+    assert_true(strcmp(word, "low") == 0 || strcmp(word, "medium") == 0 ||
+                strcmp(word, "high") == 0);
+    assert_null(strstr(answer, "outside"));
+    assert_true(json_field(answer, "decision", decision, sizeof decision));
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "dose", 1);
+    /* what may be missing is missing or null, and other cities are one */
+    assert_int_equal(decide_for(&s, "dose", "{\"age\":41,\"gain\":10}"), 200);
+    assert_null(strstr(answer, "outside"));
+    assert_int_equal(decide_for(&s, "dose",
+                                "{\"age\":9e1,\"gain\":0,\"height\":null,\"country\":null,"
+                                "\"city\":\"K\\u00f6ln\"}"),
+                     200);
+    assert_null(strstr(answer, "outside"));
+    /* who encodes may send the features */
+    assert_int_equal(decide_for(&s, "dose", "[1,0,0,0,0,0,0,0,0]"), 200);
+    assert_int_equal(decide_for(&s, "dose", "[1,1,0,0,0,0,0,0,0]"), 422);
+    assert_int_equal(decide_for(&s, "dose", "[1,0,0]"), 422);
+    end(&s);
+}
+
+static void what_lies_outside_is_refused_or_clipped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *context, *code, *field; /* of a refusal */
+        bool clipped;                       /* taken with outside: clip */
+    } cases[] = {
+        {"{\"age\":12,\"gain\":0}", "out_of_range", "context.age", true},
+        {"{\"age\":90.5,\"gain\":0}", "out_of_range", "context.age", true},
+        {"{\"age\":41,\"gain\":-1e300}", "out_of_range", "context.gain", true},
+        {"{\"age\":41,\"gain\":0,\"country\":\"secret\"}", "out_of_range", "context.country", true},
+        {"{\"age\":41,\"gain\":0,\"country\":\"\"}", "out_of_range", "context.country", true},
+        {"{\"gain\":0}", "missing", "context.age", true},
+        {"{\"age\":null,\"gain\":0}", "missing", "context.age", true},
+        {"{\"age\":\"41\",\"gain\":0}", "out_of_range", "context.age", false},
+        {"{\"age\":41,\"gain\":0,\"country\":1}", "out_of_range", "context.country", false},
+        {"{\"age\":41,\"gain\":0,\"secret\":1}", "unknown_field", "context", false},
+        {"{\"age\":41,\"\\u0061ge\":41,\"gain\":0}", "unknown_field", "context", false},
+        {"\"secret\"", "out_of_range", "context", false},
+        {"7", "out_of_range", "context", false},
+    };
+    server s;
+    begin(&s, people);
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        assert_error(decide_for(&s, "dose", cases[i].context), 422, cases[i].code, cases[i].field);
+        assert_null(strstr(answer, "secret"));
+        const int status = decide_for(&s, "clip", cases[i].context);
+        if (cases[i].clipped)
+            assert_true(status == 200 && strstr(answer, "\"outside\":true") != NULL);
+        else
+            assert_error(status, 422, cases[i].code, cases[i].field);
+    }
+    /* a missing place is no place of a learner */
+    assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"dose\"}", answer), 422, "missing",
+                 "context");
+    assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"dose\",\"state\":1}", answer), 422,
+                 "out_of_range", "state");
+    end(&s);
+}
+
+/* The features of people of a file, and of requests that say the same: equal to the last bit. */
+static void the_encoding_is_that_of_logged_bandit(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"17,0,140,DE,Bonn,low",
+         "{\"age\":17,\"gain\":0,\"height\":140,\"country\":\"DE\",\"city\":\"Bonn\"}"},
+        {"90,1000,?,FR,Berlin,high",
+         "{\"age\":90,\"gain\":1000,\"country\":\"FR\",\"city\":\"B\"}"},
+        {"41.7,17,170.3,IT,?,medium",
+         "{\"age\":41.7,\"gain\":17,\"height\":170.3,\"country\":\"IT\"}"},
+        {"33,3,199.5,?,Bonn,low", "{\"age\":33,\"gain\":3,\"height\":199.5,\"city\":\"Bonn\"}"},
+        {"-5,1e6,300,DE,?,low", /* outside: as far as the range goes */
+         "{\"age\":12,\"gain\":2000,\"height\":200.5,\"country\":\"DE\"}"}};
+    const tacit__route *route = tacit__route_find("POST", "/v1/decide", &(const char *){NULL},
+                                                  &(size_t){0}, &(const char *){NULL});
+    char path[300], columns[sizeof COLUMNS];
+    server s;
+    server_open(&s, TACIT_COMMAND, people);
+    (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
+    (void)snprintf(columns, sizeof columns, "%.*s", (int)sizeof COLUMNS - 3, &COLUMNS[1]);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("age,gain,height,country,city,dose\n", file);
+    for (size_t i = 0; i < N_OF(lines); i++)
+        (void)fprintf(file, "%s\n", lines[i][0]);
+    assert_int_equal(fclose(file), 0);
+    for (int unit = 0; unit < 2; unit++) {
+        const tacit_setting settings[] = {{"file", path, 0},
+                                          {"context", columns, 0},
+                                          {"answer", "dose {low | medium | high}", 0},
+                                          {"order", "file", 0},
+                                          {"unit", unit == 1 ? "yes" : "no", 0}};
+        const tacit_world_request request = {
+            .kind = "logged-bandit", .settings = settings, .n_settings = N_OF(settings)};
+        tacit__service_config c;
+        tacit_world *world = NULL;
+        tacit_rounds *rounds = NULL;
+        tacit_error err = {0};
+        if (tacit_world_create(&request, &world, &err) != TACIT_OK)
+            fail_msg("%s", err.message);
+        tacit_noise *root;
+        assert_ok(tacit_noise_create_simulated(1, &root));
+        assert_ok(tacit_rounds_create(world, root, &rounds, &err));
+        tacit_noise_destroy(root);
+        read_config(people, &c);
+        tacit__learner_config *l = &c.learners[1];
+        l->context.unit = unit == 1;
+        assert_int_equal(l->per_user, tacit_world_describe(world)->bandit->dimension);
+        for (size_t i = 0; i < N_OF(lines); i++) {
+            tacit_visitor visitor;
+            char text[400];
+            double features[16];
+            bool has;
+            const int n = snprintf(text, sizeof text, "{\"context\":%s}", lines[i][1]);
+            tacit__request r = {.route = route, .body = text, .body_size = (size_t)n};
+            tacit__body b;
+            assert_ok(tacit_rounds_begin(rounds, i, &visitor));
+            assert_true(tacit__body_open(&r, &b));
+            assert_true(tacit__context_read(&b, l, "context", &has, features) && has);
+            assert_true(r.outside == (i + 1 == N_OF(lines)));
+            assert_memory_equal(features, visitor.features, l->per_user * sizeof *features);
+            tacit__text_destroy(&r.answer);
+        }
+        tacit__service_config_free(&c);
+        tacit_rounds_destroy(rounds);
+        tacit_world_destroy(world);
+    }
+    end(&s);
+}
+
+static void names_are_told_to_whoever_asks(void **state)
+{
+    (void)state;
+    static const char *const routes[] = {"guarantee", "billboard", "ledger"};
+    server s;
+    begin(&s, people);
+    for (size_t i = 0; i < N_OF(routes); i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "/v1/%s?learner=dose", routes[i]);
+        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_non_null(strstr(answer, "\"actions\":3,"));
+        assert_non_null(strstr(answer, "\"action_names\":[\"low\",\"medium\",\"high\"]"));
+        assert_non_null(strstr(
+            answer,
+            "\"columns\":[{\"name\":\"age\",\"low\":17,\"high\":90},{\"name\":\"gain\",\"low\":0,"
+            "\"high\":1000,\"log\":true},{\"name\":\"height\",\"low\":140,\"high\":200,"
+            "\"missing\":true},{\"name\":\"country\",\"categories\":[\"DE\",\"FR\",\"IT\"]},"
+            "{\"name\":\"city\",\"categories\":[\"Bonn\"],\"others\":true}],\"intercept\":true,"
+            "\"unit\":true"));
+        (void)snprintf(path, sizeof path, "/v1/%s?learner=walk", routes[i]);
+        assert_int_equal(server_get(&s, path, answer), 200);
+        assert_non_null(strstr(answer, "\"action_names\":[\"stay\",\"go \\\"on\\\"\"]"));
+        assert_non_null(strstr(answer, "\"user\":\"required\""));
+    }
+    end(&s);
+}
+
+static void who_must_say_who_they_are_is_refused_without(void **state)
+{
+    (void)state;
+    char decision[1024], word[64];
+    server s;
+    begin(&s, people);
+    assert_error(server_post(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1}", answer), 422,
+                 "missing", "user");
+    assert_error(
+        server_post(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":null}", answer),
+        422, "missing", "user");
+    assert_error(server_post(&s, "/v1/episodes", "{\"learner\":\"walk\"}", answer), 422, "missing",
+                 "user");
+    decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"ada\"}", decision);
+    assert_true(json_field(answer, "action", word, sizeof word));
+    assert_true(strcmp(word, "stay") == 0 || strncmp(word, "go ", 3) == 0);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    /* ids are taken as they are: another writing is another user */
+    decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"Ada\"}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "walk", 2);
+    end(&s);
+}
+
+static void other_names_are_another_learner(void **state)
+{
+    (void)state;
+    static const char *const form =
+        BEGIN "  - {name: dose, space: {context: '%s', actions: [%s]}, users: 9, agent: " LIN "}\n";
+    static const char *const changes[][2] = {{"age 17..91", "low, high"},
+                                             {"age 17..90", "high, low"}};
+    char yaml[400];
+    server s;
+    (void)snprintf(yaml, sizeof yaml, form, "age 17..90", "low, high");
+    begin(&s, yaml);
+    for (size_t i = 0; i < N_OF(changes); i++) {
+        int code = 0;
+        assert_int_equal(server_stop(&s, SIGTERM), 0);
+        (void)snprintf(yaml, sizeof yaml, form, changes[i][0], changes[i][1]);
+        server_rewrite(&s, yaml);
+        assert_false(server_start(&s, &code));
+        assert_int_equal(code, 2);
+        assert_non_null(strstr(log_of(&s), "the store has a learner 'dose' with other settings"));
+        (void)snprintf(yaml, sizeof yaml, form, "age   17..90", "low, high");
+        server_rewrite(&s, yaml);
+        assert_true(server_start(&s, NULL));
+    }
+    end(&s);
+}
+
+static void learners_that_the_file_has_not_are_told_of(void **state)
+{
+    (void)state;
+    static const char other[] = BEGIN "  - {name: dose, space: {context: " COLUMNS ", " DOSES
+                                      "}, users: 100, agent: " LIN "}\n";
+    char decision[1024];
+    server s;
+    begin(&s, people);
+    assert_null(strstr(log_of(&s), "that the file has not"));
+    decide(&s, "/v1/decide", "{\"learner\":\"walk\",\"state\":1,\"user\":\"ada\"}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "walk", 1);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    server_rewrite(&s, other);
+    assert_true(server_start(&s, NULL));
+    const char *text = log_of(&s);
+    assert_null(strstr(text, "learner dose that the file has not"));
+    for (const char *const *name = (const char *const[]){"clip", "free", "walk", NULL};
+         *name != NULL; name++) {
+        char line[200];
+        (void)snprintf(line, sizeof line,
+                       "the store has a learner %s that the file has not: it is not served, and 0 "
+                       "of its users wait in the store",
+                       *name);
+        assert_non_null(strstr(text, line));
+    }
+    end(&s);
+}
+
+/* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes them, in full. */
+static void learners_whose_requests_do_not_fit_are_refused_at_start(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 16384 }; /* 128 features of 128 actions */
+    static const char *const form = "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: "
+                                    "%s}\nlearners:\n  - {name: %s, users: "
+                                    "9, space: {%s},\n     agent: {kind: %s}}\n";
+    static const struct {
+        const char *body, *name, *space, *agent, *message;
+    } cases[] = {
+        {"262144", "wide", "features: 128, actions: 128", "lin-ucb, privacy: {model: none}",
+         "tacit: service.yaml:6: requests to learner 'wide' may have 410112 bytes, but limits.body "
+         "is 262144; write limits: {body: 410112}\n"},
+        {"67108864", "vast", "features: 4096, actions: 100000", "lin-ucb, privacy: {model: none}",
+         "tacit: service.yaml:6: requests to learner 'vast' may have 10240000512 bytes, more than "
+         "any limits.body (67108864): it needs a smaller space\n"},
+        {"64", "small", "states: 2, actions: 2, horizon: 1", "ucbvi, privacy: {model: none}", NULL},
+        {"1024", "device", "states: 30, actions: 2, horizon: 1",
+         "dp-ucbvi, privacy: {model: local, epsilon: 1}", NULL},
+    };
+    static char yaml[600], body[NUMBERS * 26 + 100];
+    server s;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        int code = 0;
+        (void)snprintf(yaml, sizeof yaml, form, cases[i].body, cases[i].name, cases[i].space,
+                       cases[i].agent);
+        server_open(&s, TACIT_COMMAND, yaml);
+        assert_false(server_start(&s, &code));
+        assert_true(code == 2 || code == 3);
+        if (cases[i].message != NULL)
+            assert_string_equal(log_of(&s), cases[i].message);
+        const char *said = strstr(log_of(&s), "write limits: {body: ");
+        if (said != NULL) { /* with what it asks for, it starts */
+            char limit[32];
+            (void)snprintf(limit, sizeof limit, "%.*s", (int)strspn(said + 21, "0123456789"),
+                           said + 21);
+            (void)snprintf(yaml, sizeof yaml, form, limit, cases[i].name, cases[i].space,
+                           cases[i].agent);
+            server_rewrite(&s, yaml);
+            server_token(&s, "all", "admin", s.token);
+            if (!server_start(&s, NULL))
+                fail_msg("%s", log_of(&s));
+        } else {
+            assert_int_equal(i, 1);
+        }
+        if (i == 0) {
+            size_t n = (size_t)snprintf(body, sizeof body, "{\"context\":[");
+            for (size_t j = 0; j < NUMBERS; j++)
+                n += (size_t)snprintf(body + n, sizeof body - n, "%s%.16e", j > 0 ? "," : "",
+                                      -1e-3 - 1e-9 * (double)j);
+            (void)snprintf(body + n, sizeof body - n, "]}");
+            const int status = server_post(&s, "/v1/decide", body, answer);
+            if (status != 200)
+                fail_msg("status %d: %s", status, answer);
+        }
+        end(&s);
+    }
+}
+
+/* Devices act by numbers, which are places in the billboard's list of names. */
+static void devices_read_a_billboard_with_names(void **state)
+{
+    (void)state;
+    static const char yaml[] = BEGIN "  - {name: ours, space: {states: 2, actions: [stay, go], "
+                                     "horizon: 1}, users: 50, agent: " LOCAL "}\n";
+    server s;
+    begin(&s, yaml);
+    assert_int_equal(server_get(&s, "/v1/billboard", answer), 200);
+    const char *body = strstr(answer, "\r\n\r\n");
+    body = body != NULL ? body + 4 : answer;
+    assert_non_null(strstr(body, "\"action_names\":[\"stay\",\"go\"]"));
+    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    uint32_t action = 9;
+    double probability = 0;
+    if (tacit_client_create(body, strlen(body), &terms, &client, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(tacit_client_describe(client)->n_actions, 2);
+    assert_ok(
+        tacit_client_act(client, &(tacit_situation){.state = 1}, &action, &probability, &err));
+    assert_true(action < 2 && probability > 0);
+    tacit_client_destroy(client);
+    end(&s);
+}
+
+/* The simulator plays people of a file against named columns, with the features that it has made itself. */
+static void the_simulator_knows_names(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, people);
+    char command[600], path[300];
+    (void)snprintf(path, sizeof path, "%s/people.csv", s.directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("age,gain,height,country,city,dose\n", file);
+    for (int i = 0; i < 20; i++)
+        (void)fprintf(file, "%d,%d,150,DE,Bonn,%s\n", 20 + i, i, i < 9 ? "low" : "high");
+    assert_int_equal(fclose(file), 0);
+    server_token(&s, "simulator", "decide,observe,read", command);
+    (void)snprintf(path, sizeof path, "%s/token", s.directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs(command, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_true(server_start(&s, NULL)); /* it knows the token now */
+    (void)snprintf(command, sizeof command,
+                   "simulate-users %s --token-file token --learner free --users 20 --world "
+                   "logged-bandit --set file=people.csv --set 'answer=dose {low | medium | high}' "
+                   "--set \"context=%s\" --json",
+                   s.url,
+                   "age 17..90, gain 0..1000 log, height 140..200 ?, country {DE | FR | IT}, "
+                   "city {Bonn | ...}");
+    assert_int_equal(server_tool(&s, command, answer, sizeof answer), 0);
+    server_wait_users(&s, "free", 20);
+    (void)snprintf(command, sizeof command,
+                   "simulate-users %s --token-file token --learner walk --users 5 --world "
+                   "random-tabular --set states=3 --set actions=2 --set horizon=1",
+                   s.url);
+    assert_int_equal(server_tool(&s, command, answer, sizeof answer), 0);
+    server_wait_users(&s, "walk", 5);
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_read_or_refused_with_the_line),
+        cmocka_unit_test(a_number_of_context_features_is_no_declaration),
+        cmocka_unit_test(a_digest_tells_meanings_apart),
+        cmocka_unit_test(a_request_has_names_and_so_has_its_answer),
+        cmocka_unit_test(what_lies_outside_is_refused_or_clipped),
+        cmocka_unit_test(the_encoding_is_that_of_logged_bandit),
+        cmocka_unit_test(names_are_told_to_whoever_asks),
+        cmocka_unit_test(who_must_say_who_they_are_is_refused_without),
+        cmocka_unit_test(other_names_are_another_learner),
+        cmocka_unit_test(learners_that_the_file_has_not_are_told_of),
+        cmocka_unit_test(learners_whose_requests_do_not_fit_are_refused_at_start),
+        cmocka_unit_test(devices_read_a_billboard_with_names),
+        cmocka_unit_test(the_simulator_knows_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* Who is decided for and not learned from: returning users, users after the last one, users of a store that must not learn; and what
+ * was told in an episode that is over. */
+#include <stdio.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#include "service/plain.h"
+
+#define ANN "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}"
+
+static bool is_learned(void)
+{
+    return strstr(answer, "\"learned\":false") == NULL;
+}
+
+static void crash(server *s)
+{
+    assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
+    assert_true(server_start(s, NULL));
+}
+
+/* Rows that a query counts. */
+static int rows(const server *s, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int n = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return n;
+}
+
+static void a_returning_user_gets_an_action_and_teaches_nothing(void **state)
+{
+    (void)state;
+    server s;
+    char first[1024], again[1024];
+    begin(&s, plain);
+    decide(&s, "/v1/decide", ANN, first);
+    assert_true(is_learned());
+    assert_observed(&s, first, ",\"reward\":1", "finished");
+    assert_true(is_learned());
+    for (int i = 0; i < 3; i++) {
+        decide(&s, "/v1/decide", ANN, again);
+        assert_true(json_number(answer, "action") < 4 && !is_learned());
+        for (int twice = 0; twice < 2; twice++) {
+            assert_observed(&s, again, ",\"reward\":0", "taken_part");
+            assert_false(is_learned());
+        }
+        crash(&s);
+    }
+    assert_observed(&s, again, ",\"reward\":1", "taken_part"); /* nothing was kept to contradict */
+    assert_observed(&s, first, ",\"reward\":1", "finished");
+    assert_true(ledger(&s, "arms", "accepted") == 1);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM open"), 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM person"), 1);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1);
+    end(&s);
+}
+
+static void of_two_open_episodes_the_first_that_is_told_counts(void **state)
+{
+    (void)state;
+    server s;
+    char one[1024], other[1024];
+    begin(&s, plain);
+    decide(&s, "/v1/decide", ANN, one);
+    decide(&s, "/v1/decide", ANN, other); /* both could be learned when they were asked for */
+    assert_true(is_learned());
+    assert_observed(&s, other, ",\"reward\":1", "finished");
+    assert_observed(&s, one, ",\"reward\":1", "taken_part");
+    assert_false(is_learned());
+    crash(&s);
+    assert_observed(&s, one, ",\"reward\":0", "taken_part");
+    assert_observed(&s, other, ",\"reward\":1", "finished");
+    assert_true(ledger(&s, "arms", "accepted") == 1);
+    end(&s);
+}
+
+/* Several steps: how far a returning user is has to be known, for who asks without a step; nothing else is. */
+static void a_returning_user_walks_to_the_end(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
+    server s;
+    char episodes[3][512], path[3][700], decision[1024];
+    begin(&s, plain);
+    for (int i = 0; i < 3; i++) {
+        open_episode(&s, body, episodes[i]);
+        assert_true(is_learned());
+        (void)snprintf(path[i], sizeof path[i], "/v1/episodes/%.511s/decide", episodes[i]);
+    }
+    decide(&s, path[1], "{\"state\":1}", decision);
+    assert_true(is_learned());
+    assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":2", "open"); /* is his */
+    for (int h = 0; h < 3; h++) { /* begun after that */
+        decide(&s, path[0], "{\"state\":3}", decision);
+        assert_true(json_number(answer, "step") == h && !is_learned());
+        assert_observed(&s, decision, ",\"reward\":0.25,\"next_state\":3", "taken_part");
+    }
+    decide(&s, path[2], "{\"state\":4}", decision);
+    assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":4", "taken_part");
+    for (int h = 1; h < 3; h++) {
+        decide(&s, path[1], "{\"state\":2}", decision);
+        assert_true(json_number(answer, "step") == h && is_learned());
+        assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":2",
+                        h == 2 ? "finished" : "open");
+    }
+    open_episode(&s, body, episodes[0]);
+    assert_false(is_learned());
+    assert_true(ledger(&s, "walk", "accepted") == 1);
+    assert_int_equal(server_get(&s, "/metrics", answer), 200);
+    assert_non_null(strstr(answer, "tacit_episodes_open 1\n")); /* path[2] */
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM open"), 1);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM person"), 1);
+    end(&s);
+}
+
+static void run(const server *s, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
+}
+
+/* An episode of which a step was told while its user took part elsewhere has a gap for good, also when the other one expires. */
+static void an_episode_that_was_only_counted_is_never_learned(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"learner\":\"walk\",\"user\":\"eve\"}";
+    char one[512], other[512], path[700], decision[1024];
+    server s;
+    begin(&s, plain);
+    open_episode(&s, body, one);
+    open_episode(&s, body, other);
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", one);
+    decide(&s, path, "{\"state\":1}", decision);
+    assert_observed(&s, decision, ",\"reward\":0.5,\"next_state\":2", "open");
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    run(&s, "CREATE TABLE expiring AS SELECT * FROM open");
+    assert_true(server_start(&s, NULL));
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", other);
+    decide(&s, path, "{\"state\":3}", decision);
+    assert_observed(&s, decision, ",\"reward\":0.25,\"next_state\":3", "taken_part");
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    run(&s, "DELETE FROM person; DELETE FROM open WHERE key IN (SELECT key FROM expiring);"
+            "DROP TABLE expiring"); /* as if the first one had expired */
+    assert_true(server_start(&s, NULL));
+    for (int h = 1; h < 3; h++) {
+        decide(&s, path, "{\"state\":3}", decision);
+        assert_true(json_number(answer, "step") == h);
+        assert_observed(&s, decision, ",\"reward\":0.25,\"next_state\":3", "taken_part");
+    }
+    assert_true(ledger(&s, "walk", "accepted") == 0);
+    end(&s);
+}
+
+static void after_the_last_user_answers_say_so(void **state)
+{
+    (void)state;
+    server s;
+    char decision[1024];
+    begin(&s, plain);
+    for (int i = 0; i < 6; i++) {
+        decide(&s, "/v1/decide", "{\"learner\":\"few\",\"state\":0}", decision);
+        assert_int_equal(is_learned(), i < 4);
+        assert_observed(&s, decision, ",\"reward\":0.5", i < 4 ? "finished" : "full");
+        assert_int_equal(is_learned(), i < 4);
+    }
+    end(&s);
+}
+
+static void contradictions_are_noticed_after_the_end(void **state)
+{
+    (void)state;
+    server s;
+    char arm[1024], other[1024], steps[3][1024], episode[512], path[700];
+    begin(&s, plain);
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", arm);
+    assert_observed(&s, arm, ",\"reward\":0.5", "finished");
+    open_episode(&s, "{\"learner\":\"walk\"}", episode);
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);
+    for (int h = 0; h < 3; h++) {
+        char body[64], rest[64];
+        (void)snprintf(body, sizeof body, "{\"state\":%d}", h);
+        decide(&s, path, body, steps[h]);
+        (void)snprintf(rest, sizeof rest, ",\"reward\":0.%d,\"next_state\":%d", h + 1, h + 1);
+        assert_observed(&s, steps[h], rest, h == 2 ? "finished" : "open");
+    }
+    decide(&s, path, "{\"state\":4,\"step\":1}", other); /* from elsewhere */
+    for (int life = 0; life < 2; life++) {
+        assert_observed(&s, arm, ",\"reward\":0.5", "finished");
+        assert_error(observe(&s, arm, ",\"reward\":0.25"), 409, "contradiction", "reward");
+        for (int h = 0; h < 3; h++) { /* any part of what was told is a repetition */
+            char rest[64];
+            (void)snprintf(rest, sizeof rest, ",\"reward\":0.%d", h + 1);
+            assert_observed(&s, steps[h], rest, "finished");
+            (void)snprintf(rest, sizeof rest, ",\"next_state\":%d", h + 1);
+            assert_observed(&s, steps[h], rest, "finished");
+            assert_error(observe(&s, steps[h], ",\"reward\":0.9"), 409, "contradiction", "reward");
+            assert_error(observe(&s, steps[h], ",\"next_state\":0"), 409, "contradiction",
+                         "next_state");
+        }
+        assert_error(observe(&s, other, ",\"reward\":0.2"), 409, "contradiction", "decision");
+        server_wait_users(&s, "walk", 1); /* when it is learned as before */
+        crash(&s);
+    }
+    end(&s);
+}
+
+/* What was told is known for as long as somebody could tell it again, and then no more. */
+static void what_was_told_is_forgotten_when_it_expires(void **state)
+{
+    (void)state;
+    server s;
+    char yaml[2048], decision[1024];
+    begin(&s, plain);
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_observed(&s, decision, ",\"reward\":0.5", "finished");
+    server_wait_users(&s, "arms", 1);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 1);
+    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", plain);
+    server_rewrite(&s, yaml);
+    assert_true(server_start(&s, NULL));
+    wait_until(observe(&s, decision, ",\"reward\":0.5") == 410);
+    assert_error(observe(&s, decision, ",\"reward\":0.5"), 410, "expired", "");
+    wait_until(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL") == 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 0);
+    assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1); /* the name stays */
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_returning_user_gets_an_action_and_teaches_nothing),
+        cmocka_unit_test(of_two_open_episodes_the_first_that_is_told_counts),
+        cmocka_unit_test(a_returning_user_walks_to_the_end),
+        cmocka_unit_test(an_episode_that_was_only_counted_is_never_learned),
+        cmocka_unit_test(after_the_last_user_answers_say_so),
+        cmocka_unit_test(contradictions_are_noticed_after_the_end),
+        cmocka_unit_test(what_was_told_is_forgotten_when_it_expires),
+    };
+    return cmocka_run_group_tests_name("returning", tests, NULL, NULL);
+}

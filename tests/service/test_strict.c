@@ -1,0 +1,108 @@
+/* Requests that can be read in two ways are refused, and the connection is closed after the answer; so nobody in front of the service
+ * can be made to read another request than the service does. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "service/plain.h"
+
+/* What comes back for these bytes, until the connection is closed. */
+static int ask_raw(const server *s, const char *text)
+{
+    int status = 0, fd = server_connect(s);
+    server_say(fd, text, strlen(text));
+    (void)server_hear(fd, answer, sizeof answer, 60000);
+    (void)close(fd);
+    return sscanf(answer, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
+}
+
+#define POST "POST /v1/decide HTTP/1.1\r\nHost: x\r\n"
+
+static void what_can_be_read_in_two_ways_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *code;
+    } requests[] = {
+        {POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "header"},
+        {POST "Content-Length: 2\r\ncontent-length: 30\r\n\r\n{}", "header"},
+        {POST "Transfer-Encoding: gzip\r\n\r\n{}", "encoding"},
+        {POST "Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", "encoding"},
+        {POST "Transfer-Encoding: identity\r\n\r\n{}", "encoding"},
+        {POST
+         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+         "header"},
+        {POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+         "header"},
+        {POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+         "length"},
+        {POST "Transfer-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", "length"},
+        {POST "Transfer-Encoding : chunked\r\nContent-Length: 2\r\n\r\n{}", "header"},
+        {"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "header"},
+        {"GET /healthz HTTP/1.1\r\n\r\n", "host"},
+        {"GET /v1/learners HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer "
+         "b\r\n\r\n",
+         "header"},
+        {"GET /healthz%00 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /%00healthz HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /healthz%00/more HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /healthz%0d%0a HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /healthz%01 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /v1/billboard?learner=arms%00x HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+    };
+    server s;
+    begin(&s, plain);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        char code[32] = "";
+        int status = ask_raw(&s, requests[i].text);
+        if (status != 400 || !json_field(answer, "code", code, sizeof code) ||
+            strcmp(code, requests[i].code) != 0)
+            fail_msg("%s\nwas answered %d %s, expected 400 %s", requests[i].text, status, code,
+                     requests[i].code);
+        if (strstr(answer, "Connection: close") == NULL)
+            fail_msg("%s\nleaves the connection open", requests[i].text);
+    }
+    end(&s);
+}
+
+/* Two requests in one go, the first of which hides the second from somebody who counts otherwise. */
+static void nothing_behind_a_refused_request_is_answered(void **state)
+{
+    (void)state;
+    server s;
+    begin(&s, plain);
+    assert_int_equal(ask_raw(&s, POST "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}"
+                                      "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+                     400);
+    assert_null(strstr(answer + 1, "HTTP/1.1"));
+    assert_null(strstr(answer, "\"version\""));
+    end(&s);
+}
+
+static void what_is_only_unusual_is_answered(void **state)
+{
+    (void)state;
+    server s;
+    char text[600];
+    begin(&s, plain);
+    assert_int_equal(server_get(&s, "/%68ealthz", answer), 200);
+    assert_int_equal(server_get(&s, "/healthz%2500", answer), 404);
+    assert_int_equal(server_get(&s, "/v1/billboard?learner=%61rms", answer), 200);
+    (void)snprintf(text, sizeof text,
+                   POST
+                   "Authorization: Bearer %s\r\nTransfer-Encoding: Chunked\r\n"
+                   "Connection: close\r\n\r\n1c\r\n{\"learner\":\"arms\",\"state\":0}\r\n0\r\n\r\n",
+                   s.token);
+    assert_int_equal(ask_raw(&s, text), 200);
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_can_be_read_in_two_ways_is_refused),
+        cmocka_unit_test(nothing_behind_a_refused_request_is_answered),
+        cmocka_unit_test(what_is_only_unusual_is_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
