@@ -11,6 +11,7 @@
 #include "serve/grid.h"
 #include "serve/ticket.h"
 #include "service/plain.h"
+#include "store/service.h"
 #include "support/random.h"
 
 /* --- The grid ----------------------------------------------------------------------------------- */
@@ -327,7 +328,10 @@ static void a_ticket_of_an_earlier_version_is_understood(void **state)
     FILE *file = fopen(path, "r");
     assert_true(file != NULL && fread(master, 1, sizeof master, file) == sizeof master);
     (void)fclose(file);
-    tacit__key_derive(master, "tacit service: tickets", key);
+    tacit__vault *vault = NULL;
+    assert_ok(tacit__vault_open(s.store, TACIT__VAULT_READ, master, &vault, NULL));
+    memcpy(key, tacit__vault_key(vault, TACIT__VAULT_TICKETS), sizeof key);
+    tacit__vault_close(vault);
     const double x[6] = {0.5, -0.25, 0.125, 0.1, 0.2, 0.3};
     tacit__ticket t = {.kind = TACIT__TICKET_DECISION,
                        .learner = 1,
