@@ -79,7 +79,8 @@ const tacit__route tacit__routes[] = {
      .parameters = FIELDS(ID),
      .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
      .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
-     .errors = "no_episode no_learner contradiction expired crowded quota copy behind unsound fenced store"},
+     .errors = "no_episode no_learner contradiction expired crowded quota copy behind unsound "
+               "fenced store"},
     {.method = "POST",
      .path = "/v1/decide",
      .scope = TACIT__SCOPE_DECIDE,
