@@ -25,8 +25,9 @@ static const char help[] =
     "  --reference  print the HTTP reference (docs/reference/http.md)\n"
     "  --openapi    print the same as OpenAPI 3.1, for tools that make clients\n"
     "\n"
-    "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one\n"
-    "has taken over says so and exits with 3; SIGHUP reads tokens and\n"
+    "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one "
+    "has\n"
+    "taken over says so and exits with 3; SIGHUP reads tokens and\n"
     "certificate again. A key for the store is taken from the file that `key` names, from the\n"
     "systemd credential tacit-key, or from STORE.key, which is made with a new store. A service\n"
     "manager that sets NOTIFY_SOCKET is told when it serves, reloads and stops.\n"
@@ -144,9 +145,10 @@ static int serve(const char *file)
         status = tacit_service_reload(service, &err);
         tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
+    const bool fenced = atomic_load(&is_fenced);
     cli_notify("STOPPING=1");
     tacit_service_close(service);
-    return atomic_load(&is_fenced) ? CLI_SYSTEM : CLI_DONE;
+    return fenced ? CLI_SYSTEM : CLI_DONE;
 }
 
 int cli_serve(int argc, char **argv)

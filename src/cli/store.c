@@ -21,22 +21,21 @@ static const char help[] =
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "\n"
-    "check      reads everything, opens what is sealed, and sees that every user is counted once;\n"
-    "           exit status 1 if something is wrong, or if the store must not be learned from\n"
-    "backup     makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export     prints what is public as JSON: counts, ledger, curves\n"
+    "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
+    "         exit status 1 if something is wrong, or if the store must not be learned from\n"
+    "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
+    "export   prints what is public as JSON: counts, ledger, curves\n"
     "decisions  prints the decisions of learners with log_decisions: yes, one JSON object in a\n"
-    "           line: what users told, in the clear\n"
-    "events     prints the audit log: starts, stops, tokens, keys, adoptions\n"
+    "         line: what users told, in the clear\n"
+    "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
     "These may be used while the service runs; the others when it is stopped:\n"
     "\n"
-    "adopt      makes a backup that was put in the store's place, or a store that went back, "
-    "learn\n"
-    "           again, and says what that costs; does it if --original-is-gone is given\n"
-    "migrate    brings a store of an earlier version to the present format, as a start of the\n"
-    "           service does; the store as it was stays beside it\n"
-    "rekey      draws a new key for the store and seals everything anew\n"
+    "adopt    makes a backup that was put in the store's place, or a store that went back, learn\n"
+    "         again, and says what that costs; does it if --original-is-gone is given\n"
+    "migrate  brings a store of an earlier version to the present format, as a start of the\n"
+    "         service does; the store as it was stays beside it\n"
+    "rekey    draws a new key for the store and seals everything anew\n"
     "\n"
     "  --original-is-gone  say that no other line of this store is used, or ever will be\n"
     "  --new-key FILE      where the new key is, or is put, if not in the old one's place\n"
@@ -92,16 +91,6 @@ static int export_public(const wish *w)
     (void)puts(json);
     free(json);
     return CLI_DONE;
-}
-
-static int decisions(const wish *w)
-{
-    return cli_store_decisions(&w->service);
-}
-
-static int events(const wish *w)
-{
-    return cli_store_events(&w->service, w->json);
 }
 
 /* --- Adoption ------------------------------------------------------------------------------------ */
@@ -191,10 +180,20 @@ static int rekey(const wish *w)
 
 /* --- Arguments ------------------------------------------------------------------------------------ */
 
+static int decisions(const wish *w)
+{
+    return cli_store_decisions(&w->service);
+}
+
+static int events(const wish *w)
+{
+    return cli_store_events(&w->service, w->json);
+}
+
 static const struct {
     const char *name;
     int arguments; /* FILE.yaml included */
-    int option;    /* the only one that it has; 0: none */
+    int option;    /* that it has, or 0 */
     int (*run)(const wish *w);
 } verbs[] = {{"check", 1, 0, check},          {"backup", 2, 0, backup},
              {"export", 1, 0, export_public}, {"decisions", 1, 0, decisions},
@@ -218,11 +217,12 @@ static int run(int n, char **arguments, wish *w)
         return cli_wrong(n - 1 < verbs[i].arguments
                              ? "expected a path for the copy; see tacit store --help"
                              : "too many arguments; see tacit store --help");
-    const bool given[] = {[GONE] = w->gone, [NEW_KEY] = w->new_key != NULL, [JSON] = w->json};
-    for (int option = GONE; option <= JSON; option++)
-        if (given[option] && verbs[i].option != option)
-            return cli_wrong("tacit store %s has no --%s; see tacit store --help", arguments[0],
-                             options[option - 1].name);
+    if (w->gone && verbs[i].option != GONE)
+        return cli_wrong("--original-is-gone belongs to tacit store adopt");
+    if (w->new_key != NULL && verbs[i].option != NEW_KEY)
+        return cli_wrong("--new-key belongs to tacit store rekey");
+    if (w->json && verbs[i].option != JSON)
+        return cli_wrong("--json belongs to tacit store events");
     w->service = (tacit_service_options){.file = arguments[1],
                                          .credentials = getenv("CREDENTIALS_DIRECTORY")};
     w->copy = n > 2 ? arguments[2] : NULL;
@@ -254,7 +254,7 @@ int cli_store(int argc, char **argv)
             return cli_bad_option(argv, code, options);
         }
     if (optind == argc)
-        return cli_wrong(
-            "expected what to do, such as check, and FILE.yaml; see tacit store --help");
+        return cli_wrong("expected check, backup, export, decisions, events, adopt, migrate or "
+                         "rekey, and FILE.yaml; see tacit store --help");
     return run(argc - optind, argv + optind, &w);
 }

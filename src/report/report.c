@@ -1,9 +1,9 @@
 /* The public face of reports. See include/tacit/report.h. */
 #include <tacit/report.h>
 
+#include "base/assets.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/assets.h"
 #include "report/render.h"
 
 bool tacit_report_has_plots(void)

@@ -15,9 +15,9 @@
 #include "serve/room.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen", "store",    "key",   "tls", "expire", "threads",
-                                   "limits", "learners", "admin", "log", "mark"};
-enum { LISTEN, STORE, KEY, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, MARK, N_KEYS };
+static const char *const keys[] = {"listen",  "store",  "key",      "mark",  "tls", "expire",
+                                   "threads", "limits", "learners", "admin", "log"};
+enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
 static const char *const tls_keys[] = {"certificate", "key"};
 static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
                                          "rate", "timeout", "episodes",    "keys"};

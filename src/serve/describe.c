@@ -186,7 +186,8 @@ void tacit__describe_board(const tacit__learner_config *c, const tacit__board *b
 
 void tacit__describe_figures(const tacit__learner_figures *f, tacit__text *out)
 {
-    const char *reason = f->closed                 ? tacit__standing_reason(f->closed)
+    const bool closed = f->standing != TACIT__STANDING_FINE;
+    const char *reason = closed                    ? tacit__standing_reason(f->standing)
                          : f->failed               ? "the learner has failed; see the log"
                          : f->accepted >= f->limit ? "the budget is spent: all users have come"
                                                    : NULL;

@@ -9,12 +9,18 @@
 
 static const struct {
     tacit__trouble bit;
-    const char *name;
-} names[] = {{TACIT__TROUBLE_FENCED, "fenced"},    {TACIT__TROUBLE_FAILING, "failing"},
-             {TACIT__TROUBLE_COPY, "copy"},        {TACIT__TROUBLE_BEHIND, "behind"},
-             {TACIT__TROUBLE_UNSOUND, "unsound"},  {TACIT__TROUBLE_LEARNER, "learner"},
-             {TACIT__TROUBLE_STOPPING, "stopping"}};
-enum { N_NAMES = sizeof names / sizeof *names };
+    const char *name; /* NULL: that of the store's standing */
+} troubles[] = {{TACIT__TROUBLE_FAILING, "failing"},
+                {TACIT__TROUBLE_STORE, NULL},
+                {TACIT__TROUBLE_LEARNER, "learner"},
+                {TACIT__TROUBLE_STOPPING, "stopping"}};
+enum { N_TROUBLES = sizeof troubles / sizeof *troubles };
+
+static const char *name_of(const tacit_service *s, size_t trouble)
+{
+    const char *name = troubles[trouble].name;
+    return name != NULL ? name : tacit__standing_name(tacit__vault_standing(s->vault));
+}
 
 unsigned tacit__health_look(const tacit_service *s)
 {
@@ -22,11 +28,8 @@ unsigned tacit__health_look(const tacit_service *s)
     unsigned all = 0;
     if (scribe.failing || scribe.commit_age > TACIT__STUCK_SECONDS)
         all |= TACIT__TROUBLE_FAILING;
-    static const unsigned troubles[] = {[TACIT__STANDING_COPY] = TACIT__TROUBLE_COPY,
-                                        [TACIT__STANDING_BEHIND] = TACIT__TROUBLE_BEHIND,
-                                        [TACIT__STANDING_UNSOUND] = TACIT__TROUBLE_UNSOUND,
-                                        [TACIT__STANDING_FENCED] = TACIT__TROUBLE_FENCED};
-    all |= troubles[tacit__vault_standing(s->vault)];
+    if (tacit__vault_standing(s->vault) != TACIT__STANDING_FINE)
+        all |= TACIT__TROUBLE_STORE;
     for (size_t i = 0; i < s->config.n_learners; i++)
         if (tacit__learner_look(s->learners[i]).failed)
             all |= TACIT__TROUBLE_LEARNER;
@@ -39,9 +42,9 @@ bool tacit__handle_health(tacit__request *r)
 {
     const unsigned all = tacit__health_look(r->service);
     const char *status = "ok";
-    for (size_t i = N_NAMES; i-- > 0;)
-        if (all & names[i].bit)
-            status = names[i].name;
+    for (size_t i = N_TROUBLES; i-- > 0;)
+        if (all & troubles[i].bit)
+            status = name_of(r->service, i);
     r->status = 200;
     tacit__text_print(&r->answer, "{\"status\":\"%s\",\"version\":\"%s\"}", status,
                       tacit_version());
@@ -56,9 +59,9 @@ bool tacit__handle_ready(tacit__request *r)
     if (all != 0)
         r->retry_after = 1;
     tacit__text_print(&r->answer, "{\"ready\":%s,\"reasons\":[", all == 0 ? "true" : "false");
-    for (size_t i = 0; i < N_NAMES; i++)
-        if (all & names[i].bit) {
-            tacit__text_print(&r->answer, "%s\"%s\"", before, names[i].name);
+    for (size_t i = 0; i < N_TROUBLES; i++)
+        if (all & troubles[i].bit) {
+            tacit__text_print(&r->answer, "%s\"%s\"", before, name_of(r->service, i));
             before = ",";
         }
     tacit__text_put(&r->answer, "]}");

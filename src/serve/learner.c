@@ -293,7 +293,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->more = true;
     l->figures = (tacit__learner_figures){.limit = l->row.limit,
                                           .accepted = l->row.accepted,
-                                          .closed = setting->closed,
+                                          .standing = setting->standing,
                                           .reward = (double)NAN,
                                           .reward_error = (double)NAN};
     tacit__learner_publish(l, tacit__board_take(l->board));
@@ -311,7 +311,7 @@ tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, taci
     if (status != TACIT_OK)
         return status;
     tacit__learner_publish(l, board);
-    if (l->figures.closed)
+    if (l->figures.standing != TACIT__STANDING_FINE)
         return TACIT_OK;
     status = tacit__thread_start(&l->thread, learn, l, err);
     l->started = status == TACIT_OK;
@@ -397,16 +397,17 @@ tacit__learner_figures tacit__learner_look(tacit__learner *l)
 
 const char *tacit__learner_closed(const tacit__learner *l, const char **why)
 {
-    if (!l->figures.closed) /* set when it was made */
+    const tacit__standing standing = l->figures.standing; /* set when it was made */
+    if (standing == TACIT__STANDING_FINE)
         return NULL;
-    *why = tacit__standing_reason(l->figures.closed);
-    return tacit__standing_name(l->figures.closed);
+    *why = tacit__standing_reason(standing);
+    return tacit__standing_name(standing);
 }
 
 bool tacit__learner_is_open(tacit__learner *l)
 {
     tacit__learner_figures figures = tacit__learner_look(l);
-    return !figures.closed && figures.accepted < figures.limit;
+    return figures.standing == TACIT__STANDING_FINE && figures.accepted < figures.limit;
 }
 
 const tacit_plan *tacit__learner_plan(const tacit__learner *l)

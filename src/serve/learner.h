@@ -17,10 +17,10 @@ typedef struct tacit__learner tacit__learner;
 
 typedef struct tacit__learner_setting {
     const tacit__learner_config *config;
-    const char *store;      /* for a reading connection of its own */
-    const uint8_t *key;     /* of the vault; used during creation only */
-    tacit__standing closed; /* of the store: why it must not learn; FINE: it may */
-    tacit_log_fn *log;      /* or NULL; hears, from its thread, that it cannot go on */
+    const char *store;        /* for a reading connection of its own */
+    const uint8_t *key;       /* of the vault; used during creation only */
+    tacit__standing standing; /* of the store: only with FINE it may learn */
+    tacit_log_fn *log;        /* or NULL; hears, from its thread, that it cannot go on */
     void *log_context;
 } tacit__learner_setting;
 
@@ -53,10 +53,10 @@ TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner,
 /* Figures that anybody may see; as they are on disk. */
 typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
-    tacit__standing closed; /* of the store: why it must not learn; FINE: it may */
-    bool failed;            /* it does not learn any more: something went wrong */
-    double reward;          /* released mean so far; NaN: none */
-    double reward_error;    /* its standard deviation */
+    tacit__standing standing; /* of the store when it was made: only with FINE it learns */
+    bool failed;              /* it does not learn any more: something went wrong */
+    double reward;            /* released mean so far; NaN: none */
+    double reward_error;      /* its standard deviation */
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_look(tacit__learner *learner);
 

@@ -18,7 +18,8 @@ enum {
     MAX_LINES = 64,
     SMALL = 1 << 16, /* bytes that take no longer to write than the sync that follows */
     SPARSE = 20,
-    LONGEST_MS = 2000
+    LONGEST_MS = 2000,
+    DROPPED = 1 << 20 /* bytes of inputs that are removed in one transaction */
 };
 
 double tacit__learner_now(void)
@@ -186,8 +187,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 {
     dropping *d = (dropping *)job;
     const tacit__vault_learner *row = &d->learner->row;
-    /* as many bytes as a part of a state */
-    const size_t most = TACIT__VAULT_PART / (d->learner->input_size + 1) + 1;
+    const size_t most = DROPPED / (d->learner->input_size + 1) + 1;
     return tacit__vault_drop_inputs(vault, row->id, most, &d->more, err);
 }
 

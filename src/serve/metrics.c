@@ -37,7 +37,8 @@ static void put_learner_metrics(tacit__request *r)
                                        without(f.limit, f.accepted),
                                        without(f.accepted, f.users),
                                        f.version,
-                                       !f.closed && !f.failed && f.accepted < f.limit};
+                                       f.standing == TACIT__STANDING_FINE && !f.failed &&
+                                           f.accepted < f.limit};
             tacit__text_print(out, "%s{learner=\"%s\"} %llu\n", rows[i].name,
                               service->config.learners[j].name, (unsigned long long)values[i]);
         }

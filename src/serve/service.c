@@ -78,6 +78,7 @@ static tacit_status start_clock(tacit_service *s, tacit_error *err)
 static void on_fenced(void *context)
 {
     tacit_service *s = context;
+    tacit__service_say(s, TACIT__ERROR, "fenced", "another server has taken over the store");
     if (s->fenced != NULL)
         s->fenced(s->log_context);
 }
@@ -105,16 +106,16 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
     if (status == TACIT_OK) {
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
+        if (standing != TACIT__STANDING_FINE)
+            tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
+                               tacit__standing_reason(standing));
     }
-    if (standing != TACIT__STANDING_FINE)
-        tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
-                           tacit__standing_reason(standing));
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         /* the scribe begins after all learners are restored, so the vault is free until then */
         tacit__learner_setting setting = {.config = &s->config.learners[i],
                                           .store = s->config.store,
                                           .key = key.bytes,
-                                          .closed = standing,
+                                          .standing = standing,
                                           .log = tacit__service_say_learner,
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);

@@ -40,7 +40,7 @@
     {                                                                                              \
         "learned", "false", OPTIONAL,                                                              \
             "there if nothing that comes of it is learned: the user has taken part in another "    \
-            "episode, the learner has had all its users, or the store must not be learned from"    \
+            "episode, the learner has had all its users, or the store is a copy"                   \
     }
 #define STEP                                                                                       \
     {                                                                                              \
@@ -232,22 +232,22 @@ static const tacit__shape passed = {
            {"scale", "number | null", REQUIRED, "of the noise"})};
 
 static const tacit__shape adoption = {
-    "Adoption", "A store was continued whose original may have gone on.",
+    "Adoption", "A store went on whose original may have gone on, too.",
     FIELDS({"at", "count", REQUIRED, "seconds since 1970"},
-           {"users", "count", REQUIRED, "that the learner had learned from"},
-           {"lives", "count", REQUIRED, "from then on"})};
+           {"users", "count", REQUIRED, "users that the learner had learned from"},
+           {"lives", "count", REQUIRED, "of the store from then on"})};
 
 static const tacit__shape lives = {
     "Lives", "In how many lines the store may have gone on.",
     FIELDS({"lives", "count", REQUIRED, "1, and one more for each adoption"},
-           {"adoptions", "[Adoption]", REQUIRED, "all of them, the oldest first"})};
+           {"adoptions", "[Adoption]", REQUIRED, "all of them"})};
 
 static const tacit__shape ledger = {
     "Ledger", "What was released, what it cost, what is left.",
     FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"...", "Costs", REQUIRED, ""}, {"...", "Figures", REQUIRED, ""},
-           {"...", "Lives", REQUIRED, ""},
            {"releases", "[Passed]", REQUIRED, "by the learner, then by its monitor"},
+           {"...", "Lives", REQUIRED, ""},
            {"note", "text", OPTIONAL, "for local learners: what is counted"})};
 
 static const tacit__shape release = {
@@ -279,7 +279,7 @@ static const tacit__shape promise = {
            {"sentences", "[text]", REQUIRED, "the promise in words"},
            {"remark", "text", REQUIRED, "about the agent"}, {"...", "Lives", REQUIRED, ""},
            {"in_all_lives", "Guarantee | null", REQUIRED,
-            "learner and monitor, for a person in all lives; null: no promise"})};
+            "for a person in all lives of the store; null: there is no number"})};
 
 static const tacit__shape point = {
     "Point", "A point of the curves.",
@@ -294,7 +294,7 @@ static const tacit__shape history = {
     FIELDS({"learner", "text", REQUIRED, "its name"},
            {"points", "[Point]", REQUIRED, "at most 1,000, in the order of users"})};
 
-#define REASONS "'fenced' | 'failing' | 'copy' | 'behind' | 'unsound' | 'learner' | 'stopping'"
+#define REASONS "'failing' | 'copy' | 'behind' | 'unsound' | 'fenced' | 'learner' | 'stopping'"
 
 static const tacit__shape health = {
     "Health", "Whether the service is alive.",
@@ -305,9 +305,10 @@ static const tacit__shape readiness = {
     "Readiness", "Whether the service can do all its work now.",
     FIELDS({"ready", "flag", REQUIRED, "whether there is no reason against it"},
            {"reasons", "[" REASONS "]", REQUIRED,
-            "`fenced`: another server has taken over the store; `failing`: the store cannot be "
-            "written; `copy`: the store is a copy, `behind`: it went back, or its mark is gone, "
-            "`unsound`: its counts do not add up, so that nobody learns; `learner`: a learner has "
+            "`failing`: the store cannot be written; `copy`: the store is a copy; `behind`: it "
+            "went back, or its mark is missing; `unsound`: its counts do not add up; `fenced`: "
+            "another "
+            "server has taken it over (with these four nobody learns); `learner`: a learner has "
             "failed; `stopping`: the service is being stopped"})};
 
 static const tacit__shape problem = {
@@ -332,10 +333,10 @@ const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
                                              &billboard,
                                              &learners,
                                              &learner,
-                                             &adoption,
-                                             &lives,
                                              &ledger,
                                              &passed,
+                                             &lives,
+                                             &adoption,
                                              &promise,
                                              &plan,
                                              &release,
@@ -401,7 +402,7 @@ const tacit__error_row tacit__errors[] = {
     {503, "copy", TACIT__WHEN_SAID, "Retry-After",
      "the store is a copy, and only the original learns; nothing was acknowledged"},
     {503, "behind", TACIT__WHEN_SAID, "Retry-After",
-     "the store went back, or its mark is gone, and learns nothing; nothing was acknowledged"},
+     "the store went back, or its mark is missing, and learns nothing; nothing was acknowledged"},
     {503, "unsound", TACIT__WHEN_SAID, "Retry-After",
      "the store's counts do not add up, and it learns nothing; nothing was acknowledged"},
     {503, "fenced", TACIT__WHEN_SAID, NULL,

@@ -107,9 +107,8 @@ tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
     if (status == TACIT_OK)
         status = write_down(vault, vault->lives + 1, err);
     if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "%s",
-                                    was_copy ? "adopted: a copy learns again"
-                                             : "adopted: a store that went back learns again");
+        status = tacit__vault_event(vault, err, "adopted: %s learns again",
+                                    was_copy ? "a copy" : "a store that went back");
     if (status == TACIT_OK)
         status = tacit__vault_commit(vault, err);
     else

@@ -120,8 +120,9 @@ static tacit_status bring_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_
         status = tacit__vault_each_learner(vault, bring_learner_from_4, NULL, err);
     if (status == TACIT_OK)
         status = tacit__db_run(&vault->db,
-                               "DROP TABLE learner_4; DROP TABLE history_4;"
-                               "DROP TABLE token_4",
+                               "DROP TABLE learner_4; DROP TABLE history_4; DROP TABLE token_4;"
+                               /* found by names that have the token in them now: by nobody */
+                               "DELETE FROM answer",
                                "write", err);
     return status == TACIT_OK ? tacit__vault_begin_facts(vault, key, err) : status;
 }
@@ -143,8 +144,8 @@ static tacit_status take_steps(tacit__vault *vault, int64_t format, const uint8_
     if (status == TACIT_OK)
         status = tacit__vault_set_format(vault, err);
     if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "the store was brought from format %d to %d",
-                                    (int)format, TACIT__VAULT_FORMAT);
+        status = tacit__vault_event(vault, err, "brought from format %d to %d", (int)format,
+                                    TACIT__VAULT_FORMAT);
     return status == TACIT_OK ? tacit__vault_prove_all(vault, err) : status;
 }
 

@@ -10,8 +10,8 @@
 
 #include <tacit/report.h>
 
-#include "base/memory.h"
 #include "base/assets.h"
+#include "base/memory.h"
 #include "report/figure.h"
 #include "report/render.h"
 
