@@ -30,8 +30,8 @@ static void fill(tacit__vault *v, long users)
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%ld)"
                    " INSERT INTO seen SELECT 1, randomblob(16), NULL FROM n;"
                    "INSERT INTO person SELECT learner, randomblob(16), key FROM seen;"
-                   "UPDATE learner SET accepted=%ld, users=%ld",
-                   users, users, users);
+                   "UPDATE learner SET accepted=%ld, users=%ld, shown=%ld",
+                   users, users, users, users);
     run(v, sql);
     bench_check(tacit__vault_prove(v, 1, &err), &err);
     bench_check(tacit__vault_commit(v, &err), &err);

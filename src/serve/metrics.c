@@ -114,9 +114,9 @@ bool tacit__handle_metrics(tacit__request *r)
         {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
         {"tacit_commit_age_seconds", "gauge", "Time since the last transaction that succeeded",
          scribe.commit_age},
+        {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_look(s) == 0},
         {"tacit_store_fine", "gauge", "1 while the store may be learned from; /readyz says why not",
          tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
-        {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_look(s) == 0},
         {"tacit_start_time_seconds", "gauge", "When the service was started",
          (uint64_t)s->started}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

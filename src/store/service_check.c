@@ -194,11 +194,11 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
          look_sealed, .number = INT64_MIN},
-        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", look_sealed,
-         .number = 0},
         {"SELECT number, NULL, data FROM decision WHERE number > ?1 AND ?2 IS NOT NULL"
          " ORDER BY number LIMIT ?3",
-         look_sealed, .number = INT64_MIN}};
+         look_sealed, .number = INT64_MIN},
+        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", look_sealed,
+         .number = 0}};
     const size_t n_walks = sizeof walks / sizeof *walks;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < (vault->keyed ? n_walks : 1) && status == TACIT_OK; i++)

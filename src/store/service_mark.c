@@ -52,7 +52,7 @@ static bool read_slot(const tacit__vault *vault, const uint8_t slot[MARK], uint6
 
 static tacit_status fail_mark(const tacit__vault *vault, const char *doing, tacit_error *err)
 {
-    return tacit__fail(err, TACIT_SYSTEM, "%.300s: the store's mark cannot be %s: %s",
+    return tacit__fail(err, TACIT_SYSTEM, "%.300s: cannot %s the store's mark: %s",
                        vault->mark_path, doing, strerror(errno));
 }
 
@@ -80,7 +80,7 @@ tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *genera
 static tacit_status sync_mark(tacit__vault *vault, tacit_error *err)
 {
     (void)clock_gettime(CLOCK_MONOTONIC, &vault->mark_synced);
-    return fdatasync(vault->mark) == 0 ? TACIT_OK : fail_mark(vault, "synced", err);
+    return fdatasync(vault->mark) == 0 ? TACIT_OK : fail_mark(vault, "sync", err);
 }
 
 static tacit_status write_slot(tacit__vault *vault, int i, tacit_error *err)
@@ -89,7 +89,7 @@ static tacit_status write_slot(tacit__vault *vault, int i, tacit_error *err)
     make_slot(vault, slot);
     return pwrite(vault->mark, slot, sizeof slot, (off_t)i * SLOT) == MARK
                ? TACIT_OK
-               : fail_mark(vault, "written", err);
+               : fail_mark(vault, "write", err);
 }
 
 tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
@@ -97,7 +97,7 @@ tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
     if (vault->mark < 0)
         vault->mark = open(vault->mark_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (vault->mark < 0)
-        return fail_mark(vault, "made", err);
+        return fail_mark(vault, "make", err);
     /* both: nothing is left of an earlier identity, which an older file might have */
     tacit_status status = write_slot(vault, 0, err);
     if (status == TACIT_OK)

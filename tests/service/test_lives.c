@@ -122,7 +122,8 @@ static void assert_closed(server *s, const char *standing)
     const unsigned long users = users_of(s);
     assert_standing(s, standing);
     decide(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
-    (void)observe(s, decision, ",\"reward\":1");
+    assert_error(observe(s, decision, ",\"reward\":1"), 503, standing, "");
+    assert_int_equal(server_get(s, "/readyz", answer), 503);
     assert_int_equal(users_of(s), users);
     assert_true(json_number(answer, "accepted") < (double)users + 1);
     assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 1);
@@ -319,7 +320,7 @@ static void a_second_name_of_the_store_is_refused(void **state)
 /* The server's end by itself: its exit status. */
 static int await_end(server *s)
 {
-    wait_until(kill(s->pid, 0) != 0 || file_has(s->directory, "stopping: the store"));
+    wait_until(kill(s->pid, 0) != 0 || file_has(s->directory, "writes nothing more"));
     return server_stop(s, SIGTERM);
 }
 

@@ -11,6 +11,7 @@
 #include "serve/grid.h"
 #include "serve/ticket.h"
 #include "service/plain.h"
+#include "store/service.h"
 #include "support/random.h"
 
 /* --- The grid ----------------------------------------------------------------------------------- */
