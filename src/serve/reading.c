@@ -165,7 +165,7 @@ static void put_sentences(tacit__text *out, const tacit__learner_config *c)
             "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
             "user is replaced.\","
             "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
-            "nobody comes twice.\","
+            "nobody is learned from twice.\","
             "\"The service sees raw data; it keeps them sealed%s.\"",
             all.epsilon, all.delta, c->log_decisions ? "" : ", and only until they are learned");
     else
