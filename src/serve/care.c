@@ -79,13 +79,13 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
     status = tacit__vault_adoptable(o.vault, err);
     if (status == TACIT_OK)
         status = tacit_service_file_read(options->file, &file, err);
-    *lives = tacit__vault_lives(o.vault) + 1;
+    *lives = tacit__vault_next_lives(o.vault);
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
         tacit_store_cost cost = {.learner = tacit_service_file_at(file, i)->name};
         tacit__vault_learner row = {0};
         bool found;
         status = tacit__vault_find(o.vault, cost.learner, &found, &row, NULL, NULL, err);
-        cost.users = row.users;
+        cost.users = row.shown;
         if (status == TACIT_OK)
             status = find_cost(file, i, *lives, &cost, err);
         if (status == TACIT_OK)

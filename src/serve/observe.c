@@ -80,9 +80,12 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
     const tacit__ticket *t = &r->ticket;
     const tacit__digest_key key = {r->service->key_told, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
-    bool may = true;
+    bool may = true, returning = false;
     tacit_status status = tacit__quota_ask(r, vault, &may, err);
+    if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
+        status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
     if (status != TACIT_OK || !may) {
+        *answer = returning ? TACIT__VAULT_PERSON : TACIT__VAULT_SEEN;
         r->answer_code = OVER_QUOTA;
         return status;
     }

@@ -239,7 +239,8 @@ static const tacit__shape adoption = {
 
 static const tacit__shape lives = {
     "Lives", "In how many lines the store may have gone on.",
-    FIELDS({"lives", "count", REQUIRED, "1, and one more for each adoption"},
+    FIELDS({"lives", "count", REQUIRED,
+            "in how many lines the store may have gone on: 1, and one more with each adoption"},
            {"adoptions", "[Adoption]", REQUIRED, "all of them"})};
 
 static const tacit__shape ledger = {

@@ -13,15 +13,16 @@ static const struct {
     const char *name;
     size_t size;
 } once[] = {NAMED("Host"),          NAMED("Content-Length"),  NAMED("Transfer-Encoding"),
-            NAMED("Authorization"), NAMED("Idempotency-Key"), NAMED("Content-Type")};
+            NAMED("Authorization"), NAMED("Idempotency-Key"), NAMED("Content-Type"),
+            NAMED("Tacit-User")};
 enum { HOST, LENGTH, ENCODING, N_ONCE = sizeof once / sizeof *once };
 
 static const tacit__fault faults[] = {
     {"host", "HTTP/1.1 needs a header Host"},
     {"length", "Content-Length and Transfer-Encoding contradict each other"},
     {"encoding", "Transfer-Encoding must be chunked"},
-    {"header", "Host, Content-Length, Transfer-Encoding, Authorization, Idempotency-Key and "
-               "Content-Type must not be given twice"},
+    {"header", "Host, Content-Length, Transfer-Encoding, Authorization, Idempotency-Key, "
+               "Content-Type and Tacit-User must not be given twice"},
     {"header", "the name of a header has a character that names do not have"},
     {"path", "the path and the query must not have control characters"}};
 enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL };

@@ -362,6 +362,8 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 
 /* In how many lines the store may have gone on, itself included. */
 uint64_t tacit__vault_lives(const tacit__vault *vault);
+/* How many there will be after an adoption. After `adoptable`, which reads the mark. */
+uint64_t tacit__vault_next_lives(const tacit__vault *vault);
 /* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had learned from. */
 TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
                                                    tacit__text *out, tacit_error *err);

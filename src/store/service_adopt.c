@@ -1,7 +1,7 @@
 /* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service.h.
  *
  * The line that it came from may have gone on, with users who are missing here and may come again. So the store has one life more,
- * for good: `lives` says in how many lines a person's data may be, and every adoption is written down with the users that each
+ * for good: `lives` says in how many lines a person's data may be, by what the store or its mark knows, and every adoption is written down with the users that each
  * learner had. The new line has an identity and a mark of its own, so that neither the file before the adoption nor another
  * adoption of the same backup can pass for it. */
 #include <time.h>
@@ -11,6 +11,11 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/service_inside.h"
+
+uint64_t tacit__vault_next_lives(const tacit__vault *vault)
+{
+    return (vault->lives > vault->marked_lives ? vault->lives : vault->marked_lives) + 1;
+}
 
 tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit__text *out,
                                     tacit_error *err)
@@ -42,7 +47,7 @@ static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error 
 {
     static const char *const rows[] = {
         "INSERT INTO adoption(at, learner, users, lives) VALUES(?1, 0, 0, ?2)",
-        "INSERT INTO adoption(at, learner, users, lives) SELECT ?1, id, users, ?2 FROM learner"};
+        "INSERT INTO adoption(at, learner, users, lives) SELECT ?1, id, shown, ?2 FROM learner"};
     tacit_status status = TACIT_OK;
     const int64_t now = (int64_t)time(NULL);
     for (size_t i = 0; i < 2 && status == TACIT_OK; i++) {
@@ -63,7 +68,7 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
     tacit__random_bytes(identity, sizeof identity);
     tacit_status status = tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err);
     if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "lives", vault->lives + 1, err);
+        status = tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err);
     if (status == TACIT_OK)
         status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
     if (status == TACIT_OK)
@@ -105,7 +110,7 @@ tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
         return status;
     status = change_identity(vault, err);
     if (status == TACIT_OK)
-        status = write_down(vault, vault->lives + 1, err);
+        status = write_down(vault, tacit__vault_next_lives(vault), err);
     if (status == TACIT_OK)
         status = tacit__vault_event(vault, err, "adopted: %s learns again",
                                     was_copy ? "a copy" : "a store that went back");

@@ -35,6 +35,7 @@ struct tacit__vault {
     void *fenced_context;
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
+    uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
@@ -188,6 +189,8 @@ TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error 
 TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
 /* FENCED if it is not any more. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
+/* FENCED if the file of this name is another one than was opened. */
+TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
 TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
                                                 tacit_error *err);

@@ -5,7 +5,10 @@
  * first and the mark is raised after it, so whatever the moment of a crash the mark is never ahead of a store that is all there. A
  * mark that is higher says that the store went back; one that is gone, or another store's, that nobody can tell.
  *
- *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, authenticator 32 (BLAKE2b under the store's own key)
+ *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8, authenticator 32 (BLAKE2b under the store's own key)
+ *
+ * How many lives the store has is there for a backup from before an adoption, which knows nothing of it: when that one is adopted,
+ * too, the line that the mark tells of is one more that a person may be in.
  *
  * Two slots are written in turn: a write that was cut short leaves the other one. The mark is handed to the system with every
  * commit, so the end of this process loses nothing of it, and is synced once in a second: what a mark may miss after the machine
@@ -22,32 +25,46 @@
 
 enum {
     MAC = 32,
-    MARK = 8 + TACIT__OWNER_BYTES + 8 + MAC,
+    MARK = 8 + TACIT__OWNER_BYTES + 8 + 8 + MAC,
     SLOT = 512 /* bytes: the smallest sector, so that a torn write is one slot's */
 };
 
 static const char magic[8] = "tacitmk1";
 
+static void put_count(uint8_t *out, uint64_t count)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (uint8_t)(count >> 8 * i);
+}
+
+static uint64_t take_count(const uint8_t *bytes)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < 8; i++)
+        count |= (uint64_t)bytes[i] << 8 * i;
+    return count;
+}
+
 static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
 {
     memcpy(slot, magic, sizeof magic);
     memcpy(slot + 8, vault->identity, sizeof vault->identity);
-    for (int i = 0; i < 8; i++)
-        slot[24 + i] = (uint8_t)(vault->generation >> 8 * i);
+    put_count(slot + 24, vault->generation);
+    put_count(slot + 32, vault->lives);
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, slot + MARK - MAC, MAC);
 }
 
-/* False: it is damaged, or another store's. */
-static bool read_slot(const tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
+/* False: it is damaged, or another store's. One of another life of this store, which has the same key, says how many there are. */
+static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
 {
     uint8_t mac[MAC];
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, mac, MAC);
-    *generation = 0;
-    for (int i = 0; i < 8; i++)
-        *generation |= (uint64_t)slot[24 + i] << 8 * i;
-    return memcmp(slot, magic, sizeof magic) == 0 &&
-           tacit__same_bytes(mac, slot + MARK - MAC, MAC) &&
-           memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
+    *generation = take_count(slot + 24);
+    if (memcmp(slot, magic, sizeof magic) != 0 || !tacit__same_bytes(mac, slot + MARK - MAC, MAC))
+        return false;
+    const uint64_t lives = take_count(slot + 32);
+    vault->marked_lives = lives > vault->marked_lives ? lives : vault->marked_lives;
+    return memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
 }
 
 static tacit_status fail_mark(const tacit__vault *vault, const char *doing, tacit_error *err)
@@ -60,7 +77,7 @@ tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *genera
                               tacit_error *err)
 {
     *found = false;
-    *generation = 0;
+    *generation = vault->marked_lives = 0;
     int fd = open(vault->mark_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? TACIT_OK : fail_mark(vault, "read", err);

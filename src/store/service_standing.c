@@ -119,16 +119,22 @@ static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *er
                        vault->db.path, what);
 }
 
+tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
+{
+    return is_in_place(vault) ? TACIT_OK
+                              : fence(vault, "the file was moved, removed or replaced", err);
+}
+
 tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found = false;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
         return fence(vault, "another server has taken over the store", err);
-    if (!is_in_place(vault))
-        return fence(vault, "the file was moved, removed or replaced", err);
-    tacit_status status = tacit__db_prepare(&vault->db, SQL_OWNER,
-                                            "SELECT value FROM meta WHERE name='owner'", &s, err);
+    tacit_status status = tacit__vault_check_place(vault, err);
+    if (status == TACIT_OK)
+        status = tacit__db_prepare(&vault->db, SQL_OWNER,
+                                   "SELECT value FROM meta WHERE name='owner'", &s, err);
     if (status == TACIT_OK)
         status = tacit__db_next(&vault->db, s, &found, err);
     if (status != TACIT_OK)

@@ -1,7 +1,8 @@
 /* Transactions of a vault, and its learners. See store/service.h.
  *
  * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving what it has touched,
- * with a number that is one higher than the last one's. When it is on disk, and not before, the mark is raised to that number. */
+ * with a number that is one higher than the last one's. When it is on disk, and not before, the mark is raised to that number. A
+ * process may be stopped in the midst of it for long, so whether the file is in its place is asked once more before anybody is told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -153,6 +154,8 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
         status = tacit__db_run(&vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
+    else if (vault->use == TACIT__VAULT_SERVE) /* else it is on disk where nobody will find it */
+        status = tacit__vault_check_place(vault, err);
     if (status == TACIT_OK && counted) {
         vault->generation++;
         vault->mark_due = tacit__mark_raise(vault, false, NULL) != TACIT_OK;

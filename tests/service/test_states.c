@@ -251,6 +251,53 @@ static void a_state_is_written_once(void **state)
     close_place(&p);
 }
 
+/* Stopped in the midst of a transaction, while somebody exchanges the file: nobody is told that they were taken. */
+static void a_commit_to_a_file_that_was_replaced_is_none(void **state)
+{
+    (void)state;
+    place p;
+    char command[300];
+    tacit_error err = {0};
+    open_place(&p);
+    assert_ok(tacit__vault_begin(p.v, &err));
+    take(&p, 1);
+    (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
+                   p.path, p.path, p.path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(tacit__vault_commit(p.v, &err), TACIT_FENCED);
+    assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
+    close_place(&p);
+}
+
+/* A backup between a billboard and the state of it. */
+static void an_adoption_counts_those_who_were_shown(void **state)
+{
+    (void)state;
+    place p;
+    char path[100];
+    tacit__vault *original, *copy = NULL;
+    tacit_error err = {0};
+    tacit__text out = {0};
+    open_place(&p);
+    for (uint8_t i = 1; i <= 3; i++)
+        take(&p, i);
+    show(&p, 3);
+    (void)snprintf(path, sizeof path, "%s/copy.db", p.directory);
+    assert_ok(tacit__vault_backup(p.v, path, &err));
+    assert_ok(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &copy, &err));
+    assert_ok(tacit__vault_adopt(copy, &err));
+    assert_ok(tacit__vault_adoptions(copy, p.l.id, &out, &err));
+    assert_non_null(strstr(out.data, "\"users\":3,\"lives\":2}"));
+    tacit__text_destroy(&out);
+    original = p.v;
+    p.v = copy;
+    assert_state(&p, p.state, SIZE, 0);
+    assert_sound(&p, 3);
+    p.v = original;
+    tacit__vault_close(copy);
+    close_place(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +305,8 @@ int main(void)
         cmocka_unit_test(inputs_go_a_few_at_a_time_and_none_too_many),
         cmocka_unit_test(a_state_that_was_replaced_can_be_read_no_more),
         cmocka_unit_test(a_state_is_written_once),
+        cmocka_unit_test(a_commit_to_a_file_that_was_replaced_is_none),
+        cmocka_unit_test(an_adoption_counts_those_who_were_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

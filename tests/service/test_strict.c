@@ -43,6 +43,7 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
         {"GET /v1/learners HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer "
          "b\r\n\r\n",
          "header"},
+        {POST "Tacit-User: a\r\nTacit-User: b\r\nContent-Length: 2\r\n\r\n{}", "header"},
         {"GET /healthz%00 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /%00healthz HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /healthz%00/more HTTP/1.1\r\nHost: x\r\n\r\n", "path"},

@@ -121,6 +121,32 @@ static void a_token_brings_its_users_of_a_day_and_no_more(void **state)
     end(&s);
 }
 
+/* Two decisions of one user, made before either was told of: the second is told that the user has taken part, whatever is left of the
+ * quota, since it takes nobody. */
+static void a_returning_user_needs_no_quota(void **state)
+{
+    (void)state;
+    server s;
+    char token[128], decision[2][1024], body[2048], status[32];
+    server_open(&s, TACIT_COMMAND, plain);
+    server_token(&s, "all", "admin", s.token);
+    make_token(&s, "web", "decide,observe", "--users-per-day 1", token);
+    set_noon(&s);
+    assert_true(server_start(&s, NULL));
+    for (int i = 0; i < 2; i++)
+        decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}",
+               decision[i]);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(body, sizeof body, "{\"decision\":\"%s\",\"reward\":1}", decision[i]);
+        assert_int_equal(server_ask(&s, token, "POST", "/v1/observe", NULL, body, answer), 200);
+        assert_true(json_field(answer, "status", status, sizeof status));
+        assert_string_equal(status, i == 0 ? "finished" : "taken_part");
+    }
+    assert_over_quota(bring_user(&s, token, body));
+    assert_true(ledger(&s, "arms", "accepted") == 1);
+    end(&s);
+}
+
 static void a_new_token_of_the_same_name_begins_with_nothing(void **state)
 {
     (void)state;
@@ -303,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_brings_its_users_of_a_day_and_no_more),
+        cmocka_unit_test(a_returning_user_needs_no_quota),
         cmocka_unit_test(a_new_token_of_the_same_name_begins_with_nothing),
         cmocka_unit_test(a_clock_that_jumps_opens_no_new_day),
         cmocka_unit_test(a_token_ends_at_its_time),
