@@ -191,6 +191,8 @@ TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error 
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */
 TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
+/* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
+bool tacit__vault_has_log(tacit__vault *vault);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
 TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
                                                 tacit_error *err);

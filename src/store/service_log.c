@@ -20,7 +20,7 @@ void tacit__vault_watch_log(tacit__vault *vault)
 
 void tacit__vault_empty_log(tacit__vault *vault, int pages)
 {
-    if (vault->log_pages - vault->log_tried < pages)
+    if (vault->log_pages - vault->log_tried < pages || !tacit__vault_has_log(vault))
         return;
     vault->log_tried = vault->log_pages; /* somebody who reads may keep a part of it in use */
     (void)sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);

@@ -213,6 +213,9 @@ void tacit__vault_close(tacit__vault *vault)
 {
     if (vault == NULL)
         return;
+    /* asked for what it does: who has lost the store leaves its log and its mark alone */
+    if (vault->db.handle != NULL && vault->file >= 0)
+        (void)tacit__vault_has_log(vault);
     if (vault->mark >= 0) {
         /* one that cannot be raised is too low, which notices less, and never too much */
         tacit_status status = tacit__mark_raise(vault, true, NULL);

@@ -109,8 +109,10 @@ static bool is_in_place(const tacit__vault *vault)
            here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
+/* The log goes by the store's name: it is that of who has the store now, and is neither brought into our file nor removed. */
 static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
 {
+    (void)sqlite3_db_config(vault->db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
     if (atomic_exchange(&vault->standing, (int)TACIT__STANDING_FENCED) !=
             (int)TACIT__STANDING_FENCED &&
         vault->fenced != NULL)
@@ -123,6 +125,13 @@ tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
 {
     return is_in_place(vault) ? TACIT_OK
                               : fence(vault, "the file was moved, removed or replaced", err);
+}
+
+bool tacit__vault_has_log(tacit__vault *vault)
+{
+    return vault->use != TACIT__VAULT_SERVE ||
+           (tacit__vault_standing(vault) != TACIT__STANDING_FENCED &&
+            tacit__vault_check_place(vault, NULL) == TACIT_OK);
 }
 
 tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)

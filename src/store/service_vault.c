@@ -175,6 +175,8 @@ void tacit__vault_undo(tacit__vault *vault)
 
 bool tacit__vault_settle(tacit__vault *vault)
 {
+    if (!tacit__vault_has_log(vault))
+        return true;
     (void)sqlite3_busy_timeout(vault->db.handle,
                                0); /* whoever wants to write now is not kept waiting */
     int code =

@@ -269,6 +269,36 @@ static void a_commit_to_a_file_that_was_replaced_is_none(void **state)
     close_place(&p);
 }
 
+static off_t size_of(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 ? entry.st_size : -1;
+}
+
+/* Whoever has the store now writes to the log of that name: the one who was stopped must not cut or remove it. */
+static void the_log_of_a_file_that_was_replaced_is_left_alone(void **state)
+{
+    (void)state;
+    for (int settles = 0; settles < 2; settles++) {
+        place p;
+        char command[300];
+        open_place(&p);
+        (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
+                       p.path, p.path, p.path);
+        assert_int_equal(system(command), 0);
+        const off_t size = size_of(p.log);
+        assert_true(size > 0);
+        if (settles == 1) {
+            (void)tacit__vault_settle(p.v);
+            assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
+        }
+        tacit__vault_close(p.v);
+        p.v = NULL;
+        assert_true(size_of(p.log) == size);
+        close_place(&p);
+    }
+}
+
 /* A backup between a billboard and the state of it. */
 static void an_adoption_counts_those_who_were_shown(void **state)
 {
@@ -306,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_state_that_was_replaced_can_be_read_no_more),
         cmocka_unit_test(a_state_is_written_once),
         cmocka_unit_test(a_commit_to_a_file_that_was_replaced_is_none),
+        cmocka_unit_test(the_log_of_a_file_that_was_replaced_is_left_alone),
         cmocka_unit_test(an_adoption_counts_those_who_were_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
