@@ -141,8 +141,20 @@ static double milliseconds(const char *text)
     return strcmp(unit, "us") == 0 ? value / 1e3 : strcmp(unit, "s") == 0 ? value * 1e3 : value;
 }
 
+/* A body: JSON, or features as bytes. */
+typedef struct load {
+    const char *type;
+    const void *body;
+    size_t size;
+} load;
+
+static load json(const char *body)
+{
+    return (load){"application/json", body, strlen(body)};
+}
+
 /* False: there is no wrk. */
-static bool wrk(const char *address, const char *body, figures *out)
+static bool wrk(const char *address, load sent, figures *out)
 {
     char command[512], line[256];
     FILE *script;
@@ -150,10 +162,13 @@ static bool wrk(const char *address, const char *body, figures *out)
     script = fopen(command, "w");
     if (script == NULL)
         die("cannot write");
-    (void)fprintf(
-        script,
-        "wrk.method='POST'\nwrk.headers['Authorization']='Bearer %s'\nwrk.body=[==[%s]==]\n", token,
-        body);
+    (void)fprintf(script,
+                  "wrk.method='POST'\nwrk.headers['Authorization']='Bearer %s'\n"
+                  "wrk.headers['Content-Type']='%s'\nwrk.body='",
+                  token, sent.type);
+    for (size_t i = 0; i < sent.size; i++)
+        (void)fprintf(script, "\\%03u", ((const unsigned char *)sent.body)[i]);
+    (void)fputs("'\n", script);
     (void)fclose(script);
     (void)snprintf(command, sizeof command,
                    "wrk -t1 -c32 -d%.0fs --latency -s %s/wrk.lua %s 2>/dev/null", seconds,
@@ -205,7 +220,7 @@ static enum MHD_Result echo(void *cls, struct MHD_Connection *connection, const 
     return result;
 }
 
-static double bench_echo(const char *body)
+static double bench_echo(load sent)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -230,7 +245,7 @@ static double bench_echo(const char *body)
     if (read(ends[0], &port, sizeof port) != sizeof port || port == 0)
         die("no echo");
     (void)snprintf(address, sizeof address, "http://127.0.0.1:%u/", port);
-    bool has = wrk(address, body, &f);
+    bool has = wrk(address, sent, &f);
     double cpu = cpu_of(child);
     (void)kill(child, SIGKILL);
     (void)waitpid(child, NULL, 0);
@@ -240,13 +255,13 @@ static double bench_echo(const char *body)
     return f.rate;
 }
 
-static void bench_decide(const char *name, const char *body, double of)
+static void bench_decide(const char *name, const char *query, load sent, double of)
 {
     char address[200];
     figures f;
     double before = cpu_of(server);
-    (void)snprintf(address, sizeof address, "%s/v1/decide", url);
-    (void)wrk(address, body, &f);
+    (void)snprintf(address, sizeof address, "%s/v1/decide%s", url, query);
+    (void)wrk(address, sent, &f);
     tell(name, f.rate, f.p99_ms, cpu_of(server) - before, f.rate * seconds, of);
 }
 
@@ -434,8 +449,10 @@ static void fill_store(void)
     if (file == NULL || fread(key, 1, sizeof key, file) != sizeof key)
         die("key");
     (void)fclose(file);
+    uint8_t *state;
+    size_t size;
     if (tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err) != TACIT_OK ||
-        tacit__vault_find(vault, "arms", &found, &row, NULL, NULL, &err) != TACIT_OK ||
+        tacit__vault_find(vault, "arms", &found, &row, &state, &size, &err) != TACIT_OK ||
         tacit__vault_begin(vault, &err) != TACIT_OK)
         die(err.message);
     for (uint64_t i = 0; i < MILLION; i++) { /* names that were seen, and people that took part */
@@ -448,15 +465,11 @@ static void fill_store(void)
         if (i % 1000 == 999) { /* as if they were learned */
             row.taken = INT64_MAX / 2;
             row.users = i + 1;
-            uint8_t *state;
-            size_t size;
-            if (tacit__vault_find(vault, "arms", &found, &(tacit__vault_learner){0}, &state, &size,
-                                  &err) != TACIT_OK ||
-                tacit__vault_keep(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
+            if (tacit__vault_keep(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
                 die(err.message);
-            free(state);
         }
     }
+    free(state);
     row.taken = 0;
     if (tacit__vault_commit(vault, &err) != TACIT_OK)
         die(err.message);
@@ -487,16 +500,21 @@ static const char yaml[] =
     "5000000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}}\n";
 
-/* The body of a decision with d features for each action: unit vectors, the same every time. To be freed. */
+/* Features of the actions: unit vectors, the same every time. */
+static double feature(int d, int i)
+{
+    return 0.99 / sqrt(d) * ((i / d * 7 + i % d * 3) % 5 < 3 ? 1 : -1);
+}
+
+/* The body of a decision with d features for each action. To be freed. */
 static char *make_context(int d)
 {
     size_t size = 64 + 12 * (size_t)(ACTIONS * d), used;
     char *out = malloc(size);
     used = (size_t)snprintf(out, size, "{\"learner\":\"linear-%d\",\"context\":[", d);
-    for (int a = 0; a < ACTIONS; a++)
-        for (int j = 0; j < d; j++)
-            used += (size_t)snprintf(out + used, size - used, "%s%.6f", a + j > 0 ? "," : "",
-                                     0.99 / sqrt(d) * ((a * 7 + j * 3) % 5 < 3 ? 1 : -1));
+    for (int i = 0; i < ACTIONS * d; i++)
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s%.6f", i > 0 ? "," : "", feature(d, i));
     (void)snprintf(out + used, size - used, "]}");
     return out;
 }
@@ -506,10 +524,15 @@ static void bench_service(double of)
     static const char table[] = "{\"learner\":\"arms\",\"state\":1}",
                       person[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"ann\"}";
     char *d20 = make_context(20), *d100 = make_context(100), *d500 = make_context(500);
-    bench_decide("decide, table", table, of);
-    bench_decide("decide, table, with a user", person, of);
-    bench_decide("decide, linear d=20", d20, of);
-    bench_decide("decide, linear d=500", d500, of);
+    static double bytes[ACTIONS * 500];
+    for (int i = 0; i < ACTIONS * 500; i++)
+        bytes[i] = feature(500, i);
+    bench_decide("decide, table", "", json(table), of);
+    bench_decide("decide, table, with a user", "", json(person), of);
+    bench_decide("decide, linear d=20", "", json(d20), of);
+    bench_decide("decide, linear d=500", "", json(d500), of);
+    bench_decide("decide, linear d=500, bytes", "?learner=linear-500",
+                 (load){"application/octet-stream", bytes, sizeof bytes}, of);
     bench_durable("observe, durable", table, false, of);
     bench_durable("observe, durable, linear d=20", d20, false, of);
     bench_durable("observe, durable, linear d=100", d100, false, of);
@@ -517,7 +540,7 @@ static void bench_service(double of)
     bench_beside("observe, durable, beside linear d=500", table, d500);
     bench_durable("report, durable", NULL, true, of);
     double memory = memory_of(server);
-    bench_decide("decide, table, again", table, of);
+    bench_decide("decide, table, again", "", json(table), of);
     (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
                  memory_of(server));
     free(d20);
@@ -542,7 +565,7 @@ int main(int argc, char **argv)
         die("token");
     token[strcspn(token, "\n")] = '\0';
     bench_start("start, new store");
-    bench_service(bench_echo("{\"learner\":\"arms\",\"state\":1}"));
+    bench_service(bench_echo(json("{\"learner\":\"arms\",\"state\":1}")));
     stop_server();
     fill_store();
     bench_start("start, a million users");

@@ -206,7 +206,7 @@ static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t s
 tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *bytes, size_t size,
                                       tacit_error *err)
 {
-    tacit__reader r;
+    tacit__reader r = {0};
     tacit_status status = unwrap(agent, bytes, size, &r, err);
     if (status == TACIT_OK && agent->family->check_report != NULL)
         status = agent->family->check_report(agent->self, r.at, r.left, err);
@@ -216,7 +216,7 @@ tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *byte
 tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
                                 tacit_error *err)
 {
-    tacit__reader r;
+    tacit__reader r = {0};
     tacit_status status = unwrap(agent, bytes, size, &r, err);
     return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
 }

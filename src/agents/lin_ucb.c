@@ -319,7 +319,8 @@ static tacit_status act(void *self, const tacit_situation *situation, double cha
 {
     lin_ucb_agent *agent = self;
     const size_t size = scratch_size(agent);
-    double *scratch = agent->scratch != NULL ? agent->scratch : tacit__alloc(size, sizeof *scratch);
+    double *scratch =
+        agent->scratch != NULL ? agent->scratch : tacit__alloc_raw(size, sizeof *scratch);
     if (scratch == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     const double *x = scaled(agent, situation->features, situation->state, scratch);

@@ -73,7 +73,9 @@ static inline uint64_t tacit__take_le64(tacit__reader *r)
 {
     const uint8_t *bytes = tacit__take(r, 8);
     uint64_t value = 0;
-    for (int i = 0; i < 8 && bytes != NULL; i++)
+    if (bytes == NULL)
+        return 0;
+    for (int i = 0; i < 8; i++)
         value |= (uint64_t)bytes[i] << (8 * i);
     return value;
 }

@@ -55,10 +55,13 @@ void *tacit__alloc(size_t n, size_t size)
 void *tacit__alloc_brief(size_t n, size_t size)
 {
     const size_t bytes = admit(n, size);
-    void *p = bytes > 0 ? malloc(bytes) : NULL;
-    if (p != NULL)
-        memset(p, 0, bytes);
-    return p;
+    return bytes > 0 ? calloc(1, bytes) : NULL;
+}
+
+void *tacit__alloc_raw(size_t n, size_t size)
+{
+    const size_t bytes = admit(n, size);
+    return bytes > 0 ? malloc(bytes) : NULL;
 }
 
 void tacit__free(void *p)

@@ -13,6 +13,9 @@ void *tacit__alloc(size_t n, size_t size);
 /* The same, aligned for any type and no more: for the many small things of short life that nobody loops over. */
 void *tacit__alloc_brief(size_t n, size_t size);
 
+/* The same with whatever was there before: for what is written before it is read. */
+void *tacit__alloc_raw(size_t n, size_t size);
+
 void tacit__free(void *p);
 
 /* Wipes `bytes` first: for keys and raw data. */

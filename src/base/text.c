@@ -24,7 +24,7 @@ static bool make_room(tacit__text *text, size_t n)
     size_t capacity = text->capacity > 0 ? text->capacity : FIRST;
     while (capacity <= need)
         capacity = capacity > (size_t)-1 / 2 ? (size_t)-1 : 2 * capacity;
-    char *data = tacit__alloc_brief(capacity, 1);
+    char *data = tacit__alloc_raw(capacity, 1);
     if (data == NULL)
         return false;
     if (text->length > 0)

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "account/single.h"
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "curate/regression_inside.h"
@@ -227,25 +228,44 @@ void tacit__regression_forget_user(tacit__regression *c)
     c->last_block = 0;
 }
 
-static double to_lattice(const tacit__regression *c, double value)
+/* out[i] += weight x[i], on the lattice. */
+TACIT__INLINE void add_row(const tacit__regression *c, size_t n, double weight,
+                           const double *restrict x, double *restrict out)
 {
-    return rint(value * c->per_step) * c->step;
+    const double step = c->step, per_step = c->per_step;
+    for (size_t i = 0; i < n; i++)
+        out[i] += rint(weight * x[i] * per_step) * step;
 }
 
-void tacit__regression_contribute(tacit__regression *c, double y)
+/* The coordinates of a user: the triangle of x x^T, then x y. */
+TACIT__INLINE void add_user(const tacit__regression *c, double y, double *out)
 {
     const size_t d = c->o.dimension;
     const double *x = c->last, root = c->o.triangle ? 1 : M_SQRT2;
-    double *out = c->x + c->last_block * c->block;
-    for (size_t j = 0; j < d; j++) {
-        double other = root * x[j];
-        for (size_t i = 0; i < j; i++, out++)
-            *out += to_lattice(c, other * x[i]);
-        *out += to_lattice(c, x[j] * x[j]);
-        out++;
+    for (size_t j = 0; j < d; out += ++j) {
+        add_row(c, j, root * x[j], x, out);
+        add_row(c, 1, x[j], x + j, out + j);
     }
-    for (size_t i = 0; i < d; i++, out++)
-        *out += to_lattice(c, c->o.response_weight * y * x[i]);
+    add_row(c, d, c->o.response_weight * y, x, out);
+}
+
+#if TACIT__HAVE_AVX2
+TACIT__AVX2 static void add_user_avx2(const tacit__regression *c, double y, double *out)
+{
+    add_user(c, y, out);
+}
+#endif
+
+void tacit__regression_contribute(tacit__regression *c, double y)
+{
+    double *out = c->x + c->last_block * c->block;
+#if TACIT__HAVE_AVX2
+    if (tacit__cpu_has_avx2()) {
+        add_user_avx2(c, y, out);
+        return;
+    }
+#endif
+    add_user(c, y, out);
 }
 
 tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err)

@@ -7,68 +7,65 @@
 
 #include "base/cpu.h"
 
-/* ROWS: so many rows of a factor are taken together, as far as there are registers for them. A row alone would wait for one
- * subtraction after the other, and for a cache line at every element, since factors are stored by columns. */
-enum { LANE = 4, WIDE = 16, NARROW = 8, ROWS = 4 };
+/* ROWS: so many rows of a factor are taken together, as many as there are registers for. A row alone would wait for one
+ * subtraction after the other, and for a cache line at every element, since factors are stored by columns. For the same reason
+ * groups are no wider: one of 16 leaves registers for two rows, and takes twice the time of two groups of 8. */
+enum { LANE = 4, WIDTH = 8, ROWS = 4, LANES = WIDTH / LANE };
 
 /* Four doubles side by side; the compiler makes of it what the processor has. */
 typedef double lane __attribute__((vector_size(LANE * sizeof(double))));
 
 size_t tacit__forms_scratch(size_t d)
 {
-    return WIDE * d + LANE; /* room to align */
+    return WIDTH * d + LANE; /* room to align */
 }
 
 /* From each of some neighboring rows, what the first `end` coordinates of z account for. The order in a row is that of the coordinates,
  * however many rows there are: the same bits. `factor` is its first column, from these rows on. */
-TACIT__INLINE void subtract(size_t d, size_t rows, size_t n, size_t end,
-                            const double *restrict factor, const lane *restrict z,
-                            lane *restrict row)
+TACIT__INLINE void subtract(size_t d, size_t rows, size_t end, const double *restrict factor,
+                            const lane *restrict z, lane *restrict row)
 {
-    lane held[ROWS * NARROW / LANE];
-    for (size_t k = 0; k < rows * n; k++)
+    lane held[ROWS * LANES];
+    for (size_t k = 0; k < rows * LANES; k++)
         held[k] = row[k];
     for (size_t j = 0; j < end; j++)
         for (size_t r = 0; r < rows; r++)
-            for (size_t k = 0; k < n; k++)
-                held[r * n + k] -= factor[j * d + r] * z[j * n + k];
-    for (size_t k = 0; k < rows * n; k++)
+            for (size_t k = 0; k < LANES; k++)
+                held[r * LANES + k] -= factor[j * d + r] * z[j * LANES + k];
+    for (size_t k = 0; k < rows * LANES; k++)
         row[k] = held[k];
 }
 
-/* `used` of `width` vectors; z is [d][width / LANE]. */
-TACIT__INLINE void group(size_t d, size_t width, size_t used, const double *restrict factor,
+/* At most WIDTH vectors; z is [d][LANES]. */
+TACIT__INLINE void group(size_t d, size_t used, const double *restrict factor,
                          const double *restrict pivots, const double *restrict t,
                          const double *restrict vectors, lane *restrict z, double *restrict inner,
                          double *restrict square)
 {
-    const size_t n = width / LANE;
-    lane sum[WIDE / LANE] = {{0}}, squares[WIDE / LANE] = {{0}};
-    for (size_t k = 0; k < width; k++)
+    lane sum[LANES] = {{0}}, squares[LANES] = {{0}};
+    for (size_t k = 0; k < WIDTH; k++)
         for (size_t i = 0; i < d; i++)
-            z[i * n + k / LANE][k % LANE] = k < used ? vectors[k * d + i] : 0;
-    const size_t rows = ROWS * NARROW / width;
-    for (size_t first = 0; first < d; first += rows) {
-        const size_t m = d - first < rows ? d - first : rows;
-        lane row[ROWS * NARROW / LANE] = {{0}};
-        for (size_t r = 0; r < m; r++)
-            for (size_t k = 0; k < n; k++)
-                row[r * n + k] = z[(first + r) * n + k];
-        if (m == rows)
-            subtract(d, rows, n, first, factor + first, z, row);
+            z[i * LANES + k / LANE][k % LANE] = k < used ? vectors[k * d + i] : 0;
+    for (size_t first = 0; first < d; first += ROWS) {
+        const size_t m = d - first < ROWS ? d - first : ROWS;
+        lane row[ROWS * LANES] = {{0}};
+        for (size_t k = 0; k < m * LANES; k++)
+            row[k] = z[first * LANES + k];
+        if (m == ROWS)
+            subtract(d, ROWS, first, factor + first, z, row);
         else
             for (size_t r = 0; r < m; r++)
-                subtract(d, 1, n, first, factor + first + r, z, row + r * n);
+                subtract(d, 1, first, factor + first + r, z, row + r * LANES);
         for (size_t r = 0; r < m; r++) {
             const size_t i = first + r;
             for (size_t j = first; j < i; j++)
-                for (size_t k = 0; k < n; k++)
-                    row[r * n + k] -= factor[j * d + i] * z[j * n + k];
-            for (size_t k = 0; k < n; k++) {
-                row[r * n + k] *= pivots[i];
-                z[i * n + k] = row[r * n + k];
-                sum[k] += row[r * n + k] * t[i];
-                squares[k] += row[r * n + k] * row[r * n + k];
+                for (size_t k = 0; k < LANES; k++)
+                    row[r * LANES + k] -= factor[j * d + i] * z[j * LANES + k];
+            for (size_t k = 0; k < LANES; k++) {
+                row[r * LANES + k] *= pivots[i];
+                z[i * LANES + k] = row[r * LANES + k];
+                sum[k] += row[r * LANES + k] * t[i];
+                squares[k] += row[r * LANES + k] * row[r * LANES + k];
             }
         }
     }
@@ -85,11 +82,8 @@ TACIT__INLINE void forms(size_t d, size_t n, const double *factor, const double 
     uintptr_t misplaced = (uintptr_t)scratch % sizeof(lane);
     lane *z = (lane *)(void *)(scratch + (misplaced > 0 ? (sizeof(lane) - misplaced) / 8 : 0));
     while (n > 0) {
-        size_t width = n > NARROW ? WIDE : NARROW, used = n < width ? n : width;
-        if (width == WIDE)
-            group(d, WIDE, used, factor, pivots, t, vectors, z, inner, square);
-        else
-            group(d, NARROW, used, factor, pivots, t, vectors, z, inner, square);
+        const size_t used = n < WIDTH ? n : WIDTH;
+        group(d, used, factor, pivots, t, vectors, z, inner, square);
         vectors += used * d;
         inner += used;
         square += used;

@@ -28,6 +28,7 @@ typedef struct exchange {
     struct MHD_Connection *connection;
     tacit__caller *caller;
     struct timespec start;
+    const char *headers[TACIT__N_HEADERS];
     char *body;
     size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
@@ -102,18 +103,13 @@ static enum MHD_Result answer(exchange *e)
 
 /* --- Requests ----------------------------------------------------------------------------------- */
 
-static const char *header(struct MHD_Connection *connection, const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
 /* Finds the route and checks who asks. False: refused. */
 static bool admit(exchange *e, const char *url, const char *method, const char *version)
 {
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     const char *known;
-    const tacit__fault *fault = tacit__strict_look(e->connection, url, version);
+    const tacit__fault *fault = tacit__strict_look(e->connection, url, version, e->headers);
     if (fault != NULL) {
         e->hangs_up = true;
         return !tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
@@ -126,12 +122,15 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
         return !(known != NULL
                      ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
                      : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
-    if (!tacit__guests_admit(r, header(e->connection, "Authorization"), r->route->scope))
+    if (!tacit__guests_admit(r, e->headers[TACIT__AUTHORIZATION], r->route->scope))
         return false;
-    const char *length = header(e->connection, "Content-Length");
-    if (length != NULL && strtoull(length, NULL, 10) > c->limits.body)
+    const char *length = e->headers[TACIT__LENGTH];
+    const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
+    if (size > c->limits.body)
         return !tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
                               (unsigned long long)c->limits.body);
+    e->expected = (size_t)size;
+    allow(e, length != NULL ? size : c->limits.body);
     return true;
 }
 
@@ -148,7 +147,7 @@ static bool store_body(exchange *e, const char *data, size_t size)
         capacity = capacity < 64 ? 64 : capacity;
         while (capacity < e->size + size)
             capacity *= 2;
-        char *larger = tacit__alloc_brief(capacity, 1);
+        char *larger = tacit__alloc_raw(capacity, 1);
         if (larger == NULL)
             return false;
         if (e->size > 0)
@@ -171,9 +170,9 @@ static bool store_body(exchange *e, const char *data, size_t size)
 static bool prepare(exchange *e)
 {
     const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
-    bool first = !e->prepared && !e->overflow &&
-                 ((e->request.route->scope & written) != 0 ||
-                  header(e->connection, "Idempotency-Key") != NULL);
+    bool first =
+        !e->prepared && !e->overflow &&
+        ((e->request.route->scope & written) != 0 || e->headers[TACIT__IDEMPOTENCY_KEY] != NULL);
     e->prepared = true;
     return first;
 }
@@ -226,12 +225,11 @@ static enum MHD_Result handle(exchange *e)
         return settle_and_answer(e);
     }
     r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
-    r->idempotency = header(e->connection, "Idempotency-Key");
-    r->if_none_match = header(e->connection, "If-None-Match");
+    r->idempotency = e->headers[TACIT__IDEMPOTENCY_KEY];
+    r->if_none_match = e->headers[TACIT__IF_NONE_MATCH];
     r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
-    r->user = header(e->connection, "Tacit-User");
-    r->binary =
-        tacit__route_takes_bytes(r->route) && is_binary(header(e->connection, "Content-Type"));
+    r->user = e->headers[TACIT__USER];
+    r->binary = tacit__route_takes_bytes(r->route) && is_binary(e->headers[TACIT__TYPE]);
     r->body = e->body;
     r->body_size = e->size;
     r->resume = resume;
@@ -262,14 +260,8 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     e->request.service = http->service;
     (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
     atomic_fetch_add(&http->requests, 1);
-    if (admit(e, url, method, version)) {
-        const char *length = header(connection, "Content-Length");
-        const uint64_t most = http->service->config.limits.body;
-        e->expected =
-            length != NULL ? (size_t)strtoull(length, NULL, 10) : 0; /* not above `most` */
-        allow(e, length != NULL ? e->expected : most);
+    if (admit(e, url, method, version))
         return MHD_YES;
-    }
     e->handled = true;
     return answer(e);
 }
@@ -291,8 +283,9 @@ enum MHD_Result tacit__exchange_go_on(void *cls, struct MHD_Connection *connecti
     if (!e->handled) {
         /* the path is kept by the connection, but not for good: look it up again */
         const char *known;
-        (void)tacit__route_find(method, url, &e->request.path_id, &e->request.path_id_length,
-                                &known);
+        if (e->request.path_id != NULL)
+            (void)tacit__route_find(method, url, &e->request.path_id, &e->request.path_id_length,
+                                    &known);
         return handle(e);
     }
     return atomic_load(&e->phase) == DONE ? settle_and_answer(e) : MHD_YES;

@@ -14,8 +14,10 @@ double tacit__grid_step(double bound)
 /* A vector may be longer than the bound by rounding (TACIT__KNOWN_TOL), and a number beyond the last integer: it becomes that. */
 static int32_t integer_of(double per_step, double x)
 {
-    const int64_t k = (int64_t)(x * per_step); /* a conversion rounds towards zero */
-    return (int32_t)(k > INT32_MAX ? INT32_MAX : k < -INT32_MAX ? -INT32_MAX : k);
+    const double k = x * per_step, most = INT32_MAX;
+    return (int32_t)(k > most    ? most
+                     : k < -most ? -most
+                                 : k); /* a conversion rounds towards zero */
 }
 
 void tacit__grid_round(double step, size_t n, double *x)

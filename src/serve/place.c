@@ -22,10 +22,8 @@ static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double
     if (r->body_size != c->per_user * sizeof *x)
         return !tacit__refuse(r, 422, "out_of_range", "body",
                               "the body must be %zu numbers of 8 bytes each", c->per_user);
-    for (size_t i = 0; i < c->per_user; i++) {
-        const uint64_t word = tacit__take_le64(&from);
-        memcpy(&x[i], &word, sizeof word);
-    }
+    for (size_t i = 0; i < c->per_user; i++)
+        x[i] = tacit__take_real(&from);
     return true;
 }
 

@@ -69,7 +69,7 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
     tacit__json_node *nodes = few;
     if (size > 2 * FEW_NODES && (capacity = most_nodes(text, size)) > FEW_NODES) {
         r->many_size = capacity * sizeof *nodes;
-        nodes = r->many = tacit__alloc(capacity, sizeof *nodes);
+        nodes = r->many = tacit__alloc_raw(capacity, sizeof *nodes);
     }
     if (nodes == NULL)
         (void)tacit__refuse(r, 503, "memory", NULL, "out of memory");

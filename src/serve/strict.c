@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Headers that decide something here: given twice, they say two things (RFC 9112, 3.2 and 6.3; RFC 9110, 5.3). */
 #define NAMED(name)                                                                                \
     {                                                                                              \
         name, sizeof name - 1                                                                      \
@@ -12,10 +11,16 @@
 static const struct {
     const char *name;
     size_t size;
-} once[] = {NAMED("Host"),          NAMED("Content-Length"),  NAMED("Transfer-Encoding"),
-            NAMED("Authorization"), NAMED("Idempotency-Key"), NAMED("Content-Type"),
-            NAMED("Tacit-User")};
-enum { HOST, LENGTH, ENCODING, N_ONCE = sizeof once / sizeof *once };
+} names[TACIT__N_HEADERS] = {
+    [TACIT__HOST] = NAMED("Host"),
+    [TACIT__LENGTH] = NAMED("Content-Length"),
+    [TACIT__ENCODING] = NAMED("Transfer-Encoding"),
+    [TACIT__AUTHORIZATION] = NAMED("Authorization"),
+    [TACIT__IDEMPOTENCY_KEY] = NAMED("Idempotency-Key"),
+    [TACIT__TYPE] = NAMED("Content-Type"),
+    [TACIT__IF_NONE_MATCH] = NAMED("If-None-Match"),
+    [TACIT__USER] = NAMED("Tacit-User"),
+};
 
 static const tacit__fault faults[] = {
     {"host", "HTTP/1.1 needs a header Host"},
@@ -28,8 +33,8 @@ static const tacit__fault faults[] = {
 enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL };
 
 typedef struct headers {
-    unsigned seen[N_ONCE];
-    bool chunked, bad_name, control;
+    const char **values;
+    bool twice, bad_name, control;
 } headers;
 
 /* The characters of a token (RFC 9110, 5.6.2). */
@@ -59,12 +64,13 @@ static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const 
     headers *h = cls;
     (void)kind, (void)value_size;
     h->bad_name = h->bad_name || !is_token(key, key_size);
-    for (int i = 0; i < N_ONCE; i++) {
-        if (key_size != once[i].size || strcasecmp(key, once[i].name) != 0)
+    for (int i = 0; i < TACIT__N_HEADERS; i++) {
+        if (key_size != names[i].size || strcasecmp(key, names[i].name) != 0)
             continue;
-        h->seen[i]++;
-        if (i == ENCODING)
-            h->chunked = value != NULL && strcasecmp(value, "chunked") == 0;
+        if (h->values[i] == NULL)
+            h->values[i] = value != NULL ? value : "";
+        else
+            h->twice = h->twice || i < TACIT__IF_NONE_MATCH;
     }
     return MHD_YES;
 }
@@ -80,21 +86,23 @@ static enum MHD_Result look_at_argument(void *cls, enum MHD_ValueKind kind, cons
 }
 
 const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
-                                       const char *version)
+                                       const char *version, const char **values)
 {
-    headers h = {.control = has_control(url, strlen(url))};
+    headers h = {.values = values, .control = has_control(url, strlen(url))};
+    for (int i = 0; i < TACIT__N_HEADERS; i++)
+        values[i] = NULL;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
     (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, look_at_argument, &h);
     if (h.bad_name)
         return &faults[BAD_NAME];
-    for (int i = 0; i < N_ONCE; i++)
-        if (h.seen[i] > 1)
-            return &faults[TWICE];
-    if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && h.seen[HOST] == 0)
+    if (h.twice)
+        return &faults[TWICE];
+    if (strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && values[TACIT__HOST] == NULL)
         return &faults[NO_HOST];
-    if (h.seen[LENGTH] > 0 && h.seen[ENCODING] > 0)
+    const char *encoding = values[TACIT__ENCODING];
+    if (values[TACIT__LENGTH] != NULL && encoding != NULL)
         return &faults[BOTH];
-    if (h.seen[ENCODING] > 0 && !h.chunked)
+    if (encoding != NULL && strcasecmp(encoding, "chunked") != 0)
         return &faults[NOT_CHUNKED];
     return h.control ? &faults[CONTROL] : NULL;
 }

@@ -9,9 +9,23 @@ typedef struct tacit__fault {
     const char *code, *message; /* of the answer 400 */
 } tacit__fault;
 
-/* What is wrong; NULL: nothing. */
+/* Headers that are looked at. Those before TACIT__IF_NONE_MATCH decide something here: given twice, they say two things (RFC 9112, 3.2
+ * and 6.3; RFC 9110, 5.3). */
+enum {
+    TACIT__HOST,
+    TACIT__LENGTH,
+    TACIT__ENCODING,
+    TACIT__AUTHORIZATION,
+    TACIT__IDEMPOTENCY_KEY,
+    TACIT__TYPE,
+    TACIT__IF_NONE_MATCH,
+    TACIT__USER,
+    TACIT__N_HEADERS
+};
+
+/* What is wrong; NULL: nothing. values[TACIT__N_HEADERS] are those of the headers, valid as long as the request; NULL: it is not there. */
 const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
-                                       const char *version);
+                                       const char *version, const char **values);
 
 /* For MHD_OPTION_UNESCAPE_CALLBACK: a %00, which would end the text, becomes a control character that tacit__strict_look finds. */
 size_t tacit__strict_unescape(void *cls, struct MHD_Connection *connection, char *text);

@@ -19,8 +19,9 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
     uint8_t small[2 * SMALL + TACIT__SEAL_BYTES];
     char small_text[TACIT__BASE64_SIZE(SMALL + TACIT__SEAL_BYTES)];
     bool large = size > SMALL;
-    uint8_t *plain = large ? tacit__alloc(2 * size + TACIT__SEAL_BYTES, 1) : small;
-    char *text = large ? tacit__alloc(TACIT__BASE64_SIZE(size + TACIT__SEAL_BYTES), 1) : small_text;
+    uint8_t *plain = large ? tacit__alloc_raw(2 * size + TACIT__SEAL_BYTES, 1) : small;
+    char *text =
+        large ? tacit__alloc_raw(TACIT__BASE64_SIZE(size + TACIT__SEAL_BYTES), 1) : small_text;
     if (plain == NULL || text == NULL) {
         out->failed = true;
     } else {
@@ -50,7 +51,7 @@ bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind 
     uint8_t small[SMALL];
     size_t capacity = length / 4 * 3 + 3, n = 0;
     bool large = 2 * capacity > sizeof small, good = false;
-    uint8_t *sealed = large ? tacit__alloc(2 * capacity, 1) : small;
+    uint8_t *sealed = large ? tacit__alloc_raw(2 * capacity, 1) : small;
     uint8_t *plain = sealed != NULL ? sealed + capacity : NULL;
     if (plain != NULL && tacit__base64_read(text, length, sealed, capacity, &n) &&
         n >= sizeof *out + TACIT__SEAL_BYTES && tacit__unseal(key, sealed, n, plain)) {

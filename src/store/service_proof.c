@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "store/service_inside.h"
@@ -23,7 +24,10 @@ tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t
         for (int i = 0; more && status == TACIT_OK && i < sqlite3_column_count(s); i++) {
             size_t size;
             const char *bytes = tacit__vault_blob(s, i, &size);
-            tacit__text_print(out, "%d %zu ", sqlite3_column_type(s, i), size);
+            tacit__text_count(out, (uint64_t)sqlite3_column_type(s, i));
+            tacit__text_put(out, " ");
+            tacit__text_count(out, size);
+            tacit__text_put(out, " ");
             tacit__text_add(out, bytes != NULL ? bytes : "", size);
         }
         tacit__text_put(out, more ? ";" : ".");

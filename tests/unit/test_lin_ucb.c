@@ -9,6 +9,7 @@
 #include "agents/agent.h"
 #include "base/cpu.h"
 #include "curate/regression.h"
+#include "curate/regression_inside.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
 #include "plan/lin_ucb.h"
@@ -104,6 +105,47 @@ static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t use
         fail_msg("%s", err.message);
     tacit_noise_destroy(noise);
     return c;
+}
+
+/* Coordinate by coordinate, each product in its order: wide instructions give the same bits. */
+static void a_user_is_added_on_the_lattice(void **state)
+{
+    (void)state;
+    enum { LONG = 37, CELLS = LONG * (LONG + 1) / 2 + LONG };
+    const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
+    const tacit__regression_options o = {.dimension = LONG,
+                                         .blocks = 1,
+                                         .users = 1000,
+                                         .guarantee = joint,
+                                         .mechanism = tacit_sum_default_mechanism(joint),
+                                         .growth = 1.2,
+                                         .response_weight = 0.7};
+    uint64_t seed = 5;
+    double x[LONG], wide[CELLS];
+    tacit_noise *noise;
+    tacit__regression *c;
+    random_vector(&seed, LONG, x);
+    assert_ok(tacit_noise_create_simulated(1, &noise));
+    assert_ok(tacit__regression_create(&o, noise, &c, NULL));
+    assert_ok(tacit__regression_take(c, x, 0, -0.3, NULL));
+    memcpy(x, c->last, sizeof x);
+    tacit__regression_contribute(c, -0.3);
+    memcpy(wide, c->x, sizeof wide);
+    memset(c->x, 0, sizeof wide);
+    tacit__cpu_pretend_base(true);
+    tacit__regression_contribute(c, -0.3);
+    tacit__cpu_pretend_base(false);
+    assert_memory_equal(wide, c->x, sizeof wide);
+    const double *at = wide;
+    for (size_t j = 0; j < LONG; j++)
+        for (size_t i = 0; i <= j; i++) {
+            double value = i < j ? M_SQRT2 * x[j] * x[i] : x[j] * x[j];
+            assert_true(*at++ == rint(value * c->per_step) * c->step);
+        }
+    for (size_t i = 0; i < LONG; i++)
+        assert_true(*at++ == rint(0.7 * -0.3 * x[i] * c->per_step) * c->step);
+    tacit_noise_destroy(noise);
+    tacit__regression_destroy(c);
 }
 
 /* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 [kernel.md 7.3]. */
@@ -643,6 +685,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_are_those_of_a_plain_solve_on_every_path),
+        cmocka_unit_test(a_user_is_added_on_the_lattice),
         cmocka_unit_test(the_sensitivity_is_the_largest_distance_of_two_users),
         cmocka_unit_test(releases_come_when_users_have_grown),
         cmocka_unit_test(batches_add_up),
