@@ -29,6 +29,7 @@ static const char schema[] =
     "CREATE INDEX answer_by_age ON answer(opened);"
     "CREATE TABLE person(learner INTEGER, hash BLOB, key BLOB, PRIMARY KEY(learner, hash))"
     " WITHOUT ROWID;"
+    "CREATE INDEX person_by_key ON person(learner, key);"
     "CREATE TABLE ledger(learner INTEGER, release TEXT, declared INTEGER, passed INTEGER,"
     " PRIMARY KEY(learner, release)) WITHOUT ROWID;"
     "CREATE TABLE history(learner INTEGER, users INTEGER, at INTEGER, version INTEGER, reward REAL,"

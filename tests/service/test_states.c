@@ -256,7 +256,7 @@ static void a_commit_to_a_file_that_was_replaced_is_none(void **state)
 {
     (void)state;
     place p;
-    char command[300];
+    char command[400];
     tacit_error err = {0};
     open_place(&p);
     assert_ok(tacit__vault_begin(p.v, &err));
@@ -281,7 +281,7 @@ static void the_log_of_a_file_that_was_replaced_is_left_alone(void **state)
     (void)state;
     for (int settles = 0; settles < 2; settles++) {
         place p;
-        char command[300];
+        char command[400];
         open_place(&p);
         (void)snprintf(command, sizeof command, "cp '%s' '%s.other' && mv '%s.other' '%s'", p.path,
                        p.path, p.path, p.path);

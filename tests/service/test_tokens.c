@@ -127,7 +127,7 @@ static void a_returning_user_needs_no_quota(void **state)
 {
     (void)state;
     server s;
-    char token[128], decision[2][1024], body[2048], status[32];
+    char token[128], decision[2][1024], body[2200], status[32];
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
     make_token(&s, "web", "decide,observe", "--users-per-day 1", token);
