@@ -67,12 +67,6 @@ static void run(size_t route, const char *id, const char *body, size_t size, tac
     require(r->status >= 200 && r->status < 600);
 }
 
-static void clear(tacit__request *r)
-{
-    tacit__text_destroy(&r->answer);
-    tacit__free_secret(r->data, r->data != NULL ? r->data_size : 0);
-}
-
 static void cut(const char *answer, const char *key, char out[512])
 {
     const char *at = strstr(answer, key);
@@ -107,10 +101,10 @@ static void start(void)
     static const char open_body[] = "{\"learner\":\"walk\"}", where[] = "{\"state\":1,\"step\":0}";
     run(0, NULL, open_body, sizeof open_body - 1, &r);
     cut(r.answer.data, "\"episode\":\"", episode);
-    clear(&r);
+    tacit__request_clear(&r);
     run(1, episode, where, sizeof where - 1, &r);
     cut(r.answer.data, "\"decision\":\"", decision);
-    clear(&r);
+    tacit__request_clear(&r);
     (void)atexit(finish);
 }
 
@@ -153,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(tacit__json_parse(r.answer.data, r.answer.length, nodes,
                                   sizeof nodes / sizeof *nodes, &why) > 0);
     require(r.status < 500 || r.status == 503);
-    clear(&r);
+    tacit__request_clear(&r);
     free(copy);
     return 0;
 }
