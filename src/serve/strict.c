@@ -18,8 +18,8 @@ static const struct {
     [TACIT__AUTHORIZATION] = NAMED("Authorization"),
     [TACIT__IDEMPOTENCY_KEY] = NAMED("Idempotency-Key"),
     [TACIT__TYPE] = NAMED("Content-Type"),
-    [TACIT__IF_NONE_MATCH] = NAMED("If-None-Match"),
     [TACIT__USER] = NAMED("Tacit-User"),
+    [TACIT__IF_NONE_MATCH] = NAMED("If-None-Match"),
 };
 
 static const tacit__fault faults[] = {
