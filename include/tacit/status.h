@@ -55,10 +55,24 @@ typedef enum tacit_status {
 #undef X
 } tacit_status;
 
+/* What a caller can do about a failure, where the status alone does not say. */
+typedef enum tacit_hint {
+    TACIT_HINT_NONE,
+    TACIT_HINT_RAISE_JOBS, /* the experiment is larger than tacit_experiment_changes.max_jobs */
+    TACIT_HINT_RESUME      /* what was written is safe; TACIT_LAB_RESUME plays what is missing */
+} tacit_hint;
+
 typedef struct tacit_error {
     tacit_status status;
     char message[480]; /* one sentence, no trailing newline; empty when nothing failed */
+    tacit_hint hint;
 } tacit_error;
+
+/* An error in which nothing has failed yet, in C and in C++: tacit_error err = TACIT_ERROR_INIT; */
+#define TACIT_ERROR_INIT                                                                           \
+    {                                                                                              \
+        TACIT_OK, "", TACIT_HINT_NONE                                                              \
+    }
 
 /* "BAD_EPSILON", and the general sentence of the list. Never NULL. */
 TACIT_API const char *tacit_status_name(tacit_status status);

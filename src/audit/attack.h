@@ -21,8 +21,8 @@ typedef struct tacit__attack_options {
     unsigned n_threads;
     double delta;
     double error_epsilon, error_mu; /* of the two proofs; error_mu 0: there is no second one */
-    bool (*progress)(void *context, uint64_t done, uint64_t all, double seconds);
-    void *context;
+    bool (*progress)(const void *context, uint64_t done, uint64_t all, double seconds);
+    const void *context;
 } tacit__attack_options;
 
 typedef struct tacit__attack {

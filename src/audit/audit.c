@@ -140,7 +140,7 @@ static double numbers_per_trial(const tacit__subject *s)
     return 4 * numbers * (s->claim.model == TACIT_MODEL_LOCAL ? 1 : (double)s->users);
 }
 
-static bool pass_on(void *context, uint64_t done, uint64_t all, double seconds)
+static bool pass_on(const void *context, uint64_t done, uint64_t all, double seconds)
 {
     const tacit_audit_options *o = context;
     const tacit_audit_progress p = {.trials = done, .n_trials = all, .seconds = seconds};
@@ -184,18 +184,14 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status == TACIT_OK) {
-        tacit__attack_options options = {.trials = a->trials,
-                                         .seed = o->seed,
-                                         .n_threads = o->n_threads,
-                                         .delta = a->claim.delta,
-                                         .error_epsilon = prospect.error_epsilon,
-                                         .error_mu = prospect.error_mu,
-                                         .progress = pass_on};
-        union {
-            const tacit_audit_options *in;
-            void *out;
-        } context = {.in = o};
-        options.context = context.out;
+        const tacit__attack_options options = {.trials = a->trials,
+                                               .seed = o->seed,
+                                               .n_threads = o->n_threads,
+                                               .delta = a->claim.delta,
+                                               .error_epsilon = prospect.error_epsilon,
+                                               .error_mu = prospect.error_mu,
+                                               .progress = pass_on,
+                                               .context = o};
         tacit__attack attack;
         status = tacit__attack_run(s, pair, &options, &attack, err);
         if (status == TACIT_OK && attack.stopped)

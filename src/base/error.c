@@ -59,6 +59,7 @@ tacit_status tacit__fail(tacit_error *err, tacit_status status, const char *form
         va_list args;
         va_start(args, format);
         err->status = status;
+        err->hint = TACIT_HINT_NONE;
         (void)vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
         make_printable(err->message);
@@ -69,6 +70,20 @@ tacit_status tacit__fail(tacit_error *err, tacit_status status, const char *form
 tacit_status tacit__fail_plain(tacit_error *err, tacit_status status)
 {
     return tacit__fail(err, status, "%s", tacit_status_message(status));
+}
+
+tacit_status tacit__fail_hinted(tacit_error *err, tacit_status status, tacit_hint hint)
+{
+    if (err != NULL)
+        err->hint = hint;
+    return status;
+}
+
+tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure)
+{
+    if (err != NULL)
+        *err = *failure;
+    return failure->status;
 }
 
 _Noreturn void tacit__impossible(const char *file, int line, const char *what)

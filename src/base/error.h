@@ -13,6 +13,12 @@ __attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err,
 /* The same with the list's general sentence. */
 tacit_status tacit__fail_plain(tacit_error *err, tacit_status status);
 
+/* Adds to the failure that `err` has what can be done about it. Returns status. */
+tacit_status tacit__fail_hinted(tacit_error *err, tacit_status status, tacit_hint hint);
+
+/* Tells a failure that happened elsewhere, on another thread perhaps. */
+tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure);
+
 /* An impossible state in privacy-critical code: stops the program, in release builds too. */
 #define TACIT__REQUIRE(condition)                                                                  \
     ((condition) ? (void)0 : tacit__impossible(__FILE__, __LINE__, #condition))

@@ -98,7 +98,7 @@ static bool sync_directory(const char *path)
     return done;
 }
 
-static bool write_all(int fd, cli_write_fn *write_fn, void *context)
+static bool write_all(int fd, cli_write_fn *write_fn, const void *context)
 {
     FILE *to = fdopen(fd, "w");
     if (to == NULL) {
@@ -112,7 +112,8 @@ static bool write_all(int fd, cli_write_fn *write_fn, void *context)
     return done;
 }
 
-int cli_output_write(const cli_output *output, const char *name, cli_write_fn *write, void *context)
+int cli_output_write(const cli_output *output, const char *name, cli_write_fn *write,
+                     const void *context)
 {
     size_t size = strlen(output->path) + strlen(name) + 16;
     char *path = malloc(size), *temporary = malloc(size);

@@ -17,9 +17,9 @@ int cli_output_open(cli_output *output, const char *path);
 
 /* Writes a file under a temporary name, flushes it to the disk and renames it. `write` returns false if it cannot. A
  * failure is told, leaves what was there before, and is CLI_SYSTEM. */
-typedef bool cli_write_fn(void *context, FILE *to);
+typedef bool cli_write_fn(const void *context, FILE *to);
 int cli_output_write(const cli_output *output, const char *name, cli_write_fn *write,
-                     void *context);
+                     const void *context);
 
 /* Removes directories that open has made, as far as they are empty. */
 void cli_output_undo(const cli_output *output);

@@ -183,21 +183,16 @@ static int explain_failure(const wish *w, tacit_status status, const tacit_error
     case TACIT_WRONG_PLAN:
     case TACIT_WRONG_VERSION:
         return cli_wrong("%s; -o DIR writes elsewhere, --force forgets them", err->message);
-    case TACIT_TOO_LARGE:
-        if (!w->yes && strstr(err->message, " jobs: ") != NULL)
-            return cli_wrong("%s; --yes plays them all the same", err->message);
-        return cli_failed(status, err);
-    case TACIT_SYSTEM:
-        if (strstr(err->message, "not been heard of") != NULL ||
-            strstr(err->message, "/results.db: cannot write") != NULL)
-            (void)cli_wrong("%s; what was written is safe, and --resume plays what is missing",
-                            err->message);
-        else
-            (void)cli_failed(status, err);
-        return CLI_SYSTEM;
     default:
-        return cli_failed(status, err);
+        break;
     }
+    if (err->hint == TACIT_HINT_RAISE_JOBS && !w->yes)
+        return cli_wrong("%s; --yes plays them all the same", err->message);
+    if (err->hint != TACIT_HINT_RESUME)
+        return cli_failed(status, err);
+    (void)cli_wrong("%s; what was written is safe, and --resume plays what is missing",
+                    err->message);
+    return CLI_SYSTEM;
 }
 
 static int write_report(const cli_output *output, const tacit_results *results)
@@ -212,14 +207,9 @@ static int write_report(const cli_output *output, const tacit_results *results)
 
 static int write_files(const cli_output *output, const tacit_results *results, const char *text)
 {
-    /* jansson and fputs take const, cli_output_write hands its context on as it is. */
-    union {
-        const char *in;
-        char *out;
-    } context = {.in = text};
-    int status = cli_output_write(output, "curves.csv", cli_curves_write, &results);
+    int status = cli_output_write(output, "curves.csv", cli_curves_write, results);
     if (status == CLI_DONE)
-        status = cli_output_write(output, "summary.json", cli_summary_write, context.out);
+        status = cli_output_write(output, "summary.json", cli_summary_write, text);
     return status == CLI_DONE ? write_report(output, results) : status;
 }
 

@@ -95,7 +95,8 @@ typedef struct play {
     bool local;
     atomic_uint_fast64_t next, done, requests, failures, full, late;
     pthread_mutex_t lock;
-    char complaint[300]; /* why the last user failed; of the lock */
+    int refusal;         /* the HTTP status that the last user who failed got; of the lock */
+    char complaint[256]; /* and why; of the lock */
 } play;
 
 /* One client; user after user. */
@@ -119,7 +120,8 @@ static double now_ms(void)
 static void complain(play *all, int status, const char *why)
 {
     (void)pthread_mutex_lock(&all->lock);
-    (void)snprintf(all->complaint, sizeof all->complaint, "%d, %.250s", status, why);
+    all->refusal = status;
+    (void)snprintf(all->complaint, sizeof all->complaint, "%.250s", why);
     (void)pthread_mutex_unlock(&all->lock);
 }
 
@@ -369,11 +371,11 @@ static int look(play *all)
 }
 
 /* What to do about a refusal. */
-static const char *remedy(const char *complaint)
+static const char *remedy(int status)
 {
-    if (strncmp(complaint, "401,", 4) == 0)
+    if (status == 401)
         return "; a service learns of new tokens by SIGHUP, and revoked ones open nothing";
-    if (strncmp(complaint, "403,", 4) == 0)
+    if (status == 403)
         return "; users of a joint learner need the scopes decide and observe, devices report";
     return "";
 }
@@ -394,8 +396,9 @@ static int tell(play *all, const player *players, size_t n, double seconds)
     }
     cli_turnout_print(&t, all->world, all->w->json);
     if (t.failures > 0)
-        (void)cli_wrong("%llu users failed; the last to fail was told: %s%s",
-                        (unsigned long long)t.failures, all->complaint, remedy(all->complaint));
+        (void)cli_wrong("%llu users failed; the last to fail was told: %d, %s%s",
+                        (unsigned long long)t.failures, all->refusal, all->complaint,
+                        remedy(all->refusal));
     if (atomic_load(&caught) != 0)
         (void)cli_wrong("interrupted: %llu of %llu users came, and what they told is kept",
                         (unsigned long long)t.done, (unsigned long long)all->w->users);

@@ -104,7 +104,7 @@ json_t *cli_summary_json(const tacit_results *results)
                      "version", version, "agents", agents_json(&v));
 }
 
-bool cli_summary_write(void *context, FILE *to)
+bool cli_summary_write(const void *context, FILE *to)
 {
     return fprintf(to, "%s\n", (const char *)context) >= 0;
 }
@@ -152,13 +152,13 @@ static void write_curve(FILE *to, const view *v, size_t agent, uint64_t run)
     }
 }
 
-bool cli_curves_write(void *context, FILE *to)
+bool cli_curves_write(const void *context, FILE *to)
 {
-    const tacit_results *const *results = context;
-    const tacit_experiment_facts *facts = tacit_results_describe(*results);
+    const tacit_results *results = context;
+    const tacit_experiment_facts *facts = tacit_results_describe(results);
     (void)fprintf(to, "%sagent,run,episode,regret\n", facts->n_worlds > 1 ? "world," : "");
     for (size_t world = 0; world < facts->n_worlds; world++) {
-        const view v = look(*results, world);
+        const view v = look(results, world);
         for (size_t agent = 0; agent < facts->n_agents; agent++)
             for (uint64_t run = 0; plays(&v, agent) && run < facts->runs; run++) {
                 write_curve(to, &v, agent, run);

@@ -15,8 +15,8 @@ void cli_summary_print(const tacit_results *results);
 /* summary.json; NULL: no memory. */
 json_t *cli_summary_json(const tacit_results *results);
 
-/* summary.json and curves.csv for cli_output_write; context is a text, and a pointer to const results. */
-bool cli_summary_write(void *context, FILE *to);
-bool cli_curves_write(void *context, FILE *to);
+/* summary.json and curves.csv for cli_output_write; the context is the text, and the results. */
+bool cli_summary_write(const void *context, FILE *to);
+bool cli_curves_write(const void *context, FILE *to);
 
 #endif

@@ -142,12 +142,12 @@ void tacit__crew_finish(tacit__crew *crew, size_t job, double seconds)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-void tacit__crew_fail(tacit__crew *crew, size_t job, tacit_status status, const char *message)
+void tacit__crew_fail(tacit__crew *crew, size_t job, const tacit_error *failure)
 {
     (void)pthread_mutex_lock(&crew->lock);
     if (crew->failure.status == TACIT_OK || job < crew->failed_job) {
         crew->failed_job = job;
-        (void)tacit__fail(&crew->failure, status, "%s", message);
+        crew->failure = *failure;
     }
     (void)pthread_mutex_unlock(&crew->lock);
     tacit__crew_stop(crew);
@@ -161,14 +161,14 @@ static void fail_job(tacit__crew *crew, size_t job, uint64_t episodes, tacit_sta
     const tacit_experiment *e = crew->experiment;
     const tacit__pair *pair = &e->pairs[job % e->n_pairs];
     const tacit_entry *entry = &e->agents[pair->agent];
-    char message[sizeof err->message], place[128] = "";
+    tacit_error failure;
+    char place[128] = "";
     if (e->facts.n_worlds > 1)
         (void)snprintf(place, sizeof place, "world '%.60s', ", e->worlds[pair->world].label);
-    (void)snprintf(message, sizeof message,
-                   "%.80s:%d: %sagent '%.60s', run %zu, episode %llu: %.150s", e->facts.file,
-                   entry->line, place, entry->label, job / e->n_pairs + 1,
-                   (unsigned long long)episodes + 1, err->message);
-    tacit__crew_fail(crew, job, status, message);
+    (void)tacit__fail(&failure, status, "%.80s:%d: %sagent '%.60s', run %zu, episode %llu: %.150s",
+                      e->facts.file, entry->line, place, entry->label, job / e->n_pairs + 1,
+                      (unsigned long long)episodes + 1, err->message);
+    tacit__crew_fail(crew, job, &failure);
 }
 
 static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)

@@ -78,7 +78,7 @@ size_t tacit__crew_take(tacit__crew *crew);
 /* A job was finished, its results are in their place. `seconds`: how long it took by the clock. */
 void tacit__crew_finish(tacit__crew *crew, size_t job, double seconds);
 /* Stops everything; of several failures the one of the first job is told. */
-void tacit__crew_fail(tacit__crew *crew, size_t job, tacit_status status, const char *message);
+void tacit__crew_fail(tacit__crew *crew, size_t job, const tacit_error *failure);
 void tacit__crew_stop(tacit__crew *crew);
 
 /* False if the seat is empty. */

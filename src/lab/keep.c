@@ -229,7 +229,9 @@ static tacit_status write_news(tacit__keeper *k, bool all, tacit_error *err)
     for (size_t job = 0; all && job < crew->results->n_jobs && status == TACIT_OK; job++)
         if (!crew->results->jobs[job].done)
             status = write_points(k, job, crew->results->jobs[job].n_points, err);
-    return status == TACIT_OK ? tacit__store_commit(k->store, err) : status;
+    if (status == TACIT_OK)
+        status = tacit__store_commit(k->store, err);
+    return status == TACIT_SYSTEM ? tacit__fail_hinted(err, status, TACIT_HINT_RESUME) : status;
 }
 
 /* False when it is time to go home. */
@@ -254,7 +256,7 @@ static void *keep(void *context)
         tacit_status status = write_news(k, false, &k->failure);
         if (status == TACIT_OK)
             continue;
-        tacit__crew_fail(k->crew, 0, status, k->failure.message);
+        tacit__crew_fail(k->crew, 0, &k->failure);
         break;
     }
     return NULL;
@@ -288,7 +290,7 @@ tacit_status tacit__keeper_finish(tacit__keeper *k, tacit_error *err)
     go_home(k);
     /* The crew may have gone home while the thread failed, and not know of it. */
     if (k->failure.status != TACIT_OK)
-        return tacit__fail(err, k->failure.status, "%s", k->failure.message);
+        return tacit__fail_again(err, &k->failure);
     return write_news(k, true, err);
 }
 

@@ -120,7 +120,9 @@ void tacit__ranks_destroy(tacit__ranks *ranks)
 
 static void fail(tacit__ranks *r, tacit_status status, const char *text)
 {
-    tacit__crew_fail(r->crew, 0, status, text);
+    tacit_error failure;
+    (void)tacit__fail(&failure, status, "%s", text);
+    tacit__crew_fail(r->crew, 0, &failure);
 }
 
 static void say(tacit__ranks *r, unsigned to, const message *m)
@@ -224,9 +226,9 @@ static void take_done(tacit__ranks *r, unsigned from)
 
 static void take_failure(tacit__ranks *r, unsigned from)
 {
-    char text[sizeof r->in.text];
-    (void)snprintf(text, sizeof text, "process %u: %.400s", from, r->in.text);
-    tacit__crew_fail(r->crew, (size_t)r->in.job, (tacit_status)r->in.status, text);
+    tacit_error failure;
+    (void)tacit__fail(&failure, (tacit_status)r->in.status, "process %u: %.400s", from, r->in.text);
+    tacit__crew_fail(r->crew, (size_t)r->in.job, &failure);
 }
 
 static void answer(tacit__ranks *r, unsigned from)
@@ -302,8 +304,9 @@ tacit_status tacit__ranks_check(const tacit__ranks *r, tacit_error *err)
     }
     if (n == 0 || r->told_stop)
         return TACIT_OK;
-    return tacit__fail(err, TACIT_SYSTEM, "process%s %s %s not been heard of for %.3g s",
-                       n > 1 ? "es" : "", list, n > 1 ? "have" : "has", atomic_load(&silence));
+    (void)tacit__fail(err, TACIT_SYSTEM, "process%s %s %s not been heard of for %.3g s",
+                      n > 1 ? "es" : "", list, n > 1 ? "have" : "has", atomic_load(&silence));
+    return tacit__fail_hinted(err, TACIT_SYSTEM, TACIT_HINT_RESUME);
 }
 
 /* --- The others ---------------------------------------------------------------------------------- */

@@ -157,7 +157,7 @@ static tacit_status fail_jobs(const tacit_experiment *e, uint64_t jobs, uint64_t
                            count, agents, agents == 1 ? "" : "s", worlds, worlds == 1 ? "" : "s",
                            e->facts.runs, e->facts.runs == 1 ? "" : "s",
                            hard ? "; at most 1000000 fit into one experiment, so split it" : "");
-    return hard ? TACIT_SYNTAX : TACIT_TOO_LARGE;
+    return hard ? TACIT_SYNTAX : tacit__fail_hinted(err, TACIT_TOO_LARGE, TACIT_HINT_RAISE_JOBS);
 }
 
 static uint64_t most_jobs(const tacit_experiment *e)

@@ -98,7 +98,7 @@ static tacit_status play_all(const run *r, tacit_error *err)
     watch(r);
     tacit__crew_join(crew);
     if (crew->failure.status != TACIT_OK)
-        return tacit__fail(err, crew->failure.status, "%s", crew->failure.message);
+        return tacit__fail_again(err, &crew->failure);
     return TACIT_OK;
 }
 

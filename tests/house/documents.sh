@@ -6,7 +6,8 @@
 #
 # A block with main() is a program: built against the shared library and run; it must exit with 0.
 # A block with an #include or with a brace in the first column is a file: compiled. Anything else is
-# a fragment: compiled as the body of a function that sees all public headers.
+# a fragment: compiled as the body of a function that sees all public headers. The programs of
+# README.md compile as C++ too (CXX names the compiler; without one this is skipped).
 set -euo pipefail
 root=$(cd "${1:?usage: documents.sh ROOT BUILD}" && pwd)
 build=$(cd "${2:?usage: documents.sh ROOT BUILD}" && pwd)
@@ -57,6 +58,12 @@ for page in "${pages[@]}"; do
                 ! (cd "$box" && timeout 60 ./program >"$box/said" 2>&1 </dev/null); then
                 echo "$page:$line: the program does not build and run"
                 [ ! -s "$box/said" ] || cat "$box/said"
+                failed=$((failed + 1))
+            fi
+            if [ "$page" = README.md ] && [ -n "${CXX:-}" ] &&
+                ! "$CXX" -x c++ -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Werror \
+                    -I "$root/include" -fsyntax-only "$unit"; then
+                echo "$page:$line: the program does not compile as C++"
                 failed=$((failed + 1))
             fi
         elif ! "$cc" "${flags[@]}" -fsyntax-only "$unit"; then

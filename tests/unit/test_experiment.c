@@ -303,6 +303,7 @@ static void a_grid_that_is_too_large_is_counted_and_refused(void **state)
             tacit_experiment *e = NULL;
             tacit_error err;
             assert_status(tacit_experiment_parse(text, used, "f", &few, &e, &err), TACIT_TOO_LARGE);
+            assert_int_equal(err.hint, TACIT_HINT_RAISE_JOBS);
             assert_string_equal(err.message, "f: 10000 jobs: 10000 agents in 1 world, 1 run");
             assert_ok(tacit_experiment_parse(text, used, "f", &enough, &e, &err));
             assert_int_equal(tacit_experiment_describe(e)->n_agents, 10000);

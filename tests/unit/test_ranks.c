@@ -234,6 +234,7 @@ static void a_process_that_dies_is_told_and_its_jobs_can_be_resumed(void **state
             assert_same(one, all[0].results);
         } else {
             assert_status(all[0].status, TACIT_SYSTEM);
+            assert_int_equal(all[0].err.hint, TACIT_HINT_RESUME);
             assert_ptr_equal(strstr(all[0].err.message, "process 2 has not been heard of for 2 s"),
                              all[0].err.message);
         }
