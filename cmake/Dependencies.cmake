@@ -10,7 +10,6 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
-pkg_check_modules(JANSSON IMPORTED_TARGET jansson) # the command only
 if(TACIT_TESTS)
   pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
   find_library(GLPK_LIBRARY glpk) # one test's second opinion; has no pkg-config file

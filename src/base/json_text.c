@@ -1,9 +1,11 @@
+/* See base/json_text.h. */
 #include "base/json_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/settings.h"
 #include "base/utf8.h"
 
@@ -26,6 +28,15 @@ void tacit__text_json_string(tacit__text *t, const char *string, size_t size)
     tacit__text_put(t, "\"");
 }
 
+/* %.*g with a full stop as the decimal point, in any locale. */
+static void print_real(char out[32], int digits, double x)
+{
+    (void)snprintf(out, 32, "%.*g", digits, x);
+    char *comma = strchr(out, ',');
+    if (comma != NULL)
+        *comma = '.';
+}
+
 void tacit__text_number(tacit__text *t, double x)
 {
     char buffer[32];
@@ -39,10 +50,7 @@ void tacit__text_number(tacit__text *t, double x)
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(buffer, sizeof buffer, "%.*g", digits, x);
-        for (char *c = buffer; *c != '\0'; c++)
-            if (*c == ',')
-                *c = '.';
+        print_real(buffer, digits, x);
         if (tacit__read_real(buffer, strlen(buffer), &back) && back == x)
             break;
     }
@@ -57,4 +65,115 @@ void tacit__text_count(tacit__text *t, uint64_t n)
         digits[--at] = (char)('0' + n % 10);
     while ((n /= 10) > 0);
     tacit__text_add(t, digits + at, sizeof digits - at);
+}
+
+/* --- Documents ---------------------------------------------------------------------------------- */
+
+static void break_line(tacit__json_writer *w)
+{
+    if (w->indent > 0)
+        tacit__text_print(&w->text, "\n%*s", (int)(w->indent * w->depth), "");
+}
+
+/* What stands before a value. */
+static void begin_value(tacit__json_writer *w, const char *key)
+{
+    if (w->begun)
+        tacit__text_put(&w->text, ",");
+    if (w->depth > 0)
+        break_line(w);
+    w->begun = true;
+    if (key == NULL)
+        return;
+    tacit__text_json_string(&w->text, key, strlen(key));
+    tacit__text_put(&w->text, w->indent > 0 ? ": " : ":");
+}
+
+static void begin(tacit__json_writer *w, const char *key, bool list)
+{
+    TACIT__REQUIRE(w->depth < 32);
+    begin_value(w, key);
+    tacit__text_put(&w->text, list ? "[" : "{");
+    const uint32_t bit = UINT32_C(1) << w->depth++;
+    w->lists = list ? w->lists | bit : w->lists & ~bit;
+    w->begun = false;
+}
+
+void tacit__json_begin_object(tacit__json_writer *w, const char *key)
+{
+    begin(w, key, false);
+}
+
+void tacit__json_begin_list(tacit__json_writer *w, const char *key)
+{
+    begin(w, key, true);
+}
+
+void tacit__json_end(tacit__json_writer *w)
+{
+    TACIT__REQUIRE(w->depth > 0);
+    w->depth--;
+    if (w->begun)
+        break_line(w);
+    tacit__text_put(&w->text, (w->lists >> w->depth & 1) != 0 ? "]" : "}");
+    w->begun = true;
+}
+
+void tacit__json_put_null(tacit__json_writer *w, const char *key)
+{
+    begin_value(w, key);
+    tacit__text_put(&w->text, "null");
+}
+
+void tacit__json_put_flag(tacit__json_writer *w, const char *key, bool flag)
+{
+    begin_value(w, key);
+    tacit__text_put(&w->text, flag ? "true" : "false");
+}
+
+void tacit__json_put_count(tacit__json_writer *w, const char *key, uint64_t n)
+{
+    begin_value(w, key);
+    tacit__text_count(&w->text, n);
+}
+
+void tacit__json_put_integer(tacit__json_writer *w, const char *key, int64_t n)
+{
+    begin_value(w, key);
+    tacit__text_put(&w->text, n < 0 ? "-" : "");
+    tacit__text_count(&w->text, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+/* "1.0", "0.5", "1e-5", "1.5e20": a real that no reader takes for an integer. */
+static void put_digits(tacit__text *t, int digits, double x)
+{
+    char buffer[32];
+    print_real(buffer, digits, x);
+    char *e = strchr(buffer, 'e');
+    if (e == NULL) {
+        tacit__text_put(t, buffer);
+        tacit__text_put(t, strchr(buffer, '.') == NULL ? ".0" : "");
+        return;
+    }
+    tacit__text_add(t, buffer, (size_t)(e - buffer) + 1);
+    tacit__text_put(t, e[1] == '-' ? "-" : "");
+    tacit__text_put(t, e + 2 + strspn(e + 2, "0"));
+}
+
+void tacit__json_put_real(tacit__json_writer *w, const char *key, double x)
+{
+    begin_value(w, key);
+    if (w->digits == 0 || !isfinite(x))
+        tacit__text_number(&w->text, x);
+    else
+        put_digits(&w->text, (int)w->digits, x);
+}
+
+void tacit__json_put_string(tacit__json_writer *w, const char *key, const char *string)
+{
+    begin_value(w, key);
+    if (string == NULL)
+        tacit__text_put(&w->text, "null");
+    else
+        tacit__text_json_string(&w->text, string, strlen(string));
 }

@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include <tacit/account.h>
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/release.h"
-
-enum { SIGNIFICANT = 17 }; /* digits with which every double reads back as itself */
 
 static const char help_account[] =
     "usage: tacit account scale     --epsilon E --delta D [OPTIONS]\n"
@@ -160,26 +157,6 @@ static int read_options(int argc, char **argv, const struct option *options, wis
     return cli_take_options(argc, argv, ":h", options, read_option, w);
 }
 
-/* Prints and frees; takes a NULL, which means that there was no memory. */
-static int print_json(json_t *object)
-{
-    char *text = object == NULL
-                     ? NULL
-                     : json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(SIGNIFICANT));
-    json_decref(object);
-    if (text == NULL)
-        return cli_failed(TACIT_NO_MEMORY, NULL);
-    (void)puts(text);
-    free(text);
-    return CLI_DONE;
-}
-
-/* JSON has neither NaN nor infinity: both are null. */
-static json_t *number_or_null(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
 /* Decides between the two kinds of noise; explains why a combination does not exist. */
 static int choose_mechanism(const wish *w, bool *laplace)
 {
@@ -223,6 +200,20 @@ static void print_scale(const wish *w, bool laplace, double sensitivity, double 
                  l, s, (unsigned long long)w->count);
 }
 
+static int print_scale_json(const wish *w, bool laplace, double sensitivity, double scale)
+{
+    tacit__json_writer out = CLI_JSON_INIT;
+    tacit__json_begin_object(&out, NULL);
+    tacit__json_put_real(&out, "scale", scale);
+    tacit__json_put_string(&out, "mechanism", laplace ? "laplace" : "gaussian");
+    tacit__json_put_real(&out, "epsilon", w->epsilon);
+    tacit__json_put_real(&out, "delta", w->delta);
+    tacit__json_put_real(&out, "sensitivity", sensitivity);
+    tacit__json_put_count(&out, "count", w->count);
+    tacit__json_end(&out);
+    return cli_print_json(&out);
+}
+
 static int run_scale(int argc, char **argv)
 {
     wish w;
@@ -255,10 +246,7 @@ static int run_scale(int argc, char **argv)
     if (done != TACIT_OK)
         return cli_failed(done, &err);
     if (w.json)
-        return print_json(json_pack("{s:f, s:s, s:f, s:f, s:f, s:I}", "scale", scale, "mechanism",
-                                    laplace ? "laplace" : "gaussian", "epsilon", w.epsilon, "delta",
-                                    w.delta, "sensitivity", sensitivity, "count",
-                                    (json_int_t)w.count));
+        return print_scale_json(&w, laplace, sensitivity, scale);
     print_scale(&w, laplace, sensitivity, scale);
     return CLI_DONE;
 }
@@ -309,16 +297,19 @@ static void print_guarantee(const tacit_composition *c, bool at_delta)
     (void)puts("Sensitivities are taken to be for replacing one user by another.");
 }
 
-static int print_composition(const wish *w, const tacit_composition *c)
+static int print_composition_json(const tacit_composition *c)
 {
-    if (w->json)
-        return print_json(json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "epsilon", number_or_null(c->epsilon.high),
-            "delta", number_or_null(c->delta.high), "epsilon_low", number_or_null(c->epsilon.low),
-            "delta_low", number_or_null(c->delta.low), "mu", number_or_null(c->mu), "rho",
-            number_or_null(c->rho), "method", c->method));
-    print_guarantee(c, !isnan(w->delta));
-    return CLI_DONE;
+    tacit__json_writer out = CLI_JSON_INIT;
+    tacit__json_begin_object(&out, NULL);
+    tacit__json_put_real(&out, "epsilon", c->epsilon.high);
+    tacit__json_put_real(&out, "delta", c->delta.high);
+    tacit__json_put_real(&out, "epsilon_low", c->epsilon.low);
+    tacit__json_put_real(&out, "delta_low", c->delta.low);
+    tacit__json_put_real(&out, "mu", c->mu);
+    tacit__json_put_real(&out, "rho", c->rho);
+    tacit__json_put_string(&out, "method", c->method);
+    tacit__json_end(&out);
+    return cli_print_json(&out);
 }
 
 static int compose(const wish *w, const tacit_cost *costs, size_t n_costs)
@@ -330,7 +321,10 @@ static int compose(const wish *w, const tacit_cost *costs, size_t n_costs)
                             : tacit_compose_at_delta(costs, n_costs, w->delta, &c, &err);
     if (done != TACIT_OK)
         return cli_failed(done, &err);
-    return print_composition(w, &c);
+    if (w->json)
+        return print_composition_json(&c);
+    print_guarantee(&c, !isnan(w->delta));
+    return CLI_DONE;
 }
 
 static int run_guarantee(int argc, char **argv)

@@ -233,7 +233,7 @@ typedef struct story {
     const wish *w;
     const tacit_experiment *experiment;
     const tacit_experiment_facts *facts;
-    json_t *agents; /* NULL: text */
+    tacit__json_writer document; /* with --json */
     vigil watch;
     bool violated, inconclusive, stopped;
 } story;
@@ -260,8 +260,8 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
     s->stopped = audit->verdict == TACIT_AUDIT_STOPPED;
     s->violated = s->violated || audit->verdict == TACIT_AUDIT_VIOLATED;
     s->inconclusive = s->inconclusive || audit->verdict == TACIT_AUDIT_INCONCLUSIVE;
-    if (s->agents != NULL)
-        (void)json_array_append_new(s->agents, cli_audit_json(world_label, entry, audit));
+    if (s->w->json)
+        cli_put_audit(&s->document, world_label, entry, audit);
     else if (!s->stopped)
         cli_audit_print(entry, audit);
     (void)fflush(stdout);
@@ -304,7 +304,7 @@ static tacit_status audit_world(story *s, size_t i, tacit_error *err)
 {
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
-    if (status == TACIT_OK && s->agents == NULL)
+    if (status == TACIT_OK && !s->w->json)
         (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
                      s->facts->worlds[i].label);
     for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK && !s->stopped; a++) {
@@ -313,7 +313,7 @@ static tacit_status audit_world(story *s, size_t i, tacit_error *err)
             continue;
         if (entry->guarantee.model != TACIT_MODEL_NONE)
             status = audit_agent(s, world, s->facts->worlds[i].label, a, err);
-        else if (s->agents == NULL)
+        else if (!s->w->json)
             (void)printf("%s (%s)\n  claims      nothing, so there is nothing to audit\n\n",
                          entry->label, entry->kind);
     }
@@ -327,28 +327,38 @@ static int finish(story *s, tacit_status status, const tacit_error *err)
         return cli_failed(status, err);
     if (s->stopped)
         return stopped();
-    if (s->agents != NULL &&
-        cli_print_json(json_pack("{s:s, s:I, s:O}", "title", s->facts->title, "episodes",
-                                 (json_int_t)s->facts->episodes, "agents", s->agents)) != CLI_DONE)
-        return CLI_SYSTEM;
+    if (s->w->json) {
+        tacit__json_end(&s->document);
+        tacit__json_end(&s->document);
+        if (cli_print_json(&s->document) != CLI_DONE)
+            return CLI_SYSTEM;
+    }
     return s->violated ? CLI_NO : s->inconclusive ? CLI_UNSURE : CLI_DONE;
 }
 
 static int audit_all(const wish *w, const tacit_experiment *experiment)
 {
-    story s = {.w = w, .experiment = experiment, .facts = tacit_experiment_describe(experiment)};
+    story s = {.w = w,
+               .experiment = experiment,
+               .facts = tacit_experiment_describe(experiment),
+               .document = CLI_JSON_INIT};
     tacit_error err = {0};
     tacit_status status = TACIT_OK;
     if (!has_work(&s))
         return CLI_WRONG;
-    s.agents = w->json ? json_array() : NULL;
     start_watch(w, &s.watch);
-    if (!w->json)
+    if (w->json) {
+        tacit__json_begin_object(&s.document, NULL);
+        tacit__json_put_string(&s.document, "title", s.facts->title);
+        tacit__json_put_count(&s.document, "episodes", s.facts->episodes);
+        tacit__json_begin_list(&s.document, "agents");
+    } else {
         (void)printf("%s\n", s.facts->title);
+    }
     for (size_t i = 0; i < s.facts->n_worlds && status == TACIT_OK && !s.stopped; i++)
         status = audit_world(&s, i, &err);
     int code = finish(&s, status, &err);
-    json_decref(s.agents);
+    tacit__text_destroy(&s.document.text);
     return code;
 }
 
@@ -370,12 +380,15 @@ static int self_test(const wish *w)
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     int code = test->right ? CLI_DONE : CLI_NO;
-    if (test->stopped)
+    if (test->stopped) {
         code = stopped();
-    else if (w->json)
-        code = cli_print_json(cli_self_test_json(test)) == CLI_DONE ? code : CLI_SYSTEM;
-    else
+    } else if (w->json) {
+        tacit__json_writer out = CLI_JSON_INIT;
+        cli_put_self_test(&out, test);
+        code = cli_print_json(&out) == CLI_DONE ? code : CLI_SYSTEM;
+    } else {
         cli_self_test_print(test);
+    }
     tacit_self_test_destroy(test);
     return code;
 }

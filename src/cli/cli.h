@@ -1,4 +1,4 @@
-/* What the commands share: exit statuses, messages, numbers. Public headers of the library only. */
+/* What the commands share: exit statuses, messages, numbers. */
 #ifndef TACIT_CLI_H
 #define TACIT_CLI_H
 

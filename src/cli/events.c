@@ -6,52 +6,50 @@
 
 #include "cli/cli.h"
 #include "cli/events.h"
+#include "cli/json.h"
 
-typedef struct output {
-    bool json, begun;
-} output;
-
-/* Text as it may stand in JSON and on a terminal: quotes escaped, control characters not shown. */
-static void put(const char *text, bool json)
+/* Text as it may stand on a terminal: control characters are not shown. */
+static void print_plain(const char *text)
 {
     for (; *text != '\0'; text++) {
         const bool control = (unsigned char)*text < ' ' || *text == 0x7f;
-        if (json && (*text == '"' || *text == '\\'))
-            (void)putchar('\\');
         (void)putchar(control ? '?' : *text);
     }
+    (void)putchar('\n');
 }
 
+/* `context` is the list that it goes into, or NULL: text. */
 static void show(void *context, int64_t at, const char *what)
 {
-    output *out = context;
+    tacit__json_writer *list = context;
     char when[32] = "?";
     struct tm parts;
     time_t seconds = (time_t)at;
     if (gmtime_r(&seconds, &parts) != NULL)
         (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    if (out->json) {
-        (void)printf("%s{\"time\":\"%s\",\"what\":\"", out->begun ? "," : "", when);
-        put(what, true);
-        (void)fputs("\"}", stdout);
-    } else {
+    if (list == NULL) {
         (void)printf("%s  ", when);
-        put(what, false);
-        (void)putchar('\n');
+        print_plain(what);
+        return;
     }
-    out->begun = true;
+    tacit__json_begin_object(list, NULL);
+    tacit__json_put_string(list, "time", when);
+    tacit__json_put_string(list, "what", what);
+    tacit__json_end(list);
 }
 
 int cli_store_events(const tacit_service_options *wish, bool json)
 {
     tacit_error err = {0};
-    output out = {.json = json};
-    if (json)
-        (void)fputs("{\"events\":[", stdout);
-    tacit_status status = tacit_store_events(wish, show, &out, &err);
-    if (status != TACIT_OK)
-        return cli_failed(status, &err);
-    if (json)
-        (void)puts("]}");
-    return CLI_DONE;
+    tacit__json_writer out = {0};
+    tacit__json_begin_object(&out, NULL);
+    tacit__json_begin_list(&out, "events");
+    tacit_status status = tacit_store_events(wish, show, json ? &out : NULL, &err);
+    tacit__json_end(&out);
+    tacit__json_end(&out);
+    int code = status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
+    if (json && code == CLI_DONE)
+        code = cli_print_json(&out);
+    tacit__text_destroy(&out.text);
+    return code;
 }

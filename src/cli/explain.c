@@ -46,32 +46,6 @@ typedef struct wish {
     bool json, help;
 } wish;
 
-static json_t *world_json(const tacit_experiment_facts *facts, size_t i, const tacit_world *world)
-{
-    const tacit_world_facts *space = tacit_world_describe(world);
-    return cli_world_json(&facts->worlds[i], space,
-                          tacit_world_original_value(world, space->optimal_value));
-}
-
-/* `worlds` have their agents with them; one world alone stands beside them. Takes it over. */
-static int print_document(const tacit_experiment_facts *facts, json_t *worlds)
-{
-    json_t *list = cli_exceptions_json(), *document;
-    if (facts->n_worlds > 1) {
-        document = json_pack("{s:s, s:O, s:I, s:o}", "title", facts->title, "worlds", worlds,
-                             "episodes", (json_int_t)facts->episodes, "not_covered", list);
-    } else {
-        json_t *world = json_array_get(worlds, 0), *agents = json_object_get(world, "agents");
-        json_incref(agents);
-        (void)json_object_del(world, "agents");
-        document = json_pack("{s:s, s:O, s:I, s:o, s:o}", "title", facts->title, "world", world,
-                             "episodes", (json_int_t)facts->episodes, "agents", agents,
-                             "not_covered", list);
-    }
-    json_decref(worlds);
-    return cli_print_json(document);
-}
-
 /* --- The command ----------------------------------------------------------------------------------- */
 
 static int read_option(void *wishes, int code)
@@ -115,13 +89,13 @@ typedef struct story {
     const wish *w;
     const tacit_experiment *experiment;
     const tacit_experiment_facts *facts;
-    json_t *worlds; /* NULL: text */
+    tacit__json_writer document; /* with --json */
     size_t n_told;
     bool broken; /* a claim that should hold does not */
 } story;
 
 static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, size_t agent_number,
-                                  json_t *agents, tacit_error *err)
+                                  tacit_error *err)
 {
     const tacit_entry *entry = &s->facts->agents[agent_number];
     tacit_agent *agent = NULL;
@@ -135,10 +109,13 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     if (status == TACIT_OK)
         status = cli_findings_make(entry, agent != NULL ? tacit_agent_release_plan(agent) : NULL,
                                    agent, NULL, &f, err);
-    if (status == TACIT_OK && s->worlds != NULL)
-        (void)json_array_append_new(agents, cli_findings_json(&f));
-    else if (status == TACIT_OK)
+    if (status == TACIT_OK && s->w->json) {
+        tacit__json_begin_object(&s->document, NULL);
+        cli_put_findings(&s->document, &f);
+        tacit__json_end(&s->document);
+    } else if (status == TACIT_OK) {
         cli_findings_print(&f);
+    }
     if (status == TACIT_OK) {
         s->n_told++;
         s->broken |= f.explanation->verdict == TACIT_VERDICT_FAILS &&
@@ -149,45 +126,87 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     return status;
 }
 
+/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where there is one. */
+static void begin_world(story *s, size_t i, const tacit_world *world)
+{
+    const tacit_world_facts *space = tacit_world_describe(world);
+    const bool several = s->facts->n_worlds > 1;
+    tacit__json_begin_object(&s->document, several ? NULL : "world");
+    cli_put_world(&s->document, &s->facts->worlds[i], space,
+                  tacit_world_original_value(world, space->optimal_value));
+    if (!several) {
+        tacit__json_end(&s->document);
+        tacit__json_put_count(&s->document, "episodes", s->facts->episodes);
+    }
+    tacit__json_begin_list(&s->document, "agents");
+}
+
+static void end_world(story *s)
+{
+    tacit__json_end(&s->document);
+    if (s->facts->n_worlds > 1)
+        tacit__json_end(&s->document);
+}
+
 static tacit_status explain_world(story *s, size_t i, tacit_error *err)
 {
     tacit_world *world = NULL;
-    json_t *agents = s->worlds != NULL ? json_array() : NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
-    if (status == TACIT_OK && s->worlds == NULL)
+    if (status == TACIT_OK && s->w->json)
+        begin_world(s, i, world);
+    else if (status == TACIT_OK)
         (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
                      s->facts->worlds[i].label);
     for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK; a++)
-        status = explain_agent(s, i, world, a, agents, err);
-    if (status == TACIT_OK && s->worlds != NULL) {
-        json_t *entry = world_json(s->facts, i, world);
-        (void)json_object_set(entry, "agents", agents);
-        (void)json_array_append_new(s->worlds, entry);
-    }
-    json_decref(agents);
+        status = explain_agent(s, i, world, a, err);
+    if (status == TACIT_OK && s->w->json)
+        end_world(s);
     tacit_world_destroy(world);
     return status;
 }
 
+static void begin_document(story *s)
+{
+    tacit__json_begin_object(&s->document, NULL);
+    tacit__json_put_string(&s->document, "title", s->facts->title);
+    if (s->facts->n_worlds > 1)
+        tacit__json_begin_list(&s->document, "worlds");
+}
+
+static int print_document(story *s)
+{
+    if (s->facts->n_worlds > 1) {
+        tacit__json_end(&s->document);
+        tacit__json_put_count(&s->document, "episodes", s->facts->episodes);
+    }
+    cli_put_exceptions(&s->document);
+    tacit__json_end(&s->document);
+    return cli_print_json(&s->document);
+}
+
 static int explain_all(const wish *w, const tacit_experiment *experiment)
 {
-    story s = {w, experiment, tacit_experiment_describe(experiment), w->json ? json_array() : NULL,
-               0, false};
+    story s = {.w = w,
+               .experiment = experiment,
+               .facts = tacit_experiment_describe(experiment),
+               .document = CLI_JSON_INIT};
     tacit_error err = {0};
     tacit_status status = TACIT_OK;
-    if (!w->json)
+    if (w->json)
+        begin_document(&s);
+    else
         (void)printf("%s\n", s.facts->title);
     for (size_t i = 0; i < s.facts->n_worlds && status == TACIT_OK; i++)
         status = explain_world(&s, i, &err);
     if (status != TACIT_OK || s.n_told == 0) {
-        json_decref(s.worlds);
+        tacit__text_destroy(&s.document.text);
         return status != TACIT_OK
                    ? cli_failed(status, &err)
                    : cli_wrong("%s: no agent has the label '%s'", s.facts->file, w->label);
     }
     if (!w->json)
         cli_exceptions_print();
-    else if (print_document(s.facts, s.worlds) != CLI_DONE)
+    else if (print_document(&s) != CLI_DONE)
         return CLI_SYSTEM;
     return s.broken ? CLI_NO : CLI_DONE;
 }

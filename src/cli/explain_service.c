@@ -80,26 +80,32 @@ static void print_learner(const learner *l)
             l->facts->name, all->epsilon, all->delta);
 }
 
-static json_t *learner_json(const learner *l)
+static void put_learner(tacit__json_writer *to, const learner *l)
 {
     const tacit_guarantee *all = &l->facts->together;
-    json_t *out = cli_findings_json(&l->agent);
-    if (out == NULL)
-        return NULL;
-    (void)json_object_set_new(out, "space", cli_space_json(l->facts));
-    (void)json_object_set_new(out, "users", json_integer((json_int_t)l->facts->request->episodes));
+    tacit__json_begin_object(to, NULL);
+    cli_put_findings(to, &l->agent);
+    cli_put_space(to, l->facts);
+    tacit__json_put_count(to, "users", l->facts->request->episodes);
     if (l->facts->log_decisions)
-        (void)json_object_set_new(out, "log_decisions", json_true());
-    (void)json_object_set_new(out, "monitor",
-                              l->monitor.explanation != NULL ? cli_findings_json(&l->monitor)
-                                                             : json_null());
-    (void)json_object_set_new(out, "together",
-                              all->model == TACIT_MODEL_NONE
-                                  ? json_null()
-                                  : json_pack("{s:s, s:f, s:f}", "model",
-                                              tacit_model_name(all->model), "epsilon", all->epsilon,
-                                              "delta", all->delta));
-    return out;
+        tacit__json_put_flag(to, "log_decisions", true);
+    if (l->monitor.explanation != NULL) {
+        tacit__json_begin_object(to, "monitor");
+        cli_put_findings(to, &l->monitor);
+        tacit__json_end(to);
+    } else {
+        tacit__json_put_null(to, "monitor");
+    }
+    if (all->model != TACIT_MODEL_NONE) {
+        tacit__json_begin_object(to, "together");
+        tacit__json_put_string(to, "model", tacit_model_name(all->model));
+        tacit__json_put_real(to, "epsilon", all->epsilon);
+        tacit__json_put_real(to, "delta", all->delta);
+        tacit__json_end(to);
+    } else {
+        tacit__json_put_null(to, "together");
+    }
+    tacit__json_end(to);
 }
 
 static bool is_broken(const cli_findings *f)
@@ -107,15 +113,15 @@ static bool is_broken(const cli_findings *f)
     return f->explanation != NULL && f->explanation->verdict == TACIT_VERDICT_FAILS;
 }
 
-static tacit_status tell(const tacit_service_file *file, size_t i, json_t *list, bool *broken,
-                         tacit_error *err)
+static tacit_status tell(const tacit_service_file *file, size_t i, tacit__json_writer *document,
+                         bool *broken, tacit_error *err)
 {
     learner l = {.facts = tacit_service_file_at(file, i)};
     tacit_status status = explain_agent(&l, err);
     if (status == TACIT_OK)
         status = explain_monitor(file, i, &l, err);
-    if (status == TACIT_OK && list != NULL)
-        (void)json_array_append_new(list, learner_json(&l));
+    if (status == TACIT_OK && document != NULL)
+        put_learner(document, &l);
     else if (status == TACIT_OK)
         print_learner(&l);
     *broken = *broken || is_broken(&l.agent) || is_broken(&l.monitor);
@@ -128,26 +134,32 @@ int cli_explain_service(const char *path, const char *name, bool json)
 {
     tacit_error err = {0};
     tacit_service_file *file = NULL;
-    json_t *list = json ? json_array() : NULL;
+    tacit__json_writer document = CLI_JSON_INIT;
     size_t n_told = 0;
     bool broken = false;
+    tacit__json_begin_object(&document, NULL);
+    tacit__json_put_string(&document, "file", path);
+    tacit__json_begin_list(&document, "learners");
     tacit_status status = tacit_service_file_read(path, &file, &err);
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
         if (name != NULL && strcmp(name, tacit_service_file_at(file, i)->name) != 0)
             continue;
-        status = tell(file, i, list, &broken, &err);
+        status = tell(file, i, json ? &document : NULL, &broken, &err);
         n_told++;
     }
     tacit_service_file_destroy(file);
-    if (status != TACIT_OK || n_told == 0) {
-        json_decref(list);
-        return status != TACIT_OK ? cli_failed(status, &err)
-                                  : cli_wrong("%s: no learner has the name '%s'", path, name);
-    }
-    if (json && cli_print_json(json_pack("{s:s, s:o, s:o}", "file", path, "learners", list,
-                                         "not_covered", cli_exceptions_json())) != CLI_DONE)
-        return CLI_SYSTEM;
-    if (!json)
+    tacit__json_end(&document);
+    cli_put_exceptions(&document);
+    tacit__json_end(&document);
+    int code = broken ? CLI_NO : CLI_DONE;
+    if (status != TACIT_OK)
+        code = cli_failed(status, &err);
+    else if (n_told == 0)
+        code = cli_wrong("%s: no learner has the name '%s'", path, name);
+    else if (!json)
         cli_exceptions_print();
-    return broken ? CLI_NO : CLI_DONE;
+    else if (cli_print_json(&document) != CLI_DONE)
+        code = CLI_SYSTEM;
+    tacit__text_destroy(&document.text);
+    return code;
 }

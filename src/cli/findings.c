@@ -1,10 +1,10 @@
+/* See cli/findings.h. */
 #include "cli/findings.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/words.h"
 
 tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan, tacit_agent *agent,
@@ -155,86 +155,118 @@ void cli_exceptions_print(void)
         (void)printf("  - %s\n", tacit_explanation_exception(i));
 }
 
-json_t *cli_exceptions_json(void)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && tacit_explanation_exception(i) != NULL; i++)
-        (void)json_array_append_new(list, json_string(tacit_explanation_exception(i)));
-    return list;
-}
-
 /* --- JSON ------------------------------------------------------------------------------------------ */
 
-static json_t *releases_json(const tacit_explanation *e)
+void cli_put_exceptions(tacit__json_writer *to)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < e->n_releases; i++) {
-        const tacit_release *r = &e->releases[i].release;
-        json_t *line = json_pack(
-            "{s:s, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:s, s:f, s:s, s:f, s:s}", "name", r->name,
-            "dimension", (json_int_t)r->dimension, "steps", (json_int_t)r->steps, "l1", r->l1, "l2",
-            r->l2, "mechanism", r->mechanism, "column_l1", r->column_l1, "column_l2", r->column_l2,
-            "law", tacit_law_name(e->law), "scale", e->releases[i].scale, "reason", r->reason,
-            "cost", e->releases[i].cost, "words", e->releases[i].words);
-        if (json_array_append_new(list, line) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
+    tacit__json_begin_list(to, "not_covered");
+    for (size_t i = 0; tacit_explanation_exception(i) != NULL; i++)
+        tacit__json_put_string(to, NULL, tacit_explanation_exception(i));
+    tacit__json_end(to);
 }
 
-static json_t *real_json(const tacit_composition *real)
+static void put_releases(tacit__json_writer *to, const tacit_explanation *e)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "epsilon",
-                     cli_json_number(real->epsilon.high), "epsilon_low",
-                     cli_json_number(real->epsilon.low), "delta", cli_json_number(real->delta.high),
-                     "mu", cli_json_number(real->mu), "rho", cli_json_number(real->rho), "method",
-                     real->method);
+    tacit__json_begin_list(to, "releases");
+    for (size_t i = 0; i < e->n_releases; i++) {
+        const tacit_release *r = &e->releases[i].release;
+        tacit__json_begin_object(to, NULL);
+        tacit__json_put_string(to, "name", r->name);
+        tacit__json_put_count(to, "dimension", r->dimension);
+        tacit__json_put_count(to, "steps", r->steps);
+        tacit__json_put_real(to, "l1", r->l1);
+        tacit__json_put_real(to, "l2", r->l2);
+        tacit__json_put_string(to, "mechanism", r->mechanism);
+        tacit__json_put_real(to, "column_l1", r->column_l1);
+        tacit__json_put_real(to, "column_l2", r->column_l2);
+        tacit__json_put_string(to, "law", tacit_law_name(e->law));
+        tacit__json_put_real(to, "scale", e->releases[i].scale);
+        tacit__json_put_string(to, "reason", r->reason);
+        tacit__json_put_real(to, "cost", e->releases[i].cost);
+        tacit__json_put_string(to, "words", e->releases[i].words);
+        tacit__json_end(to);
+    }
+    tacit__json_end(to);
+}
+
+/* null where nothing is released */
+static void put_composition(tacit__json_writer *to, const char *key, const tacit_explanation *e,
+                            const tacit_composition *c)
+{
+    if (e->n_releases == 0) {
+        tacit__json_put_null(to, key);
+        return;
+    }
+    tacit__json_begin_object(to, key);
+    tacit__json_put_real(to, "epsilon", c->epsilon.high);
+    tacit__json_put_real(to, "epsilon_low", c->epsilon.low);
+    tacit__json_put_real(to, "delta", c->delta.high);
+    tacit__json_put_real(to, "mu", c->mu);
+    tacit__json_put_real(to, "rho", c->rho);
+    tacit__json_put_string(to, "method", c->method);
+    tacit__json_end(to);
 }
 
 /* null where none is made */
-static json_t *forecast_json(const tacit_forecast *f)
+static void put_forecast(tacit__json_writer *to, const tacit_forecast *f)
 {
     static const char *const names[] = {"unknown", "enough", "borderline", "not enough"};
-    if (f->outlook == TACIT_OUTLOOK_UNKNOWN)
-        return json_null();
-    return json_pack("{s:s, s:o, s:o, s:s}", "outlook", names[f->outlook], "users_needed",
-                     cli_json_number(f->users_needed), "epsilon_needed",
-                     cli_json_number(f->epsilon_needed), "words", f->words);
+    if (f->outlook == TACIT_OUTLOOK_UNKNOWN) {
+        tacit__json_put_null(to, "forecast");
+        return;
+    }
+    tacit__json_begin_object(to, "forecast");
+    tacit__json_put_string(to, "outlook", names[f->outlook]);
+    tacit__json_put_real(to, "users_needed", f->users_needed);
+    tacit__json_put_real(to, "epsilon_needed", f->epsilon_needed);
+    tacit__json_put_string(to, "words", f->words);
+    tacit__json_end(to);
 }
 
 /* epsilon(delta) at a few deltas */
-static json_t *curve_json(const tacit_explanation *e)
+static void put_curve(tacit__json_writer *to, const tacit_explanation *e)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < e->n_curve; i++)
-        (void)json_array_append_new(list,
-                                    json_pack("{s:f, s:o}", "delta", e->curve[i].delta, "epsilon",
-                                              cli_json_number(e->curve[i].epsilon)));
-    return list;
+    tacit__json_begin_list(to, "curve");
+    for (size_t i = 0; i < e->n_curve; i++) {
+        tacit__json_begin_object(to, NULL);
+        tacit__json_put_real(to, "delta", e->curve[i].delta);
+        tacit__json_put_real(to, "epsilon", e->curve[i].epsilon);
+        tacit__json_end(to);
+    }
+    tacit__json_end(to);
 }
 
 /* null unless the model is local */
-static json_t *report_json(const tacit_explanation *e)
+static void put_report(tacit__json_writer *to, const tacit_explanation *e)
 {
-    if (e->report[0] == '\0')
-        return json_null();
-    return json_pack("{s:I, s:s}", "bytes", (json_int_t)e->report_bytes, "words", e->report);
+    if (e->report[0] == '\0') {
+        tacit__json_put_null(to, "report");
+        return;
+    }
+    tacit__json_begin_object(to, "report");
+    tacit__json_put_count(to, "bytes", e->report_bytes);
+    tacit__json_put_string(to, "words", e->report);
+    tacit__json_end(to);
 }
 
-json_t *cli_findings_json(const cli_findings *f)
+void cli_put_findings(tacit__json_writer *to, const cli_findings *f)
 {
     const tacit_explanation *e = f->explanation;
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:s, "
-                     "s:s, s:o}",
-                     "label", f->entry->label, "kind", f->entry->kind, "guarantee",
-                     cli_guarantee_json(f->entry), "releases", releases_json(e), "accountant",
-                     e->n_releases > 0 ? real_json(&e->real) : json_null(), "two_lives",
-                     e->n_releases > 0 ? real_json(&e->twice) : json_null(), "verdict",
-                     tacit_verdict_name(e->verdict), "words", e->words, "composition",
-                     e->composition, "curve", curve_json(e), "printed", e->paper, "report",
-                     report_json(e), "against", e->against, "neighbours", e->neighbours, "remark",
-                     e->remark, "outside", e->outside[0] != '\0' ? "clip" : "refuse", "forecast",
-                     forecast_json(&f->forecast));
+    tacit__json_put_string(to, "label", f->entry->label);
+    tacit__json_put_string(to, "kind", f->entry->kind);
+    cli_put_guarantee(to, f->entry);
+    put_releases(to, e);
+    put_composition(to, "accountant", e, &e->real);
+    put_composition(to, "two_lives", e, &e->twice);
+    tacit__json_put_string(to, "verdict", tacit_verdict_name(e->verdict));
+    tacit__json_put_string(to, "words", e->words);
+    tacit__json_put_string(to, "composition", e->composition);
+    put_curve(to, e);
+    tacit__json_put_string(to, "printed", e->paper);
+    put_report(to, e);
+    tacit__json_put_string(to, "against", e->against);
+    tacit__json_put_string(to, "neighbours", e->neighbours);
+    tacit__json_put_string(to, "remark", e->remark);
+    tacit__json_put_string(to, "outside", e->outside[0] != '\0' ? "clip" : "refuse");
+    put_forecast(to, &f->forecast);
 }

@@ -2,10 +2,10 @@
 #ifndef TACIT_CLI_FINDINGS_H
 #define TACIT_CLI_FINDINGS_H
 
-#include <jansson.h>
-
 #include <tacit/explain.h>
 #include <tacit/lab.h>
+
+#include "base/json_text.h"
 
 typedef struct cli_findings {
     const tacit_entry *entry;
@@ -23,10 +23,12 @@ TACIT_MUST_USE tacit_status cli_findings_make(const tacit_entry *entry, const ta
                                               cli_findings *out, tacit_error *err);
 
 void cli_findings_print(const cli_findings *findings);
-json_t *cli_findings_json(const cli_findings *findings);
+/* The members, for an object that is open. */
+void cli_put_findings(tacit__json_writer *to, const cli_findings *findings);
 
 /* What all of it does not cover. */
 void cli_exceptions_print(void);
-json_t *cli_exceptions_json(void);
+/* "not_covered": [...] */
+void cli_put_exceptions(tacit__json_writer *to);
 
 #endif

@@ -2,15 +2,15 @@
 #ifndef TACIT_CLI_JSON_H
 #define TACIT_CLI_JSON_H
 
-#include <jansson.h>
+#include "base/json_text.h"
 
-/* Prints the document and gives it up; NULL means that there was no memory for it. */
-int cli_print_json(json_t *document);
+/* How a document begins: laid out for people, with 17 digits, by which every double reads back as itself. */
+#define CLI_JSON_INIT                                                                              \
+    {                                                                                              \
+        .indent = 2, .digits = 17                                                                  \
+    }
 
-/* The text of a document, which is given up; to be freed. NULL: no memory. */
-char *cli_json_text(json_t *document);
-
-/* JSON has neither NaN nor infinity: both are null. */
-json_t *cli_json_number(double x);
+/* Prints the document and gives up its memory. CLI_SYSTEM, with a message, if it ran out while the document was made. */
+int cli_print_json(tacit__json_writer *document);
 
 #endif

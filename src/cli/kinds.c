@@ -1,3 +1,4 @@
+/* See cli/kinds.h. */
 #include "cli/kinds.h"
 
 #include <getopt.h>
@@ -47,31 +48,36 @@ static const struct {
               {TACIT_AGENT_LOCAL, "local with delta > 0"}};
 enum { N_MODELS = sizeof models / sizeof *models };
 
-static json_t *parameter_json(const tacit_parameter *p)
+static void put_parameter(tacit__json_writer *to, const tacit_parameter *p)
 {
-    return json_pack("{s:s, s:s, s:s?, s:o, s:o, s:s}", "name", p->name, "type", type_name(p->type),
-                     "default", p->fallback, "low", has_range(p) ? json_real(p->low) : json_null(),
-                     "high", has_range(p) ? json_real(p->high) : json_null(), "help", p->help);
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "name", p->name);
+    tacit__json_put_string(to, "type", type_name(p->type));
+    tacit__json_put_string(to, "default", p->fallback);
+    tacit__json_put_real(to, "low", has_range(p) ? p->low : (double)NAN);
+    tacit__json_put_real(to, "high", has_range(p) ? p->high : (double)NAN);
+    tacit__json_put_string(to, "help", p->help);
+    tacit__json_end(to);
 }
 
-static json_t *kind_json(const cli_kind *kind)
+static void put_kind(tacit__json_writer *to, const cli_kind *kind)
 {
-    json_t *parameters = json_array();
-    for (size_t i = 0; parameters != NULL && i < kind->n_parameters; i++)
-        if (json_array_append_new(parameters, parameter_json(&kind->parameters[i])) != 0) {
-            json_decref(parameters);
-            return NULL;
-        }
-    json_t *object = json_pack("{s:s, s:s, s:s, s:o}", "name", kind->name, "help", kind->help,
-                               "source", kind->source, "parameters", parameters);
-    json_t *list = kind->models != 0 ? json_array() : NULL;
-    for (size_t i = 0; list != NULL && i < N_MODELS; i++)
-        if ((kind->models & models[i].bit) != 0)
-            (void)json_array_append_new(list, json_string(models[i].name));
-    if (object != NULL && list != NULL)
-        (void)json_object_set(object, "models", list);
-    json_decref(list);
-    return object;
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "name", kind->name);
+    tacit__json_put_string(to, "help", kind->help);
+    tacit__json_put_string(to, "source", kind->source);
+    tacit__json_begin_list(to, "parameters");
+    for (size_t i = 0; i < kind->n_parameters; i++)
+        put_parameter(to, &kind->parameters[i]);
+    tacit__json_end(to);
+    if (kind->models != 0) {
+        tacit__json_begin_list(to, "models");
+        for (size_t i = 0; i < N_MODELS; i++)
+            if ((kind->models & models[i].bit) != 0)
+                tacit__json_put_string(to, NULL, models[i].name);
+        tacit__json_end(to);
+    }
+    tacit__json_end(to);
 }
 
 static void print_parameter(const tacit_parameter *p)
@@ -119,15 +125,14 @@ static int fail_name(const cli_catalogue *c, const char *name)
 
 static int print_json_list(const cli_catalogue *c)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < c->n; i++) {
+    tacit__json_writer out = CLI_JSON_INIT;
+    tacit__json_begin_list(&out, NULL);
+    for (size_t i = 0; i < c->n; i++) {
         cli_kind kind = c->at(i);
-        if (json_array_append_new(list, kind_json(&kind)) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+        put_kind(&out, &kind);
     }
-    return cli_print_json(list);
+    tacit__json_end(&out);
+    return cli_print_json(&out);
 }
 
 static int print_one(const cli_catalogue *c, const char *name, bool json)
@@ -136,8 +141,11 @@ static int print_one(const cli_catalogue *c, const char *name, bool json)
         cli_kind kind = c->at(i);
         if (strcmp(kind.name, name) != 0)
             continue;
-        if (json)
-            return cli_print_json(kind_json(&kind));
+        if (json) {
+            tacit__json_writer out = CLI_JSON_INIT;
+            put_kind(&out, &kind);
+            return cli_print_json(&out);
+        }
         print_kind(&kind);
         return CLI_DONE;
     }

@@ -2,8 +2,6 @@
 #ifndef TACIT_CLI_KINDS_H
 #define TACIT_CLI_KINDS_H
 
-#include <jansson.h>
-
 #include <tacit/lab.h>
 
 /* One thing of a list. */

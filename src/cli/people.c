@@ -26,52 +26,97 @@ struct cli_people {
 
 /* --- Spaces ------------------------------------------------------------------------------------- */
 
-static bool take_size(const json_t *space, const char *key, size_t *out)
+/* A member of the space that is being read; NULL: there is none. */
+typedef struct members {
+    const tacit__json_node *nodes, *space;
+} members;
+
+static const tacit__json_node *get(const members *m, const char *key)
 {
-    const json_t *value = json_object_get(space, key);
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
+    return tacit__json_get(m->space, m->nodes, key);
+}
+
+static bool get_size(const members *m, const char *key, size_t *out)
+{
+    const tacit__json_node *value = get(m, key);
+    uint64_t n;
+    if (value == NULL || !tacit__json_count(value, SIZE_MAX, &n))
         return false;
-    *out = (size_t)json_integer_value(value);
+    *out = (size_t)n;
     return true;
 }
 
-bool cli_space_read(const json_t *space, cli_space *out)
+static bool get_flag(const members *m, const char *key, bool fallback)
 {
-    *out = (cli_space){.shared = true, .bound = HUGE_VAL};
-    if (!take_size(space, "states", &out->n_states) ||
-        !take_size(space, "actions", &out->n_actions) ||
-        !take_size(space, "horizon", &out->horizon) || out->n_actions == 0 || out->horizon == 0)
+    const tacit__json_node *value = get(m, key);
+    return value != NULL ? value->kind == TACIT__JSON_TRUE : fallback;
+}
+
+static double get_number(const members *m, const char *key, double fallback)
+{
+    const tacit__json_node *value = get(m, key);
+    return value != NULL && value->kind == TACIT__JSON_NUMBER ? value->number : fallback;
+}
+
+static bool copy_names(const tacit__json_node *list, const tacit__json_node *nodes, cli_space *out)
+{
+    const tacit__json_node *end = nodes + list->next;
+    size_t size = 0;
+    for (const tacit__json_node *name = list + 1; name < end; name = nodes + name->next)
+        size += (size_t)name->length + 1;
+    out->action_names = calloc(size + 1, 1);
+    if (out->action_names == NULL)
         return false;
-    out->simplex = json_is_true(json_object_get(space, "simplex"));
-    out->complementary = json_is_true(json_object_get(space, "complementary"));
-    out->parameter_norm = json_number_value(json_object_get(space, "parameter_norm"));
-    out->action_names = json_incref(json_object_get(space, "action_names"));
-    out->user_required = json_object_get(space, "user") != NULL;
-    if (json_object_get(space, "features") == NULL || out->n_states > 0)
+    char *at = out->action_names;
+    for (const tacit__json_node *name = list + 1; name < end; name = nodes + name->next) {
+        memcpy(at, name->text, name->length);
+        at += name->length + 1;
+        out->n_names++;
+    }
+    return true;
+}
+
+bool cli_space_read(const tacit__json_node *board, cli_space *out)
+{
+    const members m = {board, tacit__json_get(board, board, "space")};
+    *out = (cli_space){.shared = true, .bound = HUGE_VAL};
+    if (m.space == NULL || m.space->kind != TACIT__JSON_OBJECT ||
+        !get_size(&m, "states", &out->n_states) || !get_size(&m, "actions", &out->n_actions) ||
+        !get_size(&m, "horizon", &out->horizon) || out->n_actions == 0 || out->horizon == 0)
+        return false;
+    out->simplex = get_flag(&m, "simplex", false);
+    out->complementary = get_flag(&m, "complementary", false);
+    out->parameter_norm = get_number(&m, "parameter_norm", 0);
+    out->user_required = get(&m, "user") != NULL;
+    const tacit__json_node *names = get(&m, "action_names");
+    if (names != NULL && !copy_names(names, board, out))
+        return false;
+    if (get(&m, "features") == NULL || out->n_states > 0)
         return out->n_states > 0;
-    out->shared = !json_is_false(json_object_get(space, "shared"));
-    const json_t *bound = json_object_get(space, "bound");
-    if (json_is_number(bound))
-        out->bound = json_number_value(bound);
-    return take_size(space, "features", &out->n_features) && out->n_features > 0;
+    out->shared = get_flag(&m, "shared", true);
+    out->bound = get_number(&m, "bound", out->bound);
+    return get_size(&m, "features", &out->n_features) && out->n_features > 0;
 }
 
 void cli_space_close(cli_space *s)
 {
-    json_decref(s->action_names);
+    free(s->action_names);
     s->action_names = NULL;
 }
 
-bool cli_space_action(const cli_space *s, const json_t *told, uint32_t *action)
+bool cli_space_action(const cli_space *s, const tacit__json_node *told, uint32_t *action)
 {
+    uint64_t number = 0;
     if (s->action_names == NULL) {
-        *action = (uint32_t)json_integer_value(told);
-        return json_is_integer(told);
+        bool good = told != NULL && tacit__json_count(told, UINT32_MAX, &number);
+        *action = (uint32_t)number;
+        return good;
     }
-    for (size_t i = 0; i < json_array_size(s->action_names); i++)
-        if (json_equal(json_array_get(s->action_names, i), told)) {
+    const char *name = s->action_names;
+    for (size_t i = 0; i < s->n_names && told != NULL; i++, name += strlen(name) + 1)
+        if (strlen(name) == told->length && memcmp(name, told->text, told->length) == 0) {
             *action = (uint32_t)i;
-            return true;
+            return told->kind == TACIT__JSON_STRING;
         }
     return false;
 }

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jansson.h>
-
 #include <tacit/agent.h>
 #include <tacit/world.h>
+
+#include "base/json.h"
 
 /* What a billboard says about situations. */
 typedef struct cli_space {
@@ -21,15 +21,17 @@ typedef struct cli_space {
     /* Declared, as in tacit/features.h; for a learner with numbered states as well. */
     bool simplex, complementary;
     double parameter_norm; /* 0: not declared, or not known */
-    json_t *action_names;  /* a list, in the order of their numbers; NULL: they have none */
+    /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have none. */
+    char *action_names;
+    size_t n_names;
     bool user_required;
 } cli_space;
 
-/* False: this is no space. In both cases to be closed. */
-bool cli_space_read(const json_t *space, cli_space *out);
+/* From the "space" of a billboard. False: this is no space. In both cases to be closed. */
+bool cli_space_read(const tacit__json_node *board, cli_space *out);
 void cli_space_close(cli_space *space);
 /* The number of an action, as a decision tells it: by its name, or its number. False: there is no such action. */
-bool cli_space_action(const cli_space *space, const json_t *told, uint32_t *action);
+bool cli_space_action(const cli_space *space, const tacit__json_node *told, uint32_t *action);
 /* Numbers in a situation; 0: states are numbered. */
 size_t cli_space_width(const cli_space *space);
 /* Whether the world's people can come to a learner with this space; if not, a message that says what both are. */

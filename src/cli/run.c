@@ -215,19 +215,19 @@ static int write_files(const cli_output *output, const tacit_results *results, c
 
 static int tell(const wish *w, const cli_output *output, const tacit_results *results)
 {
-    char *text = cli_json_text(cli_summary_json(results));
-    if (text == NULL)
-        return cli_failed(TACIT_NO_MEMORY, NULL);
-    int status = write_files(output, results, text);
-    if (w->json) {
-        (void)puts(text);
+    tacit__json_writer summary = CLI_JSON_INIT;
+    cli_put_summary(&summary, results);
+    int status = summary.text.failed ? cli_failed(TACIT_NO_MEMORY, NULL)
+                                     : write_files(output, results, summary.text.data);
+    if (w->json && !summary.text.failed) {
+        (void)puts(summary.text.data);
     } else {
         cli_summary_print(results);
         if (status == CLI_DONE)
             (void)printf("written: %s/results.db, summary.json, curves.csv, report.html\n",
                          output->path);
     }
-    free(text);
+    tacit__text_destroy(&summary.text);
     return status;
 }
 

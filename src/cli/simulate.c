@@ -1,7 +1,6 @@
 /* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/people.c; here
  * is what they say. */
 #include <getopt.h>
-#include <jansson.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <tacit/client.h>
 #include <tacit/world.h>
 
+#include "base/json_text.h"
 #include "cli/cli.h"
 #include "cli/people.h"
 #include "cli/turnout.h"
@@ -59,7 +59,7 @@ static const struct option options[] = {{"token-file", required_argument, NULL, 
                                         {"help", no_argument, NULL, HELP},
                                         {NULL, 0, NULL, 0}};
 
-enum { MAX_SETTINGS = 16, MAX_CLIENTS = 256, MAX_PATH_TEXT = 512 };
+enum { MAX_SETTINGS = 16, MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
 
 typedef struct wish {
     const char *url, *token_file, *learner, *world;
@@ -125,77 +125,91 @@ static void complain(play *all, int status, const char *why)
     (void)pthread_mutex_unlock(&all->lock);
 }
 
-/* The answer as JSON, or NULL if its status is not the expected one. Takes `body`. */
-static json_t *ask(player *p, const char *path, const char *key, char *body, int expected)
+/* The member of an answer as text; false: there is none, or it is too long. `answer` may be NULL. */
+static bool get_text(const tacit__json_node *answer, const tacit__json_node *object,
+                     const char *key, char *out, size_t capacity)
+{
+    const tacit__json_node *value = object != NULL ? tacit__json_get(object, answer, key) : NULL;
+    return value != NULL && value->kind == TACIT__JSON_STRING &&
+           tacit__json_string(value, out, capacity);
+}
+
+/* The answer, which lives until the next one, or NULL if its status is not the expected one. */
+static const tacit__json_node *ask(player *p, const char *path, const char *key, const char *body,
+                                   int expected)
 {
     const char *text = NULL;
+    char why[300];
     size_t size = 0;
     double start = now_ms();
     int status = body != NULL ? cli_wire_ask(&p->wire, "POST", path, key, body, &text, &size) : 0;
     double took = now_ms() - start;
-    free(body);
     p->slowest_ms = fmax(p->slowest_ms, took);
     p->sum_ms += took;
     atomic_fetch_add(&p->play->requests, 1);
-    json_t *answer = status != 0 ? json_loadb(text, size, 0, NULL) : NULL;
+    const tacit__json_node *answer = status != 0 ? cli_wire_json(&p->wire, text, size) : NULL;
     if (status == expected && answer != NULL)
         return answer;
-    const char *why =
-        json_string_value(json_object_get(json_object_get(answer, "error"), "message"));
+    const tacit__json_node *error =
+        answer != NULL ? tacit__json_get(answer, answer, "error") : NULL;
     complain(p->play, status,
-             why != NULL                          ? why
-             : status == 0 && p->wire.why != NULL ? p->wire.why
+             get_text(answer, error, "message", why, sizeof why) ? why
+             : status == 0 && p->wire.why != NULL                ? p->wire.why
                                                   : "no answer of a decision service");
-    json_decref(answer);
     return NULL;
 }
 
-/* The object as text, to be freed. Takes `object`. */
-static char *write_json(json_t *object)
+/* The same with a body that is given up. */
+static const tacit__json_node *ask_with(player *p, const char *path, tacit__json_writer *body,
+                                        int expected)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(object);
-    return text;
+    tacit__json_end(body);
+    const tacit__json_node *answer =
+        ask(p, path, NULL, body->text.failed ? NULL : body->text.data, expected);
+    tacit__text_destroy(&body->text);
+    return answer;
 }
 
-static json_t *begin_body(const player *p)
+static void begin_body(tacit__json_writer *body, const player *p)
 {
     const wish *w = p->play->w;
-    json_t *body = json_object();
+    tacit__json_begin_object(body, NULL);
     if (w->learner != NULL)
-        (void)json_object_set_new(body, "learner", json_string(w->learner));
-    if (p->play->space.user_required)
-        (void)json_object_set_new(body, "user",
-                                  json_sprintf("simulated-%llu-%llu", (unsigned long long)w->seed,
-                                               (unsigned long long)p->user));
-    return body;
+        tacit__json_put_string(body, "learner", w->learner);
+    if (p->play->space.user_required) {
+        char user[64];
+        (void)snprintf(user, sizeof user, "simulated-%llu-%llu", (unsigned long long)w->seed,
+                       (unsigned long long)p->user);
+        tacit__json_put_string(body, "user", user);
+    }
 }
 
 /* Where the user stands, as "state" or "context" (with a prefix). */
-static void put_place(json_t *body, const play *all, const tacit_situation *here, bool next)
+static void put_place(tacit__json_writer *body, const play *all, const tacit_situation *here,
+                      bool next)
 {
     size_t width = cli_space_width(&all->space);
     if (width == 0) {
-        (void)json_object_set_new(body, next ? "next_state" : "state", json_integer(here->state));
+        tacit__json_put_count(body, next ? "next_state" : "state", here->state);
         return;
     }
-    json_t *context = json_array();
+    tacit__json_begin_list(body, next ? "next_context" : "context");
     for (size_t i = 0; i < width; i++)
-        (void)json_array_append_new(context, json_real(here->features[i]));
-    (void)json_object_set_new(body, next ? "next_context" : "context", context);
+        tacit__json_put_real(body, NULL, here->features[i]);
+    tacit__json_end(body);
 }
 
 /* Whether the service has taken what it was told. */
-static bool was_taken(player *p, json_t *answer)
+static bool was_taken(player *p, const tacit__json_node *answer)
 {
-    const char *status = json_string_value(json_object_get(answer, "status"));
-    bool taken = status != NULL;
-    if (taken && strcmp(status, "full") == 0)
+    char status[32];
+    if (!get_text(answer, answer, "status", status, sizeof status))
+        return false;
+    if (strcmp(status, "full") == 0)
         atomic_fetch_add(&p->play->full, 1);
-    if (taken && strcmp(status, "late") == 0)
+    if (strcmp(status, "late") == 0)
         atomic_fetch_add(&p->play->late, 1);
-    json_decref(answer);
-    return taken;
+    return true;
 }
 
 /* --- Joint: the service decides ----------------------------------------------------------------- */
@@ -205,30 +219,34 @@ static bool step_joint(player *p, const char *episode, size_t h, tacit_situation
 {
     const play *all = p->play;
     const bool several = all->space.horizon > 1;
-    char path[MAX_PATH_TEXT];
-    json_t *body = several ? json_object() : begin_body(p);
-    (void)snprintf(path, sizeof path, several ? "/v1/episodes/%s/decide" : "/v1/decide", episode);
-    put_place(body, all, here, false);
+    char path[MAX_PATH_TEXT], decision[MAX_TICKET];
+    tacit__json_writer body = {0};
     if (several)
-        (void)json_object_set_new(body, "step", json_integer((json_int_t)h));
-    json_t *decided = ask(p, path, NULL, write_json(body), 200);
-    const char *decision = json_string_value(json_object_get(decided, "decision"));
+        tacit__json_begin_object(&body, NULL);
+    else
+        begin_body(&body, p);
+    (void)snprintf(path, sizeof path, several ? "/v1/episodes/%s/decide" : "/v1/decide", episode);
+    put_place(&body, all, here, false);
+    if (several)
+        tacit__json_put_count(&body, "step", h);
+    const tacit__json_node *decided = ask_with(p, path, &body, 200);
     uint32_t action = 0;
     cli_outcome came;
-    bool good = decision != NULL &&
-                cli_space_action(&all->space, json_object_get(decided, "action"), &action) &&
-                cli_people_act(p->people, action, &came) == TACIT_OK;
+    bool good =
+        get_text(decided, decided, "decision", decision, sizeof decision) &&
+        cli_space_action(&all->space, tacit__json_get(decided, decided, "action"), &action) &&
+        cli_people_act(p->people, action, &came) == TACIT_OK;
     *go_on = good && came.known;
     if (*go_on) { /* of what is not known nothing is told: such an episode costs nothing */
-        body = json_object();
-        (void)json_object_set_new(body, "decision", json_string(decision));
-        (void)json_object_set_new(body, "reward", json_real(came.reward));
+        body = (tacit__json_writer){0};
+        tacit__json_begin_object(&body, NULL);
+        tacit__json_put_string(&body, "decision", decision);
+        tacit__json_put_real(&body, "reward", came.reward);
         if (several)
-            put_place(body, all, &came.next, true);
-        good = was_taken(p, ask(p, "/v1/observe", NULL, write_json(body), 200));
+            put_place(&body, all, &came.next, true);
+        good = was_taken(p, ask_with(p, "/v1/observe", &body, 200));
         *here = came.next;
     }
-    json_decref(decided);
     return good;
 }
 
@@ -238,12 +256,10 @@ static bool play_joint(player *p, tacit_situation *here)
     char episode[256] = "";
     bool good = true, go_on = true;
     if (horizon > 1) {
-        json_t *opened = ask(p, "/v1/episodes", NULL, write_json(begin_body(p)), 201);
-        const char *id = json_string_value(json_object_get(opened, "episode"));
-        good = id != NULL && strlen(id) < sizeof episode;
-        if (good)
-            memcpy(episode, id, strlen(id) + 1);
-        json_decref(opened);
+        tacit__json_writer body = {0};
+        begin_body(&body, p);
+        const tacit__json_node *opened = ask_with(p, "/v1/episodes", &body, 201);
+        good = get_text(opened, opened, "episode", episode, sizeof episode);
     }
     for (size_t h = 0; h < horizon && good && go_on; h++)
         good = step_joint(p, episode, h, here, &go_on);
@@ -285,6 +301,7 @@ static bool play_local(player *p, tacit_situation *here)
         const tacit_trajectory episode = cli_people_trajectory(p->people);
         go_on = tacit_client_report(client, &episode, &body, key, &err) == TACIT_OK;
         good = go_on && was_taken(p, ask(p, "/v1/reports", key, body, 202));
+        free(body);
     }
     if (!good && !go_on)
         complain(p->play, status, err.message[0] != '\0' ? err.message : "no billboard");
@@ -342,8 +359,8 @@ static int look(play *all)
                                w->url);
     put_billboard_path(w, path);
     int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
-    json_t *board = status == 200 ? json_loadb(text, size, 0, NULL) : NULL;
-    const char *model = json_string_value(json_object_get(board, "model"));
+    const tacit__json_node *board = status == 200 ? cli_wire_json(&wire, text, size) : NULL;
+    char model[16];
     int result = CLI_DONE;
     if (status == 0) {
         (void)cli_wrong("%s does not answer: %s; is tacit serve running there?", w->url,
@@ -354,7 +371,8 @@ static int look(play *all)
             cli_wrong("%s has no learner '%s'; its service file has the names", w->url, w->learner);
     } else if (status == 404) {
         result = cli_wrong("%s has more than one learner: say which, --learner NAME", w->url);
-    } else if (model == NULL || !cli_space_read(json_object_get(board, "space"), &all->space)) {
+    } else if (!get_text(board, board, "model", model, sizeof model) ||
+               !cli_space_read(board, &all->space)) {
         result = cli_wrong("%s answers, but not as a decision service does (status %d); expected "
                            "the URL that tacit serve prints",
                            w->url, status);
@@ -365,7 +383,6 @@ static int look(play *all)
         result = cli_space_fits(&all->space, f);
         all->local = strcmp(model, "local") == 0;
     }
-    json_decref(board);
     cli_wire_close(&wire);
     return result;
 }

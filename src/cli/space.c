@@ -87,60 +87,60 @@ const char *cli_names_text(const tacit_service_learner *l, char out[CLI_SPACE_TE
 
 /* --- JSON ------------------------------------------------------------------------------------------ */
 
-static void set_count(json_t *out, const char *key, size_t n)
+static void put_bandit(tacit__json_writer *to, const tacit_bandit *b)
 {
-    (void)json_object_set_new(out, key, json_integer((json_int_t)n));
-}
-
-static void set_bandit(json_t *out, const tacit_bandit *b)
-{
-    set_count(out, "features", b->dimension);
-    (void)json_object_set_new(out, "shared", json_boolean(!b->disjoint));
-    (void)json_object_set_new(out, "bound", json_real(b->bound));
+    tacit__json_put_count(to, "features", b->dimension);
+    tacit__json_put_flag(to, "shared", !b->disjoint);
+    tacit__json_put_real(to, "bound", b->bound);
     if (b->context_dimension > 0)
-        set_count(out, "context", b->context_dimension);
+        tacit__json_put_count(to, "context", b->context_dimension);
     if (b->complementary)
-        (void)json_object_set_new(out, "complementary", json_true());
+        tacit__json_put_flag(to, "complementary", true);
     if (b->parameter_norm > 0)
-        (void)json_object_set_new(out, "parameter_norm", json_real(b->parameter_norm));
+        tacit__json_put_real(to, "parameter_norm", b->parameter_norm);
     if (b->weights != NULL)
-        (void)json_object_set_new(out, "weights", json_true());
+        tacit__json_put_flag(to, "weights", true);
     if (b->kernel != NULL)
-        (void)json_object_set_new(out, "kernel", json_string(b->kernel));
+        tacit__json_put_string(to, "kernel", b->kernel);
 }
 
-static void set_names(json_t *out, const tacit_service_learner *l)
+static void put_linear(tacit__json_writer *to, const tacit_linear *l)
 {
-    json_t *names = l->action_names != NULL ? json_array() : NULL;
-    for (size_t i = 0; names != NULL && i < l->request->n_actions; i++)
-        (void)json_array_append_new(names, json_string(l->action_names[i]));
-    if (names != NULL)
-        (void)json_object_set_new(out, "action_names", names);
-    if (l->context != NULL)
-        (void)json_object_set_new(out, "columns", json_string(l->context));
-    if (l->user_required)
-        (void)json_object_set_new(out, "user", json_string("required"));
+    tacit__json_put_count(to, "features", l->dimension);
+    tacit__json_put_flag(to, "shared", true);
+    tacit__json_put_real(to, "bound", l->bound);
+    if (l->simplex)
+        tacit__json_put_flag(to, "simplex", true);
 }
 
-json_t *cli_space_json(const tacit_service_learner *l)
+static void put_names(tacit__json_writer *to, const tacit_service_learner *l)
+{
+    if (l->action_names != NULL) {
+        tacit__json_begin_list(to, "action_names");
+        for (size_t i = 0; i < l->request->n_actions; i++)
+            tacit__json_put_string(to, NULL, l->action_names[i]);
+        tacit__json_end(to);
+    }
+    if (l->context != NULL)
+        tacit__json_put_string(to, "columns", l->context);
+    if (l->user_required)
+        tacit__json_put_string(to, "user", "required");
+}
+
+void cli_put_space(tacit__json_writer *to, const tacit_service_learner *l)
 {
     const tacit_agent_request *q = l->request;
-    json_t *out = json_object();
-    set_count(out, "states", q->n_states);
-    set_count(out, "actions", q->n_actions);
-    set_count(out, "horizon", q->horizon);
-    (void)json_object_set_new(out, "stationary", json_boolean(q->stationary));
+    tacit__json_begin_object(to, "space");
+    tacit__json_put_count(to, "states", q->n_states);
+    tacit__json_put_count(to, "actions", q->n_actions);
+    tacit__json_put_count(to, "horizon", q->horizon);
+    tacit__json_put_flag(to, "stationary", q->stationary);
     if (q->bandit != NULL)
-        set_bandit(out, q->bandit);
-    if (q->linear != NULL) {
-        set_count(out, "features", q->linear->dimension);
-        (void)json_object_set_new(out, "shared", json_true());
-        (void)json_object_set_new(out, "bound", json_real(q->linear->bound));
-        if (q->linear->simplex)
-            (void)json_object_set_new(out, "simplex", json_true());
-    }
+        put_bandit(to, q->bandit);
+    if (q->linear != NULL)
+        put_linear(to, q->linear);
     if (q->mixture != NULL)
-        set_count(out, "parts", q->mixture->dimension);
-    set_names(out, l);
-    return out;
+        tacit__json_put_count(to, "parts", q->mixture->dimension);
+    put_names(to, l);
+    tacit__json_end(to);
 }

@@ -2,10 +2,10 @@
 #ifndef TACIT_CLI_SPACE_H
 #define TACIT_CLI_SPACE_H
 
-#include <jansson.h>
-
 #include <tacit/agent.h>
 #include <tacit/service.h>
+
+#include "base/json_text.h"
 
 enum { CLI_SPACE_TEXT = 640 };
 
@@ -15,7 +15,7 @@ const char *cli_space_text(const tacit_agent_request *request, char out[CLI_SPAC
 /* What its numbers are called, and who must say who they are; NULL: nothing is declared of that. */
 const char *cli_names_text(const tacit_service_learner *learner, char out[CLI_SPACE_TEXT]);
 
-/* With the names that service files and billboards have. */
-json_t *cli_space_json(const tacit_service_learner *learner);
+/* "space": {...}, with the names that service files and billboards have. */
+void cli_put_space(tacit__json_writer *to, const tacit_service_learner *learner);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
 #include "cli/words.h"
 
 static const char stamp[] = "simulated, not private";
@@ -30,78 +29,85 @@ static bool plays(const view *v, size_t agent)
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static json_t *regret_json(const view *v, size_t agent, const tacit_summary *s)
+static void put_regret(tacit__json_writer *to, const view *v, size_t agent, const tacit_summary *s)
 {
-    json_t *per_run = json_array();
-    for (uint64_t run = 0; per_run != NULL && run < v->facts->runs; run++) {
-        const tacit_job *job = tacit_results_job(v->results, v->world, agent, run);
-        if (json_array_append_new(per_run, json_real(job->regret)) != 0) {
-            json_decref(per_run);
-            return NULL;
-        }
-    }
-    return json_pack("{s:f, s:o, s:o}", "mean", s->regret_mean, "stderr",
-                     cli_json_number(s->regret_error), "per_run", per_run);
+    tacit__json_begin_object(to, "regret");
+    tacit__json_put_real(to, "mean", s->regret_mean);
+    tacit__json_put_real(to, "stderr", s->regret_error);
+    tacit__json_begin_list(to, "per_run");
+    for (uint64_t run = 0; run < v->facts->runs; run++)
+        tacit__json_put_real(to, NULL, tacit_results_job(v->results, v->world, agent, run)->regret);
+    tacit__json_end(to);
+    tacit__json_end(to);
 }
 
-static json_t *agent_json(const view *v, size_t agent)
+static void put_agent(tacit__json_writer *to, const view *v, size_t agent)
 {
     const tacit_entry *entry = &v->facts->agents[agent];
     tacit_summary s = tacit_results_summary(v->results, v->world, agent);
-    return json_pack("{s:s, s:s, s:o, s:o, s:f, s:f, s:f, s:s}", "label", entry->label, "kind",
-                     entry->kind, "guarantee", cli_guarantee_json(entry), "regret",
-                     regret_json(v, agent, &s), "late_regret", s.late_mean, "switches", s.switches,
-                     "seconds", s.seconds, "remark", s.remark);
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "label", entry->label);
+    tacit__json_put_string(to, "kind", entry->kind);
+    cli_put_guarantee(to, entry);
+    put_regret(to, v, agent, &s);
+    tacit__json_put_real(to, "late_regret", s.late_mean);
+    tacit__json_put_real(to, "switches", s.switches);
+    tacit__json_put_real(to, "seconds", s.seconds);
+    tacit__json_put_string(to, "remark", s.remark);
+    tacit__json_end(to);
 }
 
-static json_t *agents_json(const view *v)
+static void put_agents(tacit__json_writer *to, const view *v)
 {
-    json_t *agents = json_array();
-    for (size_t i = 0; agents != NULL && i < v->facts->n_agents; i++)
-        if (plays(v, i) && json_array_append_new(agents, agent_json(v, i)) != 0) {
-            json_decref(agents);
-            return NULL;
-        }
-    return agents;
+    tacit__json_begin_list(to, "agents");
+    for (size_t i = 0; i < v->facts->n_agents; i++)
+        if (plays(v, i))
+            put_agent(to, v, i);
+    tacit__json_end(to);
 }
 
-static json_t *world_json(const view *v)
+static void put_world(tacit__json_writer *to, const view *v)
 {
-    return cli_world_json(&v->facts->worlds[v->world], tacit_results_world(v->results, v->world),
-                          tacit_results_optimal_value(v->results, v->world));
+    cli_put_world(to, &v->facts->worlds[v->world], tacit_results_world(v->results, v->world),
+                  tacit_results_optimal_value(v->results, v->world));
 }
 
 /* Several worlds, each with its agents. */
-static json_t *worlds_json(const tacit_results *results)
+static void put_worlds(tacit__json_writer *to, const tacit_results *results)
 {
-    json_t *worlds = json_array();
-    for (size_t w = 0; worlds != NULL && w < tacit_results_describe(results)->n_worlds; w++) {
+    tacit__json_begin_list(to, "worlds");
+    for (size_t w = 0; w < tacit_results_describe(results)->n_worlds; w++) {
         const view v = look(results, w);
-        json_t *world = world_json(&v);
-        if (json_object_set_new(world, "agents", agents_json(&v)) != 0 ||
-            json_array_append(worlds, world) != 0) {
-            json_decref(worlds);
-            worlds = NULL;
-        }
-        json_decref(world);
+        tacit__json_begin_object(to, NULL);
+        put_world(to, &v);
+        put_agents(to, &v);
+        tacit__json_end(to);
     }
-    return worlds;
+    tacit__json_end(to);
 }
 
-json_t *cli_summary_json(const tacit_results *results)
+void cli_put_summary(tacit__json_writer *to, const tacit_results *results)
 {
     const tacit_experiment_facts *facts = tacit_results_describe(results);
+    const bool several = facts->n_worlds > 1;
     const view v = look(results, 0);
-    const char *version = tacit_results_version(results);
-    if (facts->n_worlds > 1)
-        return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:o}", "title", facts->title, "episodes",
-                         (json_int_t)facts->episodes, "runs", (json_int_t)facts->runs, "seed",
-                         (json_int_t)facts->seed, "noise", stamp, "version", version, "worlds",
-                         worlds_json(results));
-    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:s, s:o}", "title", facts->title, "world",
-                     world_json(&v), "episodes", (json_int_t)facts->episodes, "runs",
-                     (json_int_t)facts->runs, "seed", (json_int_t)facts->seed, "noise", stamp,
-                     "version", version, "agents", agents_json(&v));
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "title", facts->title);
+    if (!several) {
+        tacit__json_begin_object(to, "world");
+        put_world(to, &v);
+        tacit__json_end(to);
+    }
+    tacit__json_put_count(to, "episodes", facts->episodes);
+    tacit__json_put_count(to, "runs", facts->runs);
+    tacit__json_put_count(to, "seed", facts->seed);
+    tacit__json_put_string(to, "noise", stamp);
+    tacit__json_put_string(to, "version", tacit_results_version(results));
+    if (several)
+        put_worlds(to, results);
+    else
+        put_agents(to, &v);
+    tacit__json_end(to);
 }
 
 bool cli_summary_write(const void *context, FILE *to)

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
 #include <tacit/lab.h>
+
+#include "base/json_text.h"
 
 /* All of them need every job finished. */
 void cli_summary_print(const tacit_results *results);
 
-/* summary.json; NULL: no memory. */
-json_t *cli_summary_json(const tacit_results *results);
+/* summary.json */
+void cli_put_summary(tacit__json_writer *to, const tacit_results *results);
 
 /* summary.json and curves.csv for cli_output_write; the context is the text, and the results. */
 bool cli_summary_write(const void *context, FILE *to);

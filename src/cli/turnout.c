@@ -1,7 +1,10 @@
+/* See cli/turnout.h. */
 #include "cli/turnout.h"
 
 #include <math.h>
 #include <stdio.h>
+
+#include "cli/json.h"
 
 /* Of a user, in original units; NaN: not known. */
 typedef struct summary {
@@ -19,30 +22,31 @@ static summary sum_up(const cli_turnout *t, const tacit_world *world)
                      .regret = (f->reward_high - f->reward_low) * regret};
 }
 
-static json_t *number_or_null(double x)
+static int print_json(const cli_turnout *t, const summary *u)
 {
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-static void print_json(const cli_turnout *t, const summary *u)
-{
-    json_t *out = json_pack(
-        "{s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:f,s:f}", "users", (json_int_t)t->done,
-        "failures", (json_int_t)t->failures, "full", (json_int_t)t->full, "late",
-        (json_int_t)t->late, "known", (json_int_t)t->score.known, "requests",
-        (json_int_t)t->requests, "seconds", t->seconds, "mean_return", number_or_null(u->earned),
-        "best_return", number_or_null(u->best), "mean_regret", number_or_null(u->regret), "mean_ms",
-        t->requests > 0 ? t->sum_ms / (double)t->requests : 0.0, "slowest_ms", t->slowest_ms);
-    (void)json_dumpf(out, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    (void)putchar('\n');
-    json_decref(out);
+    tacit__json_writer out = {.digits = 9};
+    tacit__json_begin_object(&out, NULL);
+    tacit__json_put_count(&out, "users", t->done);
+    tacit__json_put_count(&out, "failures", t->failures);
+    tacit__json_put_count(&out, "full", t->full);
+    tacit__json_put_count(&out, "late", t->late);
+    tacit__json_put_count(&out, "known", t->score.known);
+    tacit__json_put_count(&out, "requests", t->requests);
+    tacit__json_put_real(&out, "seconds", t->seconds);
+    tacit__json_put_real(&out, "mean_return", u->earned);
+    tacit__json_put_real(&out, "best_return", u->best);
+    tacit__json_put_real(&out, "mean_regret", u->regret);
+    tacit__json_put_real(&out, "mean_ms", t->requests > 0 ? t->sum_ms / (double)t->requests : 0.0);
+    tacit__json_put_real(&out, "slowest_ms", t->slowest_ms);
+    tacit__json_end(&out);
+    return cli_print_json(&out);
 }
 
 void cli_turnout_print(const cli_turnout *t, const tacit_world *world, bool json)
 {
     const summary u = sum_up(t, world);
     if (json) {
-        print_json(t, &u);
+        (void)print_json(t, &u);
         return;
     }
     (void)printf("%llu users in %.2f s, %.0f requests/s, slowest answer %.1f ms",

@@ -1,3 +1,4 @@
+/* See cli/verdict.h. */
 #include "cli/verdict.h"
 
 #include <math.h>
@@ -7,7 +8,6 @@
 #include <tacit/explain.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
 #include "cli/words.h"
 
 /* --- Text ---------------------------------------------------------------------------------------- */
@@ -133,55 +133,98 @@ void cli_self_test_print(const tacit_self_test *test)
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static json_t *proof_json(const tacit_audit_proof *p)
+static void put_proof(tacit__json_writer *to, const char *key, const tacit_audit_proof *p)
 {
-    if (p->n == 0)
-        return json_null();
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o}", "score", p->score, "side",
-                     p->below ? "below" : "above", "threshold", cli_json_number(p->threshold),
-                     "hits", (json_int_t)p->hits, "alarms", (json_int_t)p->alarms, "runs",
-                     (json_int_t)p->n, "epsilon", cli_json_number(p->epsilon), "mu",
-                     cli_json_number(p->mu));
-}
-
-static json_t *replay_json(const tacit_audit *a)
-{
-    return json_pack("{s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:s}",
-                     "neighbours", (json_int_t)a->neighbours, "refused", (json_int_t)a->refused,
-                     "position", (json_int_t)a->position, "same_calls", a->same_calls, "same_view",
-                     a->same_view, "same_taken", a->same_taken, "declared_only", a->declared_only,
-                     "loss", loss_name(a), "moved", cli_json_number(a->moved), "declared",
-                     cli_json_number(a->declared), "share", cli_json_number(a->share),
-                     "share_elsewhere", cli_json_number(a->share_elsewhere), "epsilon",
-                     cli_json_number(a->replay_epsilon), "fault", a->fault);
-}
-
-json_t *cli_audit_json(const char *world, const tacit_entry *entry, const tacit_audit *a)
-{
-    json_t *noise = json_pack("{s:o, s:o, s:s}", "draws", cli_json_number(a->draws), "size",
-                              cli_json_number(a->noise_size), "fault", a->noise_fault);
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "label", entry->label, "kind", entry->kind, "world", world, "guarantee",
-                     cli_guarantee_json(entry), "verdict", tacit_audit_verdict_name(a->verdict),
-                     "words", a->words, "epsilon", cli_json_number(a->epsilon), "trials",
-                     (json_int_t)a->trials, "confidence", cli_json_number(a->confidence), "replay",
-                     replay_json(a), "noise", noise, "pure", proof_json(&a->pure), "gaussian",
-                     proof_json(&a->gaussian), "ceiling", cli_json_number(a->ceiling), "detectable",
-                     cli_json_number(a->detectable));
-}
-
-json_t *cli_self_test_json(const tacit_self_test *test)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < test->n; i++) {
-        const tacit_control *c = &test->controls[i];
-        (void)json_array_append_new(
-            list,
-            json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:b, s:s, s:s}", "name", c->name, "what",
-                      c->what, "broken", c->broken, "audits", (json_int_t)c->audits, "convicted",
-                      (json_int_t)c->convicted, "allowed", (json_int_t)c->allowed, "right",
-                      c->right, "caught_by", c->caught_by, "words", c->words));
+    if (p->n == 0) {
+        tacit__json_put_null(to, key);
+        return;
     }
-    return json_pack("{s:b, s:o, s:o}", "right", test->right, "confidence",
-                     cli_json_number(test->confidence), "controls", list);
+    tacit__json_begin_object(to, key);
+    tacit__json_put_string(to, "score", p->score);
+    tacit__json_put_string(to, "side", p->below ? "below" : "above");
+    tacit__json_put_real(to, "threshold", p->threshold);
+    tacit__json_put_count(to, "hits", p->hits);
+    tacit__json_put_count(to, "alarms", p->alarms);
+    tacit__json_put_count(to, "runs", p->n);
+    tacit__json_put_real(to, "epsilon", p->epsilon);
+    tacit__json_put_real(to, "mu", p->mu);
+    tacit__json_end(to);
+}
+
+static void put_replay(tacit__json_writer *to, const tacit_audit *a)
+{
+    tacit__json_begin_object(to, "replay");
+    tacit__json_put_count(to, "neighbours", a->neighbours);
+    tacit__json_put_count(to, "refused", a->refused);
+    tacit__json_put_count(to, "position", a->position);
+    tacit__json_put_flag(to, "same_calls", a->same_calls);
+    tacit__json_put_flag(to, "same_view", a->same_view);
+    tacit__json_put_flag(to, "same_taken", a->same_taken);
+    tacit__json_put_flag(to, "declared_only", a->declared_only);
+    tacit__json_put_string(to, "loss", loss_name(a));
+    tacit__json_put_real(to, "moved", a->moved);
+    tacit__json_put_real(to, "declared", a->declared);
+    tacit__json_put_real(to, "share", a->share);
+    tacit__json_put_real(to, "share_elsewhere", a->share_elsewhere);
+    tacit__json_put_real(to, "epsilon", a->replay_epsilon);
+    tacit__json_put_string(to, "fault", a->fault);
+    tacit__json_end(to);
+}
+
+static void put_noise(tacit__json_writer *to, const tacit_audit *a)
+{
+    tacit__json_begin_object(to, "noise");
+    tacit__json_put_real(to, "draws", a->draws);
+    tacit__json_put_real(to, "size", a->noise_size);
+    tacit__json_put_string(to, "fault", a->noise_fault);
+    tacit__json_end(to);
+}
+
+void cli_put_audit(tacit__json_writer *to, const char *world, const tacit_entry *entry,
+                   const tacit_audit *a)
+{
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "label", entry->label);
+    tacit__json_put_string(to, "kind", entry->kind);
+    tacit__json_put_string(to, "world", world);
+    cli_put_guarantee(to, entry);
+    tacit__json_put_string(to, "verdict", tacit_audit_verdict_name(a->verdict));
+    tacit__json_put_string(to, "words", a->words);
+    tacit__json_put_real(to, "epsilon", a->epsilon);
+    tacit__json_put_count(to, "trials", a->trials);
+    tacit__json_put_real(to, "confidence", a->confidence);
+    put_replay(to, a);
+    put_noise(to, a);
+    put_proof(to, "pure", &a->pure);
+    put_proof(to, "gaussian", &a->gaussian);
+    tacit__json_put_real(to, "ceiling", a->ceiling);
+    tacit__json_put_real(to, "detectable", a->detectable);
+    tacit__json_end(to);
+}
+
+static void put_control(tacit__json_writer *to, const tacit_control *c)
+{
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_string(to, "name", c->name);
+    tacit__json_put_string(to, "what", c->what);
+    tacit__json_put_flag(to, "broken", c->broken);
+    tacit__json_put_count(to, "audits", c->audits);
+    tacit__json_put_count(to, "convicted", c->convicted);
+    tacit__json_put_count(to, "allowed", c->allowed);
+    tacit__json_put_flag(to, "right", c->right);
+    tacit__json_put_string(to, "caught_by", c->caught_by);
+    tacit__json_put_string(to, "words", c->words);
+    tacit__json_end(to);
+}
+
+void cli_put_self_test(tacit__json_writer *to, const tacit_self_test *test)
+{
+    tacit__json_begin_object(to, NULL);
+    tacit__json_put_flag(to, "right", test->right);
+    tacit__json_put_real(to, "confidence", test->confidence);
+    tacit__json_begin_list(to, "controls");
+    for (size_t i = 0; i < test->n; i++)
+        put_control(to, &test->controls[i]);
+    tacit__json_end(to);
+    tacit__json_end(to);
 }

@@ -2,15 +2,16 @@
 #ifndef TACIT_CLI_VERDICT_H
 #define TACIT_CLI_VERDICT_H
 
-#include <jansson.h>
-
 #include <tacit/audit.h>
 #include <tacit/lab.h>
 
+#include "base/json_text.h"
+
 void cli_audit_print(const tacit_entry *entry, const tacit_audit *audit);
-json_t *cli_audit_json(const char *world, const tacit_entry *entry, const tacit_audit *audit);
+void cli_put_audit(tacit__json_writer *to, const char *world, const tacit_entry *entry,
+                   const tacit_audit *audit);
 
 void cli_self_test_print(const tacit_self_test *test);
-json_t *cli_self_test_json(const tacit_self_test *test);
+void cli_put_self_test(tacit__json_writer *to, const tacit_self_test *test);
 
 #endif

@@ -1,3 +1,4 @@
+/* See cli/wire.h. */
 #include "cli/wire.h"
 
 #include <errno.h>
@@ -73,8 +74,8 @@ void cli_wire_close(cli_wire *w)
     if (w->fd >= 0)
         (void)close(w->fd);
     free(w->buffer);
-    w->fd = -1;
-    w->buffer = NULL;
+    free(w->nodes);
+    *w = (cli_wire){.fd = -1};
 }
 
 static bool connect_to(cli_wire *w)
@@ -206,4 +207,16 @@ int cli_wire_ask(cli_wire *w, const char *method, const char *path, const char *
     }
     free(request);
     return status;
+}
+
+const tacit__json_node *cli_wire_json(cli_wire *w, const char *body, size_t size)
+{
+    const size_t most = size / 2 + 2; /* a value takes two bytes at least, but for the first */
+    const char *why;
+    if (most > w->n_nodes) {
+        free(w->nodes);
+        w->nodes = calloc(most, sizeof *w->nodes);
+        w->n_nodes = w->nodes != NULL ? most : 0;
+    }
+    return tacit__json_parse(body, size, w->nodes, w->n_nodes, &why) > 0 ? w->nodes : NULL;
 }

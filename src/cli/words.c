@@ -1,3 +1,4 @@
+/* See cli/words.h. */
 #include "cli/words.h"
 
 #include <math.h>
@@ -9,7 +10,6 @@
 #include <tacit/explain.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
 
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 {
@@ -31,54 +31,60 @@ char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
     return buffer;
 }
 
-json_t *cli_guarantee_json(const tacit_entry *entry)
+void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry)
 {
     const tacit_guarantee *g = &entry->guarantee;
-    if (g->model == TACIT_MODEL_NONE)
-        return json_pack("{s:s, s:n, s:n, s:n}", "model", "none", "epsilon", "delta",
-                         "calibration");
-    return json_pack("{s:s, s:f, s:f, s:s}", "model", tacit_model_name(g->model), "epsilon",
-                     g->epsilon, "delta", g->delta, "calibration",
-                     tacit_calibration_name(entry->calibration));
+    const bool none = g->model == TACIT_MODEL_NONE;
+    tacit__json_begin_object(to, "guarantee");
+    tacit__json_put_string(to, "model", none ? "none" : tacit_model_name(g->model));
+    tacit__json_put_real(to, "epsilon", none ? (double)NAN : g->epsilon);
+    tacit__json_put_real(to, "delta", none ? (double)NAN : g->delta);
+    tacit__json_put_string(to, "calibration",
+                           none ? NULL : tacit_calibration_name(entry->calibration));
+    tacit__json_end(to);
 }
 
 /* A setting as what its parameter says it is. */
-static json_t *setting_json(const tacit_world_kind *kind, const tacit_setting *setting)
+static void put_setting(tacit__json_writer *to, const tacit_world_kind *kind,
+                        const tacit_setting *setting)
 {
-    for (size_t i = 0; kind != NULL && i < kind->n_parameters; i++) {
-        if (strcmp(kind->parameters[i].name, setting->key) != 0)
-            continue;
-        switch (kind->parameters[i].type) {
-        case TACIT_PARAMETER_INTEGER:
-            return json_integer(strtoll(setting->value, NULL, 10));
-        case TACIT_PARAMETER_REAL:
-            return cli_json_number(strtod(setting->value, NULL));
-        case TACIT_PARAMETER_FLAG:
-            return json_boolean(strcasecmp(setting->value, "yes") == 0 ||
-                                strcasecmp(setting->value, "true") == 0);
-        case TACIT_PARAMETER_TEXT:
-        case TACIT_PARAMETER_FILE:
-            break;
-        }
+    tacit_parameter_type type = TACIT_PARAMETER_TEXT;
+    for (size_t i = 0; kind != NULL && i < kind->n_parameters; i++)
+        if (strcmp(kind->parameters[i].name, setting->key) == 0)
+            type = kind->parameters[i].type;
+    switch (type) {
+    case TACIT_PARAMETER_INTEGER:
+        tacit__json_put_integer(to, setting->key, strtoll(setting->value, NULL, 10));
+        return;
+    case TACIT_PARAMETER_REAL:
+        tacit__json_put_real(to, setting->key, strtod(setting->value, NULL));
+        return;
+    case TACIT_PARAMETER_FLAG:
+        tacit__json_put_flag(to, setting->key,
+                             strcasecmp(setting->value, "yes") == 0 ||
+                                 strcasecmp(setting->value, "true") == 0);
+        return;
+    case TACIT_PARAMETER_TEXT:
+    case TACIT_PARAMETER_FILE:
+        break;
     }
-    return json_string(setting->value);
+    tacit__json_put_string(to, setting->key, setting->value);
 }
 
-json_t *cli_world_json(const tacit_world_entry *entry, const tacit_world_facts *space,
-                       double optimal_value)
+void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
+                   const tacit_world_facts *space, double optimal_value)
 {
-    json_t *settings = json_object();
-    for (size_t i = 0; settings != NULL && i < entry->n_settings; i++)
-        if (json_object_set_new(settings, entry->settings[i].key,
-                                setting_json(space->kind, &entry->settings[i])) != 0) {
-            json_decref(settings);
-            return NULL;
-        }
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:b, s:o}", "label", entry->label, "kind",
-                     entry->kind, "settings", settings, "states", (json_int_t)space->n_states,
-                     "actions", (json_int_t)space->n_actions, "horizon", (json_int_t)space->horizon,
-                     "stationary", space->stationary, "optimal_value",
-                     cli_json_number(optimal_value));
+    tacit__json_put_string(to, "label", entry->label);
+    tacit__json_put_string(to, "kind", entry->kind);
+    tacit__json_begin_object(to, "settings");
+    for (size_t i = 0; i < entry->n_settings; i++)
+        put_setting(to, space->kind, &entry->settings[i]);
+    tacit__json_end(to);
+    tacit__json_put_count(to, "states", space->n_states);
+    tacit__json_put_count(to, "actions", space->n_actions);
+    tacit__json_put_count(to, "horizon", space->horizon);
+    tacit__json_put_flag(to, "stationary", space->stationary);
+    tacit__json_put_real(to, "optimal_value", optimal_value);
 }
 
 size_t cli_columns(const char *text)

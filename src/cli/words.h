@@ -4,19 +4,20 @@
 
 #include <stddef.h>
 
-#include <jansson.h>
-
 #include <tacit/lab.h>
+
+#include "base/json_text.h"
 
 /* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
 
-/* {"model", "epsilon", "delta", "calibration"}: the last three are null where nothing is promised. */
-json_t *cli_guarantee_json(const tacit_entry *entry);
+/* "guarantee": {"model", "epsilon", "delta", "calibration"}; the last three are null where nothing is promised. */
+void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry);
 
-/* {"label", "kind", "settings", "states", "actions", "horizon", "stationary", "optimal_value"}. */
-json_t *cli_world_json(const tacit_world_entry *entry, const tacit_world_facts *space,
-                       double optimal_value);
+/* The members of a world, for an object that is open: "label", "kind", "settings", "states", "actions", "horizon",
+ * "stationary", "optimal_value". */
+void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
+                   const tacit_world_facts *space, double optimal_value);
 
 /* How many columns a text takes: characters, not bytes. */
 size_t cli_columns(const char *text);

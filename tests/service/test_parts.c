@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "base/memory.h"
 #include "curate/monitor.h"
 #include "noise/seal.h"
@@ -543,26 +541,26 @@ static void the_reference_page_is_current(void **state)
     tacit__text_destroy(&out);
 }
 
-/* Every route is in the document, under a name of its own; node and a validator look closer, where they are (tests/openapi). */
-static void the_openapi_document_is_json_with_every_route(void **state)
+/* Every route is in the document, under a name of its own; cli.serve reads it as JSON, and node and a validator look closer, where they are
+ * (tests/openapi). */
+static void the_openapi_document_has_every_route(void **state)
 {
     (void)state;
     tacit__text out = {0};
-    json_error_t wrong;
     tacit__routes_openapi(&out);
     assert_false(out.failed);
-    json_t *document = json_loads(out.data, JSON_REJECT_DUPLICATES, &wrong);
-    if (document == NULL)
-        fail_msg("at byte %d: %s", wrong.position, wrong.text);
     for (size_t i = 0; i < tacit__n_routes; i++) {
         const tacit__route *r = &tacit__routes[i];
-        const json_t *path = json_object_get(json_object_get(document, "paths"), r->path);
-        const char *method = strcmp(r->method, "GET") == 0 ? "get" : "post";
-        assert_non_null(json_object_get(path, method));
+        char path[128], method[16];
+        (void)snprintf(path, sizeof path, "\"%s\":{", r->path);
+        (void)snprintf(method, sizeof method, "\"%s\":{",
+                       strcmp(r->method, "GET") == 0 ? "get" : "post");
+        const char *at = strstr(out.data, path);
+        assert_non_null(at);
+        assert_non_null(strstr(at, method));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(r->name, tacit__routes[j].name);
     }
-    json_decref(document);
     tacit__text_destroy(&out);
 }
 
@@ -579,7 +577,7 @@ int main(void)
         cmocka_unit_test(keys_are_read_from_where_they_belong_and_made_once),
         cmocka_unit_test(routes_are_found_by_method_and_path),
         cmocka_unit_test(the_reference_page_is_current),
-        cmocka_unit_test(the_openapi_document_is_json_with_every_route),
+        cmocka_unit_test(the_openapi_document_has_every_route),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
