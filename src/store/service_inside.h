@@ -22,6 +22,7 @@ struct tacit__vault {
     int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
     bool made; /* with the lock: the store was made before */
     bool keyed, copy, answers_counted;
+    bool owned;       /* this process has written its owner into the store */
     bool unmarked;    /* the mark is still to be written */
     uint64_t answers; /* rows of that table, if they were counted */
     int log_pages,
@@ -36,6 +37,7 @@ struct tacit__vault {
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
+    bool mark_foreign;                     /* there is one, under a key that this store has not */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
@@ -185,8 +187,10 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark);
 /* May this store be learned from, by what it and the mark say? */
 TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err);
-/* This process is the owner from now on. */
+/* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
+/* The sentence about a second server. */
+TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
 /* FENCED if it is not any more. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */
