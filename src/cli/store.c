@@ -233,6 +233,7 @@ static int run(int n, char **arguments, wish *w)
 int cli_store(int argc, char **argv)
 {
     wish w = {0};
+    cli_keep_memory_private();
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
