@@ -43,8 +43,9 @@ struct tacit__vault {
     size_t n_touched;
 
     char mark_path[TACIT__DB_PATH + 8];
-    int mark;      /* descriptor, or -1 */
-    bool mark_due; /* it is behind the store, since it could not be written */
+    bool mark_named; /* by the service file; else it goes by the store's name */
+    int mark;        /* descriptor, or -1 */
+    bool mark_due;   /* it is behind the store, since it could not be written */
     struct timespec mark_synced;
 };
 
@@ -165,7 +166,9 @@ TACIT_MUST_USE tacit_status tacit__vault_read_format(tacit__vault *vault, int64_
                                                      tacit_error *err);
 /* Sets the numbers that `read_format` looks at. */
 TACIT_MUST_USE tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err);
-/* Everything that the schema makes is there, word for word. */
+/* Triggers and views of this connection do nothing; tacit makes none. */
+void tacit__vault_forbid_triggers(sqlite3 *handle);
+/* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 /* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
 TACIT_MUST_USE tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format,

@@ -102,6 +102,8 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
     mode_t before = umask(077);
     int code =
         sqlite3_open_v2(vault->db.path, &vault->db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        tacit__vault_forbid_triggers(vault->db.handle);
     if (code == SQLITE_OK && vault->use == TACIT__VAULT_SERVE)
         code = sqlite3_exec(vault->db.handle, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     (void)umask(before);
@@ -190,6 +192,7 @@ tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit_
     tacit__seal_start();
     vault->use = use;
     vault->lock = vault->file = vault->mark = -1;
+    vault->mark_named = mark != NULL;
     memcpy(vault->db.path, path, strlen(path) + 1);
     (void)snprintf(vault->mark_path, sizeof vault->mark_path, "%s%s", mark != NULL ? mark : path,
                    mark != NULL ? "" : ".mark");

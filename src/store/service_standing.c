@@ -66,13 +66,22 @@ tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint
                        : TACIT__STANDING_FINE;
 }
 
-/* A store that was just made, or brought over, finds a mark under another key. */
-static tacit_status refuse_mark(const tacit__vault *vault, tacit_error *err)
+/* A store that was just made, or brought over, does not write over a mark under another key: two service files name the same mark, or
+ * the store had its key changed and was put back from before. Beside a new store it is what is left of one that was removed. */
+static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
 {
-    return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                       "%.250s: this is the mark of another store; give this store a mark of its "
-                       "own, or remove the file if no store uses it any more",
-                       vault->mark_path);
+    int64_t learners = 0;
+    if (!vault->mark_foreign || vault->generation > 1)
+        return TACIT_OK;
+    tacit_status status =
+        tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err);
+    if (status == TACIT_OK && (vault->mark_named || learners > 0))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: this is the mark of another store, or of this one under "
+                             "another key; give this store a mark of its own, or remove the file "
+                             "if no store uses it any more",
+                             vault->mark_path);
+    return status;
 }
 
 tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
@@ -86,8 +95,10 @@ tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     tacit__standing standing = tacit__vault_compare(vault, found, mark);
-    if (standing == TACIT__STANDING_FINE && vault->generation == 1 && vault->mark_foreign)
-        return refuse_mark(vault, err);
+    if (standing == TACIT__STANDING_FINE)
+        status = check_foreign(vault, err);
+    if (status != TACIT_OK)
+        return status;
     if (standing == TACIT__STANDING_FINE && why != NULL)
         standing = TACIT__STANDING_UNSOUND;
     atomic_store(&vault->standing, (int)standing);

@@ -255,6 +255,16 @@ static void a_file_of_the_format_before_that_is_put_back_is_noticed(void **state
     assert_true(tacit__vault_lives(v) == 2);
     tacit__vault_close(v);
     assert_opens(&p, TACIT__STANDING_FINE);
+    /* the same with the key that it had then */
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_ok(tacit__vault_rekey(v, other, &err));
+    tacit__vault_close(v);
+    shell_in(&p, "rm -f v.db-*; cp kept v.db");
+    for (int i = 0; i < 2; i++) {
+        assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err),
+                      TACIT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.message, "under another key"));
+    }
     close_place(&p);
 }
 
