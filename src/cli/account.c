@@ -1,5 +1,4 @@
 /* tacit account: noise scales for a guarantee, and guarantees for noise scales. */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +6,10 @@
 
 #include <tacit/account.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "cli/release.h"
 
 static const char help_account[] =
@@ -23,28 +24,61 @@ static const char help_account[] =
     "example:\n"
     "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1\n";
 
-static const char help_scale[] =
+typedef struct wish {
+    double epsilon, delta, l1, l2; /* NaN: not given */
+    uint64_t count;
+    size_t mechanism;
+    bool json;
+} wish;
+
+enum { GAUSSIAN, LAPLACE, UNDECIDED };
+static const char *const mechanisms[] = {"gaussian", "laplace", NULL};
+static const tacit__field scale_options[] = {
+    {"epsilon", TACIT__FIELD_REAL, offsetof(wish, epsilon), .range = &cli_not_negative,
+     .once = true, .value = "E",
+     .help = "wanted epsilon, >= 0; with 0, D bounds the total variation"},
+    {"delta", TACIT__FIELD_REAL, offsetof(wish, delta), .range = &cli_below_one, .once = true,
+     .value = "D", .help = "wanted delta in [0, 1); 0 asks for pure differential privacy"},
+    {"l2", TACIT__FIELD_REAL, offsetof(wish, l2), .range = &cli_positive, .once = true,
+     .value = "S", .help = "L2 sensitivity, for Gaussian noise (default 1)"},
+    {"l1", TACIT__FIELD_REAL, offsetof(wish, l1), .range = &cli_positive, .once = true,
+     .value = "S", .help = "L1 sensitivity, for Laplace noise (default 1)"},
+    {"count", TACIT__FIELD_COUNT, offsetof(wish, count), 1, CLI_MAX_COUNT, .once = true,
+     .expected = "a whole number from 1 to 10^12", .value = "N",
+     .help = "number of releases (default 1)"},
+    {"mechanism", TACIT__FIELD_WORD, offsetof(wish, mechanism), .words = mechanisms, .once = true,
+     .value = "M",
+     .help = "gaussian or laplace; default: what the sensitivity asks for, else\n"
+             "gaussian when D > 0 and laplace when D = 0"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+     .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count"},
+    {NULL}};
+
+static const cli_form scale_form = {
     "usage: tacit account scale --epsilon E --delta D [--l2 S | --l1 S] [--count N]\n"
     "                           [--mechanism gaussian|laplace] [--json]\n"
     "\n"
     "The smallest noise scale such that N releases, all touched by the same user, are together\n"
     "(E, D)-differentially private.\n"
-    "\n"
-    "  --epsilon E      wanted epsilon, >= 0; with 0, D bounds the total variation\n"
-    "  --delta D        wanted delta in [0, 1); 0 asks for pure differential privacy\n"
-    "  --l2 S           L2 sensitivity, for Gaussian noise (default 1)\n"
-    "  --l1 S           L1 sensitivity, for Laplace noise (default 1)\n"
-    "  --count N        number of releases (default 1)\n"
-    "  --mechanism M    gaussian or laplace; default: what the sensitivity asks for, else\n"
-    "                   gaussian when D > 0 and laplace when D = 0\n"
-    "  --json           one JSON object: scale, mechanism, epsilon, delta, sensitivity, count\n"
+    "\n",
     "\n"
     "S says how far a release can move when one user is replaced by another.\n"
     "\n"
     "example:\n"
-    "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n";
+    "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n",
+    scale_options};
 
-static const char help_guarantee[] =
+static const tacit__field guarantee_options[] = {
+    {"delta", TACIT__FIELD_REAL, offsetof(wish, delta), .range = &cli_below_one, .once = true,
+     .value = "D", .help = "asks for epsilon at this delta"},
+    {"epsilon", TACIT__FIELD_REAL, offsetof(wish, epsilon), .range = &cli_not_negative,
+     .once = true, .value = "E", .help = "asks for delta at this epsilon"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+     .help = "one JSON object: epsilon, delta, epsilon_low, delta_low, mu, rho, method;\n"
+             "null where there is no (finite) number"},
+    {NULL}};
+
+static const cli_form guarantee_form = {
     "usage: tacit account guarantee (--delta D | --epsilon E) [--json] RELEASE...\n"
     "\n"
     "What the releases guarantee together, when all are touched by the same user: epsilon at\n"
@@ -57,104 +91,18 @@ static const char help_guarantee[] =
     "  dp:epsilon=0.1,delta=0,count=100    any (epsilon, delta)-DP mechanism\n"
     "  zcdp:rho=0.03                       any rho-zCDP mechanism\n"
     "count is 1 and delta is 0 unless given. Sensitivities are for replacing one user by another.\n"
-    "\n"
-    "  --json           one JSON object: epsilon, delta, epsilon_low, delta_low, mu, rho, method;\n"
-    "                   null where there is no (finite) number\n"
+    "\n",
     "\n"
     "example:\n"
     "  tacit account guarantee --delta 1e-6 gaussian:l2=1,sigma=10,count=50 "
-    "laplace:l1=1,scale=20\n";
+    "laplace:l1=1,scale=20\n",
+    guarantee_options};
 
-enum { EPSILON = 1, DELTA, L1, L2, COUNT, MECHANISM, JSON, HELP };
-
-static const struct option scale_options[] = {{"epsilon", required_argument, NULL, EPSILON},
-                                              {"delta", required_argument, NULL, DELTA},
-                                              {"l1", required_argument, NULL, L1},
-                                              {"l2", required_argument, NULL, L2},
-                                              {"count", required_argument, NULL, COUNT},
-                                              {"mechanism", required_argument, NULL, MECHANISM},
-                                              {"json", no_argument, NULL, JSON},
-                                              {"help", no_argument, NULL, HELP},
-                                              {NULL, 0, NULL, 0}};
-
-static const struct option guarantee_options[] = {{"epsilon", required_argument, NULL, EPSILON},
-                                                  {"delta", required_argument, NULL, DELTA},
-                                                  {"json", no_argument, NULL, JSON},
-                                                  {"help", no_argument, NULL, HELP},
-                                                  {NULL, 0, NULL, 0}};
-
-typedef struct wish {
-    double epsilon, delta, l1, l2; /* NaN: not given */
-    uint64_t count;                /* 0: not given */
-    const char *mechanism;
-    bool json, help;
-} wish;
-
-static int read_number(const char *name, const char *text, double *out, bool (*fits)(double),
-                       const char *expected)
+static int read_options(int argc, char **argv, const cli_form *form, wish *w)
 {
-    double x;
-    if (!isnan(*out))
-        return cli_wrong("--%s is given twice", name);
-    if (!cli_number(text, &x) || !fits(x))
-        return cli_wrong("--%s is '%s', expected %s", name, text, expected);
-    *out = x;
-    return CLI_DONE;
-}
-
-static bool is_positive(double x)
-{
-    return x > 0;
-}
-
-static bool is_not_negative(double x)
-{
-    return x >= 0;
-}
-
-static bool is_probability(double x)
-{
-    return x >= 0 && x < 1;
-}
-
-static int read_option(void *wishes, int code)
-{
-    wish *w = wishes;
-    switch (code) {
-    case EPSILON:
-        return read_number("epsilon", optarg, &w->epsilon, is_not_negative, "a number >= 0");
-    case DELTA:
-        return read_number("delta", optarg, &w->delta, is_probability, "a number in [0, 1)");
-    case L1:
-        return read_number("l1", optarg, &w->l1, is_positive, "a number > 0");
-    case L2:
-        return read_number("l2", optarg, &w->l2, is_positive, "a number > 0");
-    case COUNT:
-        if (w->count > 0)
-            return cli_wrong("--count is given twice");
-        if (!cli_count(optarg, &w->count))
-            return cli_wrong("--count is '%s', expected a whole number from 1 to 10^12", optarg);
-        return CLI_DONE;
-    case MECHANISM:
-        if (w->mechanism != NULL)
-            return cli_wrong("--mechanism is given twice");
-        if (strcmp(optarg, "gaussian") != 0 && strcmp(optarg, "laplace") != 0)
-            return cli_wrong("--mechanism is '%s', expected gaussian or laplace", optarg);
-        w->mechanism = optarg;
-        return CLI_DONE;
-    case JSON:
-        w->json = true;
-        return CLI_DONE;
-    default:
-        w->help = true;
-        return CLI_DONE;
-    }
-}
-
-static int read_options(int argc, char **argv, const struct option *options, wish *w)
-{
-    *w = (wish){.epsilon = (double)NAN, .delta = (double)NAN, .l1 = (double)NAN, .l2 = (double)NAN};
-    return cli_take_options(argc, argv, ":h", options, read_option, w);
+    const double none = (double)NAN;
+    *w = (wish){none, none, none, none, .count = 1, .mechanism = UNDECIDED};
+    return cli_read_options(argc, argv, form, w, NULL);
 }
 
 /* Decides between the two kinds of noise; explains why a combination does not exist. */
@@ -164,12 +112,12 @@ static int choose_mechanism(const wish *w, bool *laplace)
         return cli_wrong("both --l1 and --l2 are given, expected one: --l2 for Gaussian noise, "
                          "--l1 for Laplace noise");
     *laplace = w->delta == 0 || !isnan(w->l1);
-    if (w->mechanism != NULL)
-        *laplace = strcmp(w->mechanism, "laplace") == 0;
+    if (w->mechanism != UNDECIDED)
+        *laplace = w->mechanism == LAPLACE;
     if (!*laplace && !isnan(w->l1))
         return cli_wrong("Gaussian noise is scaled to an L2 sensitivity: use --l2 instead of --l1, "
                          "or --mechanism laplace");
-    if (*laplace && !isnan(w->l2) && w->delta == 0 && w->mechanism == NULL)
+    if (*laplace && !isnan(w->l2) && w->delta == 0 && w->mechanism == UNDECIDED)
         return cli_wrong("--delta is 0, which needs Laplace noise and its L1 sensitivity: use --l1 "
                          "instead of --l2, or a --delta > 0");
     if (*laplace && !isnan(w->l2))
@@ -217,13 +165,9 @@ static int print_scale_json(const wish *w, bool laplace, double sensitivity, dou
 static int run_scale(int argc, char **argv)
 {
     wish w;
-    int status = read_options(argc, argv, scale_options, &w);
+    int status = read_options(argc, argv, &scale_form, &w);
     if (status != CLI_DONE)
         return status;
-    if (w.help) {
-        (void)fputs(help_scale, stdout);
-        return CLI_DONE;
-    }
     if (optind < argc)
         return cli_wrong("unexpected argument '%s'; see tacit account scale --help", argv[optind]);
     if (isnan(w.epsilon))
@@ -238,7 +182,6 @@ static int run_scale(int argc, char **argv)
     if (status != CLI_DONE)
         return status;
     double given = laplace ? w.l1 : w.l2, sensitivity = isnan(given) ? 1 : given, scale;
-    w.count = w.count == 0 ? 1 : w.count;
     tacit_error err = {0};
     tacit_status done =
         laplace ? tacit_laplace_scale(w.epsilon, w.delta, sensitivity, w.count, &scale, &err)
@@ -330,13 +273,9 @@ static int compose(const wish *w, const tacit_cost *costs, size_t n_costs)
 static int run_guarantee(int argc, char **argv)
 {
     wish w;
-    int status = read_options(argc, argv, guarantee_options, &w);
+    int status = read_options(argc, argv, &guarantee_form, &w);
     if (status != CLI_DONE)
         return status;
-    if (w.help) {
-        (void)fputs(help_guarantee, stdout);
-        return CLI_DONE;
-    }
     if (isnan(w.epsilon) == isnan(w.delta))
         return cli_wrong("%s, expected one: --delta D asks for epsilon, --epsilon E asks for delta",
                          isnan(w.epsilon) ? "neither --delta nor --epsilon is given"
@@ -372,8 +311,8 @@ int cli_account(int argc, char **argv)
         return run_scale(argc - 1, argv + 1);
     if (strcmp(argv[1], "guarantee") == 0)
         return run_guarantee(argc - 1, argv + 1);
-    static const char *const names[] = {"scale", "guarantee", NULL};
-    const char *near = cli_nearest(argv[1], names);
+    static const char *const names[] = {"scale", "guarantee"};
+    const char *near = tacit__nearest(argv[1], names, 2);
     if (near != NULL)
         return cli_wrong("unknown subcommand '%s', did you mean '%s'?", argv[1], near);
     return cli_wrong("unknown subcommand '%s', expected scale or guarantee", argv[1]);

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
-static const char usage[] =
+static const char before[] =
     "usage: tacit agents [NAME] [--json]\n"
     "\n"
     "Lists the agents, or shows one: what it is, its paper, the privacy that it can promise, its\n"
@@ -12,11 +12,16 @@ static const char usage[] =
     "\n"
     "What an agent is told beside its users counts as public: features, mixtures, kernels, norms,\n"
     "weights. If they were fitted on the same people, they tell about them without any noise.\n"
-    "\n"
-    "  --json     one JSON document: name, help, source, models, parameters\n"
-    "\n"
-    "example:\n"
-    "  tacit agents dp-ucbvi\n";
+    "\n";
+
+static const char after[] = "\n"
+                            "example:\n"
+                            "  tacit agents dp-ucbvi\n";
+
+static const tacit__field options[] = {
+    {"json", TACIT__FIELD_FLAG, 0,
+     .help = "one JSON document: name, help, source, models, parameters"},
+    {NULL}};
 
 static cli_kind at(size_t i)
 {
@@ -34,7 +39,7 @@ int cli_agents(int argc, char **argv)
 {
     const cli_catalogue catalogue = {.command = "agents",
                                      .noun = "agent",
-                                     .usage = usage,
+                                     .form = {before, after, options},
                                      .n = tacit_agent_kind_count() + tacit_yardstick_count(),
                                      .at = at};
     return cli_list(argc, argv, &catalogue);

@@ -1,5 +1,4 @@
 /* tacit audit: attacks on what the agents of an experiment promise. */
-#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,11 +11,49 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "cli/verdict.h"
 #include "cli/warn.h"
 #include "cli/words.h"
 
-static const char help[] =
+#define MAX_JOBS 1024
+#define MAX_AUDITS 100000
+
+typedef struct wish {
+    const char *file, *label;
+    tacit_experiment_changes changes;
+    uint64_t trials, seed, jobs, audits;
+    double confidence;
+    bool self_test, quiet, json;
+} wish;
+
+static const tacit__range probability = {0, 1, .open = true,
+                                         .expected = "a number between 0 and 1"};
+
+static const tacit__field options[] = {
+    {"agent", TACIT__FIELD_TEXT, offsetof(wish, label), .value = "LABEL",
+     .help = "this agent only"},
+    {"trials", TACIT__FIELD_COUNT, offsetof(wish, trials), TACIT_MIN_TRIALS, TACIT_MAX_TRIALS,
+     .value = "N",
+     .help = "runs (joint) or reports (local) in each world (default: enough to find a\n"
+             "loss of 1.5 times the claim, or what a minute allows)"},
+    {"confidence", TACIT__FIELD_REAL, offsetof(wish, confidence), .range = &probability,
+     .value = "C", .help = "that a conviction is right (default: 0.99)"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
+     .value = "K", .help = "users, instead of what the file says: short runs make many trials"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(wish, seed), 1, CLI_MAX_COUNT, .value = "N",
+     .help = "of the audit's chance (default: the file's)"},
+    {"jobs", TACIT__FIELD_COUNT, offsetof(wish, jobs), 1, MAX_JOBS, .letter = 'j', .value = "N",
+     .help = "threads (default: one for each processor); results do not depend on it"},
+    {"quiet", TACIT__FIELD_FLAG, offsetof(wish, quiet), .letter = 'q', .help = "no progress"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "one JSON document"},
+    {"self-test", TACIT__FIELD_FLAG, offsetof(wish, self_test),
+     .help = "audit mechanisms that are broken on purpose, and sound ones"},
+    {"audits", TACIT__FIELD_COUNT, offsetof(wish, audits), 1, MAX_AUDITS, .value = "N",
+     .help = "of each sound mechanism in the self-test (default: 20)"},
+    {NULL}};
+
+static const cli_form form = {
     "usage: tacit audit FILE.yaml [--agent LABEL] [--trials N] [--confidence C] [--episodes K]\n"
     "                   [--seed N] [-j N] [-q] [--json]\n"
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
@@ -28,18 +65,7 @@ static const char help[] =
     "not proof; where the search for the worst users reaches less than 0.8 of what is declared "
     "the\n"
     "audit is inconclusive.\n"
-    "\n"
-    "  --agent LABEL     this agent only\n"
-    "  --trials N        runs (joint) or reports (local) in each world (default: enough to find a\n"
-    "                    loss of 1.5 times the claim, or what a minute allows)\n"
-    "  --confidence C    that a conviction is right (default: 0.99)\n"
-    "  --episodes K      users, instead of what the file says: short runs make many trials\n"
-    "  --seed N          of the audit's chance (default: the file's)\n"
-    "  -j, --jobs N      threads (default: one for each processor); results do not depend on it\n"
-    "  -q, --quiet       no progress\n"
-    "  --json            one JSON document\n"
-    "  --self-test       audit mechanisms that are broken on purpose, and sound ones\n"
-    "  --audits N        of each sound mechanism in the self-test (default: 20)\n"
+    "\n",
     "\n"
     "Exit status 1 if a claim was refuted, or the self-test failed; 4 if none was, and an audit "
     "was\n"
@@ -47,114 +73,24 @@ static const char help[] =
     "the same result.\n"
     "\n"
     "example:\n"
-    "  tacit audit examples/riverswim.yaml --episodes 16 --agent 'joint eps 1'\n";
-
-enum {
-    JOBS = 'j',
-    QUIET = 'q',
-    AGENT = 1,
-    TRIALS,
-    CONFIDENCE,
-    EPISODES,
-    SEED,
-    SELF_TEST,
-    AUDITS,
-    JSON,
-    HELP
-};
-#define MAX_JOBS 1024
-#define MAX_AUDITS 100000
-#define MAX_SEED UINT64_C(1000000000000)
-
-static const struct option options[] = {{"agent", required_argument, NULL, AGENT},
-                                        {"trials", required_argument, NULL, TRIALS},
-                                        {"confidence", required_argument, NULL, CONFIDENCE},
-                                        {"episodes", required_argument, NULL, EPISODES},
-                                        {"seed", required_argument, NULL, SEED},
-                                        {"jobs", required_argument, NULL, JOBS},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"self-test", no_argument, NULL, SELF_TEST},
-                                        {"audits", required_argument, NULL, AUDITS},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
-
-typedef struct wish {
-    const char *file, *label;
-    tacit_experiment_changes changes;
-    uint64_t trials, seed, jobs, audits;
-    double confidence;
-    bool self_test, quiet, json, help;
-} wish;
-
-static int read_confidence(const char *text, double *out)
-{
-    if (cli_number(text, out) && *out > 0 && *out < 1)
-        return CLI_DONE;
-    return cli_wrong("--confidence is '%s', expected a number between 0 and 1", text);
-}
-
-static int read_trials(const char *text, uint64_t *out)
-{
-    if (cli_count(text, out) && *out >= TACIT_MIN_TRIALS && *out <= TACIT_MAX_TRIALS)
-        return CLI_DONE;
-    return cli_wrong("--trials is '%s', expected a whole number from %llu to %llu", text,
-                     (unsigned long long)TACIT_MIN_TRIALS, (unsigned long long)TACIT_MAX_TRIALS);
-}
-
-static int read_option(void *wishes, int code)
-{
-    wish *w = wishes;
-    switch (code) {
-    case AGENT:
-        w->label = optarg;
-        return CLI_DONE;
-    case TRIALS:
-        return read_trials(optarg, &w->trials);
-    case CONFIDENCE:
-        return read_confidence(optarg, &w->confidence);
-    case EPISODES:
-        return cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
-    case SEED:
-        return cli_read_count("--seed", optarg, MAX_SEED, &w->seed);
-    case JOBS:
-        return cli_read_count("-j", optarg, MAX_JOBS, &w->jobs);
-    case AUDITS:
-        return cli_read_count("--audits", optarg, MAX_AUDITS, &w->audits);
-    case QUIET:
-        w->quiet = true;
-        return CLI_DONE;
-    case SELF_TEST:
-        w->self_test = true;
-        return CLI_DONE;
-    case JSON:
-        w->json = true;
-        return CLI_DONE;
-    default:
-        w->help = true;
-        return CLI_DONE;
-    }
-}
+    "  tacit audit examples/riverswim.yaml --episodes 16 --agent 'joint eps 1'\n",
+    options};
 
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    int status = cli_take_options(argc, argv, ":hj:q", options, read_option, w);
-    if (status != CLI_DONE || w->help)
+    int status = cli_read_options(argc, argv, &form, w, NULL);
+    if (status != CLI_DONE)
         return status;
-    int left = argc - optind;
-    if (w->self_test && left > 0)
-        return cli_wrong("unexpected argument '%s': --self-test needs no experiment", argv[optind]);
-    if (w->self_test && (w->label != NULL || w->changes.episodes > 0))
-        return cli_wrong("--agent and --episodes belong to an experiment, not to --self-test");
     if (!w->self_test && w->audits > 0)
         return cli_wrong("--audits belongs to --self-test");
-    if (!w->self_test && left == 0)
-        return cli_wrong("no experiment is given, expected FILE.yaml; see tacit audit --help");
-    if (left > 1)
-        return cli_wrong("unexpected argument '%s' after '%s', expected one experiment",
-                         argv[optind + 1], argv[optind]);
-    w->file = w->self_test ? NULL : argv[optind];
+    if (!w->self_test)
+        return cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml",
+                                 "experiment", &w->file);
+    if (optind < argc)
+        return cli_wrong("unexpected argument '%s': --self-test needs no experiment", argv[optind]);
+    if (w->label != NULL || w->changes.episodes > 0)
+        return cli_wrong("--agent and --episodes belong to an experiment, not to --self-test");
     return CLI_DONE;
 }
 
@@ -399,10 +335,6 @@ int cli_audit(int argc, char **argv)
     int code = read_options(argc, argv, &w);
     if (code != CLI_DONE)
         return code;
-    if (w.help) {
-        (void)fputs(help, stdout);
-        return CLI_DONE;
-    }
     catch_signals();
     if (w.self_test)
         return self_test(&w);

@@ -1,6 +1,5 @@
 /* tacit explain: what each agent of an experiment promises, through which releases, and what the accountant makes of
  * it. Nothing is played. Service files are explained by cli/explain_service.c. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,77 +11,40 @@
 #include "cli/explain.h"
 #include "cli/findings.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "cli/warn.h"
 #include "cli/words.h"
 
-static const char help[] =
+typedef struct wish {
+    const char *file, *label;
+    tacit_experiment_changes changes;
+    bool json;
+} wish;
+
+static const tacit__field options[] = {
+    {"agent", TACIT__FIELD_TEXT, offsetof(wish, label), .value = "LABEL",
+     .help = "this agent, or learner, only"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
+     .value = "K", .help = "users, instead of what the file says"},
+    {"runs", TACIT__FIELD_COUNT, offsetof(wish, changes.runs), 1, TACIT_MAX_RUNS, .value = "N",
+     .help = "repetitions, instead of what the file says (no promise depends on them)"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "one JSON document"},
+    {NULL}};
+
+static const cli_form form = {
     "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
     "\n"
     "For each agent of an experiment, or each learner of a service file: the guarantee that it\n"
     "claims, what it releases and how far one user can move that, the noise, and what the\n"
     "accountant makes of it. Nothing is played, served or written.\n"
-    "\n"
-    "  --agent LABEL     this agent, or learner, only\n"
-    "  --episodes K      users, instead of what the file says\n"
-    "  --runs N          repetitions, instead of what the file says (no promise depends on them)\n"
-    "  --json            one JSON document\n"
+    "\n",
     "\n"
     "Exit status 1 if a claim that should hold (calibration tight) does not.\n"
     "\n"
     "example:\n"
     "  tacit explain examples/riverswim.yaml\n"
-    "  tacit explain examples/service/service.yaml --agent river\n";
-
-enum { RUNS = 1, EPISODES, AGENT, JSON, HELP };
-
-static const struct option options[] = {
-    {"runs", required_argument, NULL, RUNS},   {"episodes", required_argument, NULL, EPISODES},
-    {"agent", required_argument, NULL, AGENT}, {"json", no_argument, NULL, JSON},
-    {"help", no_argument, NULL, HELP},         {NULL, 0, NULL, 0}};
-
-typedef struct wish {
-    const char *file, *label;
-    tacit_experiment_changes changes;
-    bool json, help;
-} wish;
-
-/* --- The command ----------------------------------------------------------------------------------- */
-
-static int read_option(void *wishes, int code)
-{
-    wish *w = wishes;
-    switch (code) {
-    case RUNS:
-        return cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
-    case EPISODES:
-        return cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
-    case AGENT:
-        w->label = optarg;
-        return CLI_DONE;
-    case JSON:
-        w->json = true;
-        return CLI_DONE;
-    default:
-        w->help = true;
-        return CLI_DONE;
-    }
-}
-
-static int read_options(int argc, char **argv, wish *w)
-{
-    *w = (wish){0};
-    int status = cli_take_options(argc, argv, ":h", options, read_option, w);
-    if (status != CLI_DONE || w->help)
-        return status;
-    if (optind == argc)
-        return cli_wrong(
-            "no experiment or service is given, expected FILE.yaml; see tacit explain --help");
-    if (optind + 1 < argc)
-        return cli_wrong("unexpected argument '%s' after '%s', expected one experiment",
-                         argv[optind + 1], argv[optind]);
-    w->file = argv[optind];
-    return CLI_DONE;
-}
+    "  tacit explain examples/service/service.yaml --agent river\n",
+    options};
 
 /* What explaining has found so far. */
 typedef struct story {
@@ -213,14 +175,14 @@ static int explain_all(const wish *w, const tacit_experiment *experiment)
 
 int cli_explain(int argc, char **argv)
 {
-    wish w;
-    int code = read_options(argc, argv, &w);
+    wish w = {0};
+    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    if (code == CLI_DONE)
+        code =
+            cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
+                              "experiment", &w.file);
     if (code != CLI_DONE)
         return code;
-    if (w.help) {
-        (void)fputs(help, stdout);
-        return CLI_DONE;
-    }
     if (tacit_service_is_file(w.file)) {
         if (w.changes.runs > 0 || w.changes.episodes > 0)
             return cli_wrong("--runs and --episodes belong to an experiment; %s is a service",

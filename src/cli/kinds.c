@@ -1,19 +1,16 @@
 /* See cli/kinds.h. */
 #include "cli/kinds.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/words.h"
 
-enum { JSON = 1, HELP, MAX_NAMES = 128 };
-
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, HELP}, {NULL, 0, NULL, 0}};
+enum { MAX_NAMES = 128 };
 
 static const char *type_name(tacit_parameter_type type)
 {
@@ -114,10 +111,10 @@ static void print_kind(const cli_kind *kind)
 
 static int fail_name(const cli_catalogue *c, const char *name)
 {
-    const char *names[MAX_NAMES + 1] = {NULL};
+    const char *names[MAX_NAMES] = {NULL};
     for (size_t i = 0; i < c->n && i < MAX_NAMES; i++)
         names[i] = c->at(i).name;
-    const char *near = cli_nearest(name, names);
+    const char *near = tacit__nearest(name, names, MAX_NAMES);
     if (near != NULL)
         return cli_wrong("no %s is called '%s', did you mean '%s'?", c->noun, name, near);
     return cli_wrong("no %s is called '%s'; tacit %s lists them", c->noun, name, c->command);
@@ -155,18 +152,9 @@ static int print_one(const cli_catalogue *c, const char *name, bool json)
 int cli_list(int argc, char **argv, const cli_catalogue *c)
 {
     bool json = false;
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-        if (code == '?' || code == ':')
-            return cli_bad_option(argv, code, options);
-        if (code == JSON) {
-            json = true;
-        } else {
-            (void)fputs(c->usage, stdout);
-            return CLI_DONE;
-        }
-    }
+    int status = cli_read_options(argc, argv, &c->form, &json, NULL);
+    if (status != CLI_DONE)
+        return status;
     if (optind + 1 < argc)
         return cli_wrong("unexpected argument '%s', expected one name", argv[optind + 1]);
     if (optind < argc)

@@ -4,6 +4,8 @@
 
 #include <tacit/lab.h>
 
+#include "cli/options.h"
+
 /* One thing of a list. */
 typedef struct cli_kind {
     const char *name, *help, *source;
@@ -13,7 +15,8 @@ typedef struct cli_kind {
 } cli_kind;
 
 typedef struct cli_catalogue {
-    const char *command, *noun, *usage;
+    const char *command, *noun;
+    cli_form form; /* its one option is a flag: JSON */
     size_t n;
     cli_kind (*at)(size_t i);
 } cli_catalogue;

@@ -5,6 +5,7 @@
 
 #include <tacit/status.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 static const cli_command commands[] = {
@@ -47,12 +48,12 @@ static void usage(FILE *to)
 
 static int unknown(const char *word)
 {
-    const char *names[N_COMMANDS + 1] = {NULL};
+    const char *names[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i].name;
     if (word[0] == '-')
         return cli_wrong("unknown option '%s'; see tacit --help", word);
-    const char *near = cli_nearest(word, names);
+    const char *near = tacit__nearest(word, names, N_COMMANDS);
     if (near != NULL)
         return cli_wrong("unknown command '%s', did you mean '%s'?", word, near);
     return cli_wrong("unknown command '%s'; see tacit --help", word);

@@ -12,50 +12,48 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 
 enum { MAX_KEYS = 3, MAX_TEXT = 512 };
-
-typedef enum range { POSITIVE, NOT_NEGATIVE, BELOW_ONE, COUNT } range;
-
-typedef struct key {
-    const char *name;
-    range range;
-    bool needed;
-    size_t offset; /* of the field in tacit_cost */
-} key;
 
 typedef struct kind {
     const char *name, *usage;
     tacit_cost_kind kind;
-    key keys[MAX_KEYS + 1];
+    tacit__field keys[MAX_KEYS + 1]; /* those with an example must be given */
 } kind;
 
-#define FIELD(name) offsetof(tacit_cost, name)
+#define FIELD(member) offsetof(tacit_cost, member)
+#define COUNT                                                                                      \
+    {                                                                                              \
+        "count", TACIT__FIELD_COUNT, FIELD(count), 1, CLI_MAX_COUNT,                               \
+            .expected = "a whole number from 1 to 10^12"                                           \
+    }
 
 static const kind kinds[] = {
     {"gaussian",
      "gaussian:l2=1,sigma=2,count=10",
      TACIT_COST_GAUSSIAN,
-     {{"l2", POSITIVE, true, FIELD(sensitivity)},
-      {"sigma", POSITIVE, true, FIELD(scale)},
-      {"count", COUNT, false, FIELD(count)}}},
+     {{"l2", TACIT__FIELD_REAL, FIELD(sensitivity), .range = &cli_positive, .example = "1"},
+      {"sigma", TACIT__FIELD_REAL, FIELD(scale), .range = &cli_positive, .example = "2"},
+      COUNT}},
     {"laplace",
      "laplace:l1=1,scale=3,count=5",
      TACIT_COST_LAPLACE,
-     {{"l1", POSITIVE, true, FIELD(sensitivity)},
-      {"scale", POSITIVE, true, FIELD(scale)},
-      {"count", COUNT, false, FIELD(count)}}},
+     {{"l1", TACIT__FIELD_REAL, FIELD(sensitivity), .range = &cli_positive, .example = "1"},
+      {"scale", TACIT__FIELD_REAL, FIELD(scale), .range = &cli_positive, .example = "3"},
+      COUNT}},
     {"dp",
      "dp:epsilon=0.1,delta=0,count=100",
      TACIT_COST_BLACK_BOX,
-     {{"epsilon", NOT_NEGATIVE, true, FIELD(epsilon)},
-      {"delta", BELOW_ONE, false, FIELD(delta)},
-      {"count", COUNT, false, FIELD(count)}}},
+     {{"epsilon", TACIT__FIELD_REAL, FIELD(epsilon), .range = &cli_not_negative, .example = "0.1"},
+      {"delta", TACIT__FIELD_REAL, FIELD(delta), .range = &cli_below_one},
+      COUNT}},
     {"zcdp",
      "zcdp:rho=0.03",
      TACIT_COST_ZCDP,
-     {{"rho", POSITIVE, true, FIELD(rho)}, {"count", COUNT, false, FIELD(count)}}},
+     {{"rho", TACIT__FIELD_REAL, FIELD(rho), .range = &cli_positive, .example = "0.03"}, COUNT}},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -76,46 +74,24 @@ __attribute__((format(printf, 2, 3))) static int refuse(const place *at, const c
     return -1;
 }
 
-static int read_value(const place *at, const key *k, const char *value, tacit_cost *cost)
-{
-    void *field = (char *)cost + k->offset;
-    double x;
-    if (k->range == COUNT) {
-        if (!cli_count(value, field))
-            return refuse(at, "count is '%.60s', expected a whole number from 1 to 10^12", value);
-        return 0;
-    }
-    const char *wanted = k->range == POSITIVE       ? "a number > 0"
-                         : k->range == NOT_NEGATIVE ? "a number >= 0"
-                                                    : "a number in [0, 1)";
-    bool ok = cli_number(value, &x);
-    if (ok && k->range == POSITIVE)
-        ok = x > 0;
-    else if (ok)
-        ok = x >= 0 && (k->range == NOT_NEGATIVE || x < 1);
-    if (!ok)
-        return refuse(at, "%s is '%.60s', expected %s", k->name, value, wanted);
-    memcpy(field, &x, sizeof x);
-    return 0;
-}
-
 static int read_pair(const place *at, const kind *of, char *pair, tacit_cost *cost, bool *seen)
 {
-    char *equals = strchr(pair, '=');
+    char *equals = strchr(pair, '='), expected[TACIT__EXPECTED];
     if (equals == NULL)
         return refuse(at, "'%.60s' is not KEY=VALUE, expected for example %s", pair, of->usage);
     *equals = '\0';
-    for (size_t i = 0; of->keys[i].name != NULL; i++)
-        if (strcmp(of->keys[i].name, pair) == 0) {
-            if (seen[i])
-                return refuse(at, "%s is given twice", pair);
-            seen[i] = true;
-            return read_value(at, &of->keys[i], equals + 1, cost);
-        }
-    const char *names[MAX_KEYS + 1] = {NULL};
-    for (size_t i = 0; of->keys[i].name != NULL; i++)
-        names[i] = of->keys[i].name;
-    const char *near = cli_nearest(pair, names);
+    const char *value = equals + 1, *near;
+    const size_t i = tacit__field_find(of->keys, pair);
+    if (i != SIZE_MAX && seen[i])
+        return refuse(at, "%s is given twice", pair);
+    if (i != SIZE_MAX) {
+        seen[i] = true;
+        return cli_read_field(&of->keys[i], value, cost)
+                   ? 0
+                   : refuse(at, "%s is '%.60s', expected %s", pair, value,
+                            tacit__field_expected(&of->keys[i], expected));
+    }
+    near = tacit__field_nearest(of->keys, pair);
     if (near != NULL)
         return refuse(at, "unknown key '%.60s', did you mean '%s'?", pair, near);
     return refuse(at, "unknown key '%.60s', expected for example %s", pair, of->usage);
@@ -123,13 +99,13 @@ static int read_pair(const place *at, const kind *of, char *pair, tacit_cost *co
 
 static const kind *find_kind(const place *at, const char *name)
 {
-    const char *names[N_KINDS + 1] = {NULL};
+    const char *names[N_KINDS];
     for (size_t i = 0; i < N_KINDS; i++) {
         names[i] = kinds[i].name;
         if (strcmp(name, names[i]) == 0)
             return &kinds[i];
     }
-    const char *near = cli_nearest(name, names);
+    const char *near = tacit__nearest(name, names, N_KINDS);
     if (near != NULL)
         (void)refuse(at, "unknown kind '%.60s', did you mean '%s'?", name, near);
     else
@@ -162,7 +138,7 @@ int cli_release_parse(const char *text, tacit_cost *out, char *message, size_t m
             return -1;
     }
     for (size_t i = 0; of->keys[i].name != NULL; i++)
-        if (of->keys[i].needed && !seen[i])
+        if (of->keys[i].example != NULL && !seen[i])
             return refuse(&at, "%s is missing, expected for example %s", of->keys[i].name,
                           of->usage);
     *out = cost;

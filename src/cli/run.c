@@ -1,5 +1,4 @@
 /* tacit run: plays an experiment and writes what came of it. */
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +10,44 @@
 #include "cli/cli.h"
 #include "cli/forecast.h"
 #include "cli/json.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/ranks.h"
 #include "cli/summary.h"
 #include "cli/warn.h"
-#include "cli/words.h"
 
-static const char help[] =
+#define MAX_JOBS 1024
+
+typedef struct wish {
+    const char *file, *directory;
+    tacit_experiment_changes changes;
+    uint64_t jobs;
+    bool resume, force, yes, quiet, json;
+} wish;
+
+static const tacit__field options[] = {
+    {"output", TACIT__FIELD_TEXT, offsetof(wish, directory), .low = 1, .expected = "a directory",
+     .letter = 'o', .value = "DIR",
+     .help = "where to write (default: FILE's name without .yaml, in this directory)"},
+    {"jobs", TACIT__FIELD_COUNT, offsetof(wish, jobs), 1, MAX_JOBS, .letter = 'j', .value = "N",
+     .help = "threads (default: one for each processor); results do not depend on it"},
+    {"runs", TACIT__FIELD_COUNT, offsetof(wish, changes.runs), 1, TACIT_MAX_RUNS, .value = "N",
+     .help = "repetitions, instead of what the file says"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
+     .value = "K", .help = "users, instead of what the file says"},
+    {"resume", TACIT__FIELD_FLAG, offsetof(wish, resume),
+     .help = "play what is missing in DIR, and nothing else"},
+    {"force", TACIT__FIELD_FLAG, offsetof(wish, force),
+     .help = "forget the results that are in DIR"},
+    {"yes", TACIT__FIELD_FLAG, offsetof(wish, yes),
+     .help = "also if there are more than 10000 jobs"},
+    {"quiet", TACIT__FIELD_FLAG, offsetof(wish, quiet), .letter = 'q', .help = "no progress"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+     .help = "print summary.json instead of a table"},
+    {NULL}};
+
+static const cli_form form = {
     "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
     "                 [--yes] [-q] [--json]\n"
     "\n"
@@ -26,16 +55,7 @@ static const char help[] =
     "goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page for people. Regret "
     "is\n"
     "exact: policies are evaluated, not sampled.\n"
-    "\n"
-    "  -o, --output DIR  where to write (default: FILE's name without .yaml, in this directory)\n"
-    "  -j, --jobs N      threads (default: one for each processor); results do not depend on it\n"
-    "  --runs N          repetitions, instead of what the file says\n"
-    "  --episodes K      users, instead of what the file says\n"
-    "  --resume          play what is missing in DIR, and nothing else\n"
-    "  --force           forget the results that are in DIR\n"
-    "  --yes             also if there are more than 10000 jobs\n"
-    "  -q, --quiet       no progress\n"
-    "  --json            print summary.json instead of a table\n"
+    "\n",
     "\n"
     "Ctrl-C stops: what is finished stays in DIR/results.db, and the exit status is 130. --resume\n"
     "then ends with the same results as if nothing had happened. The noise comes from the seed, "
@@ -43,80 +63,20 @@ static const char help[] =
     "everything here is a simulation and protects nobody.\n"
     "\n"
     "example:\n"
-    "  tacit run examples/riverswim.yaml --episodes 5000 -o /tmp/river\n";
-
-enum { OUTPUT = 'o', JOBS = 'j', QUIET = 'q', RUNS = 1, EPISODES, RESUME, FORCE, YES, JSON, HELP };
-#define MAX_JOBS 1024
-
-static const struct option options[] = {{"output", required_argument, NULL, OUTPUT},
-                                        {"jobs", required_argument, NULL, JOBS},
-                                        {"runs", required_argument, NULL, RUNS},
-                                        {"episodes", required_argument, NULL, EPISODES},
-                                        {"resume", no_argument, NULL, RESUME},
-                                        {"force", no_argument, NULL, FORCE},
-                                        {"yes", no_argument, NULL, YES},
-                                        {"quiet", no_argument, NULL, QUIET},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
-
-typedef struct wish {
-    const char *file, *directory;
-    tacit_experiment_changes changes;
-    uint64_t jobs;
-    bool resume, force, yes, quiet, json, help;
-} wish;
-
-static int read_option(void *wishes, int code)
-{
-    wish *w = wishes;
-    switch (code) {
-    case OUTPUT:
-        w->directory = optarg;
-        return optarg[0] != '\0' ? CLI_DONE : cli_wrong("-o is '', expected a directory");
-    case JOBS:
-        return cli_read_count("-j", optarg, MAX_JOBS, &w->jobs);
-    case RUNS:
-        return cli_read_count("--runs", optarg, TACIT_MAX_RUNS, &w->changes.runs);
-    case EPISODES:
-        return cli_read_count("--episodes", optarg, TACIT_MAX_EPISODES, &w->changes.episodes);
-    case RESUME:
-        w->resume = true;
-        return CLI_DONE;
-    case FORCE:
-        w->force = true;
-        return CLI_DONE;
-    case YES:
-        w->yes = true;
-        return CLI_DONE;
-    case QUIET:
-        w->quiet = true;
-        return CLI_DONE;
-    case JSON:
-        w->json = true;
-        return CLI_DONE;
-    default:
-        w->help = true;
-        return CLI_DONE;
-    }
-}
+    "  tacit run examples/riverswim.yaml --episodes 5000 -o /tmp/river\n",
+    options};
 
 static int read_options(int argc, char **argv, wish *w)
 {
     *w = (wish){0};
-    int status = cli_take_options(argc, argv, ":ho:j:q", options, read_option, w);
-    if (status != CLI_DONE || w->help)
+    int status = cli_read_options(argc, argv, &form, w, NULL);
+    if (status != CLI_DONE)
         return status;
     if (w->resume && w->force)
         return cli_wrong("--resume keeps results and --force forgets them; choose one");
-    if (optind == argc)
-        return cli_wrong("no experiment is given, expected FILE.yaml; see tacit run --help");
-    if (optind + 1 < argc)
-        return cli_wrong("unexpected argument '%s' after '%s', expected one experiment",
-                         argv[optind + 1], argv[optind]);
-    w->file = argv[optind];
     w->changes.max_jobs = w->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
-    return CLI_DONE;
+    return cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml", "experiment",
+                             &w->file);
 }
 
 /* FILE's name without .yaml; FILE itself must not be in the way. To be freed. */
@@ -311,10 +271,6 @@ int cli_run(int argc, char **argv)
     int code = read_options(argc, argv, &w);
     if (code != CLI_DONE)
         return code;
-    if (w.help) {
-        (void)fputs(help, stdout);
-        return CLI_DONE;
-    }
     cli_ranks ranks;
     code = cli_ranks_open(&ranks);
     if (code != CLI_DONE)

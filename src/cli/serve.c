@@ -1,6 +1,5 @@
 /* tacit serve: the decision service, until a signal. */
 #include <errno.h>
-#include <getopt.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,16 +11,27 @@
 
 #include "cli/cli.h"
 #include "cli/notify.h"
+#include "cli/options.h"
 
-static const char help[] =
+typedef struct wish {
+    const char *file;
+    bool reference, openapi;
+} wish;
+
+static const tacit__field options[] = {
+    {"reference", TACIT__FIELD_FLAG, offsetof(wish, reference),
+     .help = "print the HTTP reference (docs/reference/http.md)"},
+    {"openapi", TACIT__FIELD_FLAG, offsetof(wish, openapi),
+     .help = "print the same as OpenAPI 3.1, for tools that make clients"},
+    {NULL}};
+
+static const cli_form form = {
     "usage: tacit serve FILE.yaml\n"
     "       tacit serve --reference | --openapi\n"
     "\n"
     "Serves decisions over HTTP, learns from what comes of them, and keeps the promise of\n"
     "privacy that FILE.yaml states. The store is made where there is none.\n"
-    "\n"
-    "  --reference  print the HTTP reference (docs/reference/http.md)\n"
-    "  --openapi    print the same as OpenAPI 3.1, for tools that make clients\n"
+    "\n",
     "\n"
     "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one "
     "has\n"
@@ -32,13 +42,8 @@ static const char help[] =
     "\n"
     "example:\n"
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
-    "  tacit serve examples/service/service.yaml\n";
-
-enum { REFERENCE = 1, OPENAPI, HELP };
-static const struct option options[] = {{"reference", no_argument, NULL, REFERENCE},
-                                        {"openapi", no_argument, NULL, OPENAPI},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
+    "  tacit serve examples/service/service.yaml\n",
+    options};
 
 static void say(void *context, const char *line)
 {
@@ -107,15 +112,15 @@ static void tell(const char *state, const char *status, const char *more)
 
 static int serve(const char *file)
 {
-    const tacit_service_options wish = {.file = file,
-                                        .credentials = getenv("CREDENTIALS_DIRECTORY"),
-                                        .log = say,
-                                        .fenced = on_fenced};
+    const tacit_service_options wanted = {.file = file,
+                                          .credentials = getenv("CREDENTIALS_DIRECTORY"),
+                                          .log = say,
+                                          .fenced = on_fenced};
     tacit_error err = {0};
     tacit_service *service = NULL;
     cli_keep_memory_private();
     hear_signals();
-    tacit_status status = tacit_service_open(&wish, &service, &err);
+    tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {
         tell("", err.message, "");
         return cli_failed(status, &err);
@@ -142,25 +147,15 @@ static int serve(const char *file)
 
 int cli_serve(int argc, char **argv)
 {
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
-        switch (code) {
-        case REFERENCE:
-            return print_text(tacit_service_reference());
-        case OPENAPI:
-            return print_text(tacit_service_openapi());
-        case HELP:
-        case 'h':
-            (void)fputs(help, stdout);
-            return CLI_DONE;
-        default:
-            return cli_bad_option(argv, code, options);
-        }
-    if (optind == argc)
-        return cli_wrong("no service is given, expected FILE.yaml; see tacit serve --help");
-    if (optind + 1 < argc)
-        return cli_wrong("unexpected argument '%s' after '%s', expected one service",
-                         argv[optind + 1], argv[optind]);
-    return serve(argv[optind]);
+    wish w = {0};
+    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    if (code != CLI_DONE)
+        return code;
+    if (w.reference)
+        return print_text(tacit_service_reference());
+    if (w.openapi)
+        return print_text(tacit_service_openapi());
+    code = cli_read_argument(argc, argv, "no service is given, expected FILE.yaml", "service",
+                             &w.file);
+    return code == CLI_DONE ? serve(w.file) : code;
 }

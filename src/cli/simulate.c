@@ -1,6 +1,5 @@
 /* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/people.c; here
  * is what they say. */
-#include <getopt.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,28 +13,78 @@
 #include <tacit/world.h>
 
 #include "base/json_text.h"
+#include "base/settings.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/people.h"
 #include "cli/turnout.h"
 #include "cli/wire.h"
-#include "cli/words.h"
 
-static const char help[] =
+enum { MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
+
+/* Of the world, in the order in which they were given. */
+typedef struct settings {
+    tacit_setting list[TACIT__MAX_PARAMETERS];
+    char keys[TACIT__MAX_PARAMETERS][65]; /* as long as a parameter's name can be */
+    size_t n;
+} settings;
+
+typedef struct wish {
+    const char *url, *token_file, *learner, *world;
+    settings settings;
+    uint64_t users, clients, seed;
+    bool json;
+} wish;
+
+static bool read_setting(const char *text, void *out)
+{
+    settings *s = out;
+    const size_t length = strcspn(text, "=");
+    if (text[length] == '\0' || length == 0 || length >= sizeof *s->keys ||
+        s->n == TACIT__MAX_PARAMETERS)
+        return false;
+    memcpy(s->keys[s->n], text, length); /* the rest is zero */
+    s->list[s->n] = (tacit_setting){.key = s->keys[s->n], .value = text + length + 1};
+    s->n++;
+    return true;
+}
+
+static bool read_name(const char *text, void *out)
+{
+    if (!tacit__is_name(text))
+        return false;
+    *(const char **)out = text;
+    return true;
+}
+
+static const tacit__field options[] = {
+    {"token-file", TACIT__FIELD_TEXT, offsetof(wish, token_file), .value = "FILE",
+     .help = "a token with the scopes decide and observe, or report"},
+    {"learner", TACIT__FIELD_OTHER, offsetof(wish, learner), .parse = read_name,
+     .expected = "small letters, digits, - and _", .value = "NAME",
+     .help = "which one; may be left out if there is one"},
+    {"world", TACIT__FIELD_TEXT, offsetof(wish, world), .value = "KIND",
+     .help = "where the users live (default: riverswim; `tacit worlds` lists them);\n"
+             "must fit the learner's space: its states, or its features"},
+    {"set", TACIT__FIELD_OTHER, offsetof(wish, settings), .parse = read_setting,
+     .expected = "KEY=VALUE", .value = "KEY=VALUE",
+     .help = "a parameter of the world; may be repeated"},
+    {"users", TACIT__FIELD_COUNT, offsetof(wish, users), 1, CLI_MAX_COUNT, .value = "N",
+     .help = "how many come (default: 1000)"},
+    {"clients", TACIT__FIELD_COUNT, offsetof(wish, clients), 1, MAX_CLIENTS, .value = "C",
+     .help = "how many at a time (default: 4)"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(wish, seed), 1, CLI_MAX_COUNT, .value = "S",
+     .help = "of the users' chance (default: 1)"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "print the result as JSON"},
+    {NULL}};
+
+static const cli_form form = {
     "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"
     "\n"
     "Plays users against a running service: they open episodes, ask for decisions and tell what\n"
     "came of them; for a local learner they read the billboard, act on their own, and send a\n"
     "privatised report.\n"
-    "\n"
-    "  --token-file FILE  a token with the scopes decide and observe, or report\n"
-    "  --learner NAME     which one; may be left out if there is one\n"
-    "  --world KIND       where the users live (default: riverswim; `tacit worlds` lists them);\n"
-    "                     must fit the learner's space: its states, or its features\n"
-    "  --set KEY=VALUE    a parameter of the world; may be repeated\n"
-    "  --users N          how many come (default: 1000)\n"
-    "  --clients C        how many at a time (default: 4)\n"
-    "  --seed S           of the users' chance (default: 1)\n"
-    "  --json             print the result as JSON\n"
+    "\n",
     "\n"
     "Where a log tells what came of one action only, users for whom the service chose another\n"
     "one tell nothing. Ctrl-C lets those who are there finish, tells what came of it, and exits\n"
@@ -45,29 +94,8 @@ static const char help[] =
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
     "      --set states=6 --set horizon=20 --users 5000\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner ads \\\n"
-    "      --world linear-bandit --set d=5 --set actions=10\n";
-
-enum { TOKEN = 1, LEARNER, WORLD, SET, USERS, CLIENTS, SEED, JSON, HELP };
-static const struct option options[] = {{"token-file", required_argument, NULL, TOKEN},
-                                        {"learner", required_argument, NULL, LEARNER},
-                                        {"world", required_argument, NULL, WORLD},
-                                        {"set", required_argument, NULL, SET},
-                                        {"users", required_argument, NULL, USERS},
-                                        {"clients", required_argument, NULL, CLIENTS},
-                                        {"seed", required_argument, NULL, SEED},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
-
-enum { MAX_SETTINGS = 16, MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
-
-typedef struct wish {
-    const char *url, *token_file, *learner, *world;
-    tacit_setting settings[MAX_SETTINGS];
-    size_t n_settings;
-    uint64_t users, clients, seed;
-    bool json, help;
-} wish;
+    "      --world linear-bandit --set d=5 --set actions=10\n",
+    options};
 
 /* Ctrl-C: nobody comes any more, those who are there finish, and what came of it is told. */
 static atomic_int caught; /* the signal; 0: none */
@@ -456,7 +484,7 @@ static int simulate(const wish *w)
     play all = {.w = w, .lock = PTHREAD_MUTEX_INITIALIZER};
     tacit_error err = {0};
     const tacit_world_request request = {
-        .kind = w->world, .settings = w->settings, .n_settings = w->n_settings};
+        .kind = w->world, .settings = w->settings.list, .n_settings = w->settings.n};
     if (w->token_file == NULL)
         return cli_wrong("--token-file is missing; see tacit simulate-users --help");
     int result = cli_wire_token(w->token_file, all.token);
@@ -474,62 +502,12 @@ static int simulate(const wish *w)
     return result;
 }
 
-static int read_setting(char *text, wish *w)
-{
-    char *equals = strchr(text, '=');
-    if (equals == NULL || equals == text)
-        return cli_wrong("--set is '%s', expected KEY=VALUE", text);
-    if (w->n_settings == MAX_SETTINGS)
-        return cli_wrong("--set is given too often");
-    *equals = '\0';
-    w->settings[w->n_settings++] = (tacit_setting){.key = text, .value = equals + 1};
-    return CLI_DONE;
-}
-
-static int read_option(void *wishes, int code)
-{
-    wish *w = wishes;
-    switch (code) {
-    case TOKEN:
-        w->token_file = optarg;
-        return CLI_DONE;
-    case LEARNER:
-        w->learner = optarg;
-        return strlen(optarg) <= 64 &&
-                       strspn(optarg, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(optarg)
-                   ? CLI_DONE
-                   : cli_wrong("--learner is '%s', expected small letters, digits, - and _",
-                               optarg);
-    case WORLD:
-        w->world = optarg;
-        return CLI_DONE;
-    case SET:
-        return read_setting(optarg, w);
-    case USERS:
-        return cli_read_count("--users", optarg, CLI_MAX_COUNT, &w->users);
-    case CLIENTS:
-        return cli_read_count("--clients", optarg, MAX_CLIENTS, &w->clients);
-    case SEED:
-        return cli_read_count("--seed", optarg, CLI_MAX_COUNT, &w->seed);
-    case JSON:
-        w->json = true;
-        return CLI_DONE;
-    default:
-        w->help = true;
-        return CLI_DONE;
-    }
-}
-
 int cli_simulate_users(int argc, char **argv)
 {
     wish w = {.world = "riverswim", .users = 1000, .clients = 4, .seed = 1};
-    int status = cli_take_options(argc, argv, ":h", options, read_option, &w);
+    int status = cli_read_options(argc, argv, &form, &w, NULL);
     if (status != CLI_DONE)
         return status;
-    if (w.help) {
-        (void)fputs(help, stdout);
-        return CLI_DONE;
-    }
     if (argc - optind != 1)
         return cli_wrong("expected one URL; see tacit simulate-users --help");
     w.url = argv[optind];

@@ -1,5 +1,4 @@
 /* tacit store: looks after a service's store. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,28 @@
 
 #include "cli/cli.h"
 #include "cli/events.h"
+#include "cli/options.h"
 #include "cli/recorded.h"
 
-static const char help[] =
+typedef struct wish {
+    tacit_service_options service;
+    const char *copy, *new_key;
+    bool gone, json, decisions;
+} wish;
+
+/* Each belongs to one verb. */
+enum { GONE, NEW_KEY, DECISIONS, JSON, NONE };
+static const tacit__field options[] = {
+    [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(wish, gone), .written_out = true,
+              .help = "say that no other line of this store is used, or ever will be"},
+    [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(wish, new_key), .value = "FILE",
+                 .help = "where the new key is, or is put, if not in the old one's place"},
+    [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(wish, decisions),
+                   .help = "recorded decisions instead of what is public"},
+    [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "events as JSON"},
+    [NONE] = {NULL}};
+
+static const cli_form form = {
     "usage: tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
     "       tacit store export FILE.yaml [--decisions]\n"
@@ -37,26 +55,11 @@ static const char help[] =
     "rekey    draws a new key for the store and seals everything anew\n"
     "\n"
     "  --decisions         print the recorded decisions, which are not public\n"
-    "  --json              print the events as one JSON document\n"
-    "  --original-is-gone  say that no other line of this store is used, or ever will be\n"
-    "  --new-key FILE      where the new key is, or is put, if not in the old one's place\n"
+    "  --json              print the events as one JSON document\n",
     "\n"
     "example:\n"
-    "  tacit store check service.yaml\n";
-
-enum { GONE = 1, NEW_KEY, JSON, DECISIONS };
-static const struct option options[] = {{"original-is-gone", no_argument, NULL, GONE},
-                                        {"new-key", required_argument, NULL, NEW_KEY},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"decisions", no_argument, NULL, DECISIONS},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
-
-typedef struct wish {
-    tacit_service_options service;
-    const char *copy, *new_key;
-    bool gone, json, decisions;
-} wish;
+    "  tacit store check service.yaml\n",
+    options};
 
 static int check(const wish *w)
 {
@@ -192,16 +195,26 @@ static int events(const wish *w)
 static const struct {
     const char *name;
     int arguments; /* FILE.yaml included */
-    int option;    /* that it has, or 0 */
+    int option;    /* that it has, or NONE */
     int (*run)(const wish *w);
-} verbs[] = {{"check", 1, 0, check},           {"backup", 2, 0, backup},
+} verbs[] = {{"check", 1, NONE, check},        {"backup", 2, NONE, backup},
              {"export", 1, DECISIONS, export}, {"events", 1, JSON, events},
-             {"adopt", 1, GONE, adopt},        {"migrate", 1, 0, migrate},
+             {"adopt", 1, GONE, adopt},        {"migrate", 1, NONE, migrate},
              {"rekey", 1, NEW_KEY, rekey}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
+/* Options that were given belong to the verb. */
+static int check_options(size_t verb, uint64_t given)
+{
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (i != verb && (given >> verbs[i].option & 1) != 0)
+            return cli_wrong("--%s belongs to tacit store %s", options[verbs[i].option].name,
+                             verbs[i].name);
+    return CLI_DONE;
+}
+
 /* Runs the verb that argv names, if its arguments are right. */
-static int run(int n, char **arguments, wish *w)
+static int run(int n, char **arguments, uint64_t given, wish *w)
 {
     size_t i = 0;
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
@@ -216,14 +229,9 @@ static int run(int n, char **arguments, wish *w)
         return cli_wrong(n - 1 < verbs[i].arguments
                              ? "expected a path for the copy; see tacit store --help"
                              : "too many arguments; see tacit store --help");
-    if (w->gone && verbs[i].option != GONE)
-        return cli_wrong("--original-is-gone belongs to tacit store adopt");
-    if (w->new_key != NULL && verbs[i].option != NEW_KEY)
-        return cli_wrong("--new-key belongs to tacit store rekey");
-    if (w->json && verbs[i].option != JSON)
-        return cli_wrong("--json belongs to tacit store events");
-    if (w->decisions && verbs[i].option != DECISIONS)
-        return cli_wrong("--decisions belongs to tacit store export");
+    int code = check_options(i, given);
+    if (code != CLI_DONE)
+        return code;
     w->service = (tacit_service_options){.file = arguments[1],
                                          .credentials = getenv("CREDENTIALS_DIRECTORY")};
     w->copy = n > 2 ? arguments[2] : NULL;
@@ -233,33 +241,13 @@ static int run(int n, char **arguments, wish *w)
 int cli_store(int argc, char **argv)
 {
     wish w = {0};
+    uint64_t given = 0;
     cli_keep_memory_private();
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
-        switch (code) {
-        case GONE:
-            if (strcmp(argv[optind - 1], "--original-is-gone") != 0)
-                return cli_wrong("--original-is-gone must be written out");
-            w.gone = true;
-            break;
-        case NEW_KEY:
-            w.new_key = optarg;
-            break;
-        case JSON:
-            w.json = true;
-            break;
-        case DECISIONS:
-            w.decisions = true;
-            break;
-        case 'h':
-            (void)fputs(help, stdout);
-            return CLI_DONE;
-        default:
-            return cli_bad_option(argv, code, options);
-        }
+    int code = cli_read_options(argc, argv, &form, &w, &given);
+    if (code != CLI_DONE)
+        return code;
     if (optind == argc)
         return cli_wrong("expected check, backup, export, events, adopt, migrate or rekey, "
                          "and FILE.yaml; see tacit store --help");
-    return run(argc - optind, argv + optind, &w);
+    return run(argc - optind, argv + optind, given, &w);
 }

@@ -1,6 +1,5 @@
 /* tacit token: who may use a service. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,34 +8,7 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
-
-static const char help[] =
-    "usage: tacit token create FILE.yaml --name NAME --scopes SCOPE[,SCOPE...]\n"
-    "                    [--learner NAME] [--users-per-day N] [--expires DATE|TIME]\n"
-    "       tacit token list FILE.yaml\n"
-    "       tacit token revoke FILE.yaml --name NAME\n"
-    "\n"
-    "Tokens open a service's routes. `create` prints a new one, once: the store keeps its hash.\n"
-    "A running service learns of changes by SIGHUP.\n"
-    "\n"
-    "scopes: decide, observe, report, read, admin (all of them)\n"
-    "\n"
-    "  --learner NAME     the token is for this learner alone\n"
-    "  --users-per-day N  it brings at most so many users a day, by observations or reports\n"
-    "  --expires DATE     it ends with this day, UTC: 2030-12-31; or at a time:\n"
-    "                     2030-12-31T18:00:00Z; or after a while: 90d, 12h\n"
-    "\n"
-    "example:\n"
-    "  tacit token create service.yaml --name web --scopes decide,observe\n";
-
-enum { NAME = 1, SCOPES, LEARNER, USERS, EXPIRES, HELP };
-static const struct option options[] = {{"name", required_argument, NULL, NAME},
-                                        {"scopes", required_argument, NULL, SCOPES},
-                                        {"learner", required_argument, NULL, LEARNER},
-                                        {"users-per-day", required_argument, NULL, USERS},
-                                        {"expires", required_argument, NULL, EXPIRES},
-                                        {"help", no_argument, NULL, HELP},
-                                        {NULL, 0, NULL, 0}};
+#include "cli/options.h"
 
 /* --- Times -------------------------------------------------------------------------------------- */
 
@@ -145,49 +117,52 @@ static int act(const char *verb, const tacit_service_options *wish,
     return create ? tell(token, wish, request->name) : CLI_DONE;
 }
 
-/* A number of users a day. */
-static bool read_users(const char *text, uint64_t *out)
+/* --- Arguments ---------------------------------------------------------------------------------- */
+
+static bool read_expiry(const char *text, void *out)
 {
-    enum { DIGITS = 12 };
-    const size_t n = strspn(text, "0123456789");
-    *out = strtoull(text, NULL, 10);
-    return n > 0 && n <= DIGITS && text[n] == '\0' && *out > 0;
+    return read_date(text, out) || read_while(text, out);
 }
+
+#define AT(member) offsetof(tacit_token_request, member)
+static const tacit__field options[] = {
+    {"name", TACIT__FIELD_TEXT, AT(name), .value = "NAME", .help = "what the token is called"},
+    {"scopes", TACIT__FIELD_TEXT, AT(scopes), .value = "LIST",
+     .help = "what it opens, of decide, observe, report, read, admin (all of them)"},
+    {"learner", TACIT__FIELD_TEXT, AT(learner), .value = "NAME",
+     .help = "the token is for this learner alone"},
+    {"users-per-day", TACIT__FIELD_COUNT, AT(users_per_day), 1, CLI_MAX_COUNT - 1,
+     .expected = "a whole number >= 1", .value = "N",
+     .help = "it brings at most so many users a day, by observations or reports"},
+    {"expires", TACIT__FIELD_OTHER, AT(expires), .parse = read_expiry,
+     .expected = "a day such as 2030-12-31, a time such as 2030-12-31T18:00:00Z, or a while such "
+                 "as 90d or 12h",
+     .value = "DATE",
+     .help = "it ends with this day, UTC: 2030-12-31; or at a time:\n"
+             "2030-12-31T18:00:00Z; or after a while: 90d, 12h"},
+    {NULL}};
+
+static const cli_form form = {
+    "usage: tacit token create FILE.yaml --name NAME --scopes SCOPE[,SCOPE...]\n"
+    "                    [--learner NAME] [--users-per-day N] [--expires DATE|TIME]\n"
+    "       tacit token list FILE.yaml\n"
+    "       tacit token revoke FILE.yaml --name NAME\n"
+    "\n"
+    "Tokens open a service's routes. `create` prints a new one, once: the store keeps its hash.\n"
+    "A running service learns of changes by SIGHUP.\n"
+    "\n",
+    "\n"
+    "example:\n"
+    "  tacit token create service.yaml --name web --scopes decide,observe\n",
+    options};
 
 int cli_token(int argc, char **argv)
 {
     tacit_token_request request = {0};
     cli_keep_memory_private();
-    opterr = 0;
-    optind = 1;
-    for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
-        switch (code) {
-        case NAME:
-            request.name = optarg;
-            break;
-        case SCOPES:
-            request.scopes = optarg;
-            break;
-        case LEARNER:
-            request.learner = optarg;
-            break;
-        case USERS:
-            if (!read_users(optarg, &request.users_per_day))
-                return cli_wrong("--users-per-day is '%s', expected a whole number >= 1", optarg);
-            break;
-        case EXPIRES:
-            if (!read_date(optarg, &request.expires) && !read_while(optarg, &request.expires))
-                return cli_wrong("--expires is '%s', expected a day such as 2030-12-31, a time "
-                                 "such as 2030-12-31T18:00:00Z, or a while such as 90d or 12h",
-                                 optarg);
-            break;
-        case HELP:
-        case 'h':
-            (void)fputs(help, stdout);
-            return CLI_DONE;
-        default:
-            return cli_bad_option(argv, code, options);
-        }
+    int code = cli_read_options(argc, argv, &form, &request, NULL);
+    if (code != CLI_DONE)
+        return code;
     if (argc - optind != 2)
         return cli_wrong("expected create, list or revoke, and FILE.yaml; see tacit token --help");
     const tacit_service_options wish = {.file = argv[optind + 1],

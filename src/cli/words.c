@@ -132,11 +132,3 @@ char *cli_rounded_up(char buffer[32], double x)
     (void)snprintf(buffer, 32, "%.6g", isfinite(x) ? x + fabs(x) * 5.1e-7 : x);
     return buffer;
 }
-
-int cli_read_count(const char *name, const char *text, uint64_t most, uint64_t *out)
-{
-    if (!cli_count(text, out) || *out > most)
-        return cli_wrong("%s is '%s', expected a whole number from 1 to %llu", name, text,
-                         (unsigned long long)most);
-    return CLI_DONE;
-}

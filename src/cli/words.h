@@ -29,7 +29,4 @@ void cli_print_wrapped(const char *head, const char *text);
 /* Six digits, never less than x: for bounds. Returns buffer. */
 char *cli_rounded_up(char buffer[32], double x);
 
-/* The value of option `name` as a count of 1 to `most`, or a message. */
-int cli_read_count(const char *name, const char *text, uint64_t most, uint64_t *out);
-
 #endif

@@ -2,17 +2,21 @@
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
-static const char usage[] =
+static const char before[] =
     "usage: tacit worlds [NAME] [--json]\n"
     "\n"
     "Lists the worlds, or shows one: what it is, where it comes from, its parameters with "
     "defaults\n"
     "and ranges. An experiment names one under `world`: world: {kind: NAME, PARAMETER: VALUE}.\n"
-    "\n"
-    "  --json     one JSON document: name, help, source, parameters\n"
-    "\n"
-    "example:\n"
-    "  tacit worlds riverswim\n";
+    "\n";
+
+static const char after[] = "\n"
+                            "example:\n"
+                            "  tacit worlds riverswim\n";
+
+static const tacit__field options[] = {
+    {"json", TACIT__FIELD_FLAG, 0, .help = "one JSON document: name, help, source, parameters"},
+    {NULL}};
 
 static cli_kind at(size_t i)
 {
@@ -28,7 +32,7 @@ int cli_worlds(int argc, char **argv)
 {
     const cli_catalogue catalogue = {.command = "worlds",
                                      .noun = "world",
-                                     .usage = usage,
+                                     .form = {before, after, options},
                                      .n = tacit_world_kind_count(),
                                      .at = at};
     return cli_list(argc, argv, &catalogue);

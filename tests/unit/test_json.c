@@ -219,6 +219,59 @@ static void text_that_is_written_can_be_read_again(void **state)
     tacit__text_destroy(&t);
 }
 
+static void write_some(tacit__json_writer *w)
+{
+    tacit__json_begin_object(w, NULL);
+    tacit__json_put_string(w, "a", "x\"y");
+    tacit__json_begin_list(w, "list");
+    tacit__json_put_count(w, NULL, UINT64_MAX);
+    tacit__json_put_integer(w, NULL, INT64_MIN);
+    tacit__json_begin_object(w, NULL);
+    tacit__json_end(w);
+    tacit__json_end(w);
+    tacit__json_begin_list(w, "none");
+    tacit__json_end(w);
+    tacit__json_put_flag(w, "yes", true);
+    tacit__json_put_real(w, "nan", (double)NAN);
+    tacit__json_put_string(w, "null", NULL);
+    tacit__json_put_null(w, "too");
+    tacit__json_end(w);
+}
+
+static void documents_are_laid_out_for_people_or_in_one_line(void **state)
+{
+    (void)state;
+    tacit__json_writer wide = {.indent = 2}, narrow = {0};
+    write_some(&wide);
+    write_some(&narrow);
+    assert_string_equal(wide.text.data, "{\n  \"a\": \"x\\\"y\",\n  \"list\": [\n"
+                                        "    18446744073709551615,\n    -9223372036854775808,\n"
+                                        "    {}\n  ],\n  \"none\": [],\n  \"yes\": true,\n"
+                                        "  \"nan\": null,\n  \"null\": null,\n  \"too\": null\n}");
+    assert_string_equal(narrow.text.data,
+                        "{\"a\":\"x\\\"y\",\"list\":[18446744073709551615,"
+                        "-9223372036854775808,{}],\"none\":[],\"yes\":true,\"nan\":null,"
+                        "\"null\":null,\"too\":null}");
+    assert_int_equal(parse(narrow.text.data), parse(wide.text.data));
+    tacit__text_destroy(&wide.text);
+    tacit__text_destroy(&narrow.text);
+}
+
+static void reals_with_so_many_digits_look_like_reals(void **state)
+{
+    (void)state;
+    tacit__json_writer w = {.digits = 17};
+    static const double numbers[] = {0, -0.0, 1, 0.5, 0.1, 1e-5, -2.5e-310, 1e16, 1e17, 3e300};
+    tacit__json_begin_list(&w, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        tacit__json_put_real(&w, NULL, numbers[i]);
+    tacit__json_end(&w);
+    assert_string_equal(
+        w.text.data, "[0.0,-0.0,1.0,0.5,0.10000000000000001,1.0000000000000001e-5,"
+                     "-2.5000000000000171e-310,10000000000000000.0,1e17,3.0000000000000002e300]");
+    tacit__text_destroy(&w.text);
+}
+
 static void text_without_memory_says_so(void **state)
 {
     (void)state;
@@ -245,6 +298,8 @@ int main(void)
         cmocka_unit_test(values_are_found_by_their_keys),
         cmocka_unit_test(numbers_are_read_to_the_last_bit),
         cmocka_unit_test(text_that_is_written_can_be_read_again),
+        cmocka_unit_test(documents_are_laid_out_for_people_or_in_one_line),
+        cmocka_unit_test(reals_with_so_many_digits_look_like_reals),
         cmocka_unit_test(text_without_memory_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,124 @@
+/* See base/fields.h. */
+#include "base/fields.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+#include "base/settings.h"
+
+static const char *const yes_or_no[] = {"no", "yes", NULL};
+
+/* YAML's own spellings. */
+static bool is_infinity(const char *text)
+{
+    text += text[0] == '+';
+    return strcasecmp(text, ".inf") == 0;
+}
+
+static bool read_real(const tacit__range *range, const char *text, double *out)
+{
+    double value;
+    if (range->infinite && is_infinity(text)) {
+        *out = (double)INFINITY;
+        return true;
+    }
+    if (!tacit__read_real(text, strlen(text), &value) || value < range->low ||
+        (range->open && value <= range->low) || value >= range->high)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool read_word(const char *const *words, const char *text, size_t *out)
+{
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+bool tacit__field_read(const tacit__field *f, const char *text, void *object)
+{
+    void *out = (char *)object + f->offset;
+    const size_t length = strlen(text);
+    int64_t number;
+    size_t word;
+    switch (f->type) {
+    case TACIT__FIELD_FLAG:
+        if (!read_word(yes_or_no, text, &word))
+            return false;
+        *(bool *)out = word == 1;
+        return true;
+    case TACIT__FIELD_COUNT:
+        if (!tacit__read_integer(text, length, &number) || number < 0 ||
+            (uint64_t)number < f->low || (uint64_t)number > f->high)
+            return false;
+        *(uint64_t *)out = (uint64_t)number;
+        return true;
+    case TACIT__FIELD_REAL:
+        return read_real(f->range, text, out);
+    case TACIT__FIELD_WORD:
+        return read_word(f->words, text, out);
+    case TACIT__FIELD_TEXT:
+        if (length < f->low || (f->high > 0 && length > f->high))
+            return false;
+        *(const char **)out = text;
+        return true;
+    case TACIT__FIELD_OTHER:
+        break;
+    }
+    return f->parse(text, out);
+}
+
+const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTED])
+{
+    const char *const *words = f->type == TACIT__FIELD_FLAG ? yes_or_no : f->words;
+    size_t used = 0;
+    if (f->expected != NULL)
+        return f->expected;
+    switch (f->type) {
+    case TACIT__FIELD_COUNT:
+        (void)snprintf(out, TACIT__EXPECTED, "a whole number from %" PRIu64 " to %" PRIu64, f->low,
+                       f->high);
+        return out;
+    case TACIT__FIELD_REAL:
+        return f->range->expected;
+    case TACIT__FIELD_FLAG:
+    case TACIT__FIELD_WORD:
+        for (size_t i = 0; words[i] != NULL && used < TACIT__EXPECTED; i++)
+            used += (size_t)snprintf(out + used, TACIT__EXPECTED - used, "%s%s",
+                                     i == 0                 ? ""
+                                     : words[i + 1] == NULL ? " or "
+                                                            : ", ",
+                                     words[i]);
+        return out;
+    case TACIT__FIELD_TEXT:
+    case TACIT__FIELD_OTHER:
+        break;
+    }
+    return "a text";
+}
+
+size_t tacit__field_find(const tacit__field *fields, const char *name)
+{
+    for (size_t i = 0; fields[i].name != NULL; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+const char *tacit__field_nearest(const tacit__field *fields, const char *word)
+{
+    const char *best = NULL;
+    for (; fields->name != NULL; fields++) {
+        const char *pair[] = {best, fields->name};
+        best = tacit__nearest(word, pair, 2);
+    }
+    return best;
+}
