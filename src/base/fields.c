@@ -10,8 +10,6 @@
 #include "base/nearest.h"
 #include "base/settings.h"
 
-static const char *const yes_or_no[] = {"no", "yes", NULL};
-
 /* YAML's own spellings. */
 static bool is_infinity(const char *text)
 {
@@ -51,7 +49,7 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
     size_t word;
     switch (f->type) {
     case TACIT__FIELD_FLAG:
-        if (!read_word(yes_or_no, text, &word))
+        if (!read_word(tacit__field_words(f), text, &word))
             return false;
         *(bool *)out = word == 1;
         return true;
@@ -76,9 +74,15 @@ bool tacit__field_read(const tacit__field *f, const char *text, void *object)
     return f->parse(text, out);
 }
 
+const char *const *tacit__field_words(const tacit__field *f)
+{
+    static const char *const yes_or_no[] = {"no", "yes", NULL};
+    return f->type == TACIT__FIELD_FLAG ? yes_or_no : f->words;
+}
+
 const char *tacit__field_expected(const tacit__field *f, char out[TACIT__EXPECTED])
 {
-    const char *const *words = f->type == TACIT__FIELD_FLAG ? yes_or_no : f->words;
+    const char *const *words = tacit__field_words(f);
     size_t used = 0;
     if (f->expected != NULL)
         return f->expected;

@@ -49,6 +49,9 @@ bool tacit__field_read(const tacit__field *field, const char *text, void *object
 enum { TACIT__EXPECTED = 160 };
 const char *tacit__field_expected(const tacit__field *field, char out[TACIT__EXPECTED]);
 
+/* The words that it may be, NULL-terminated; NULL: it is no flag and no word. */
+const char *const *tacit__field_words(const tacit__field *field);
+
 /* The field's number in a table that a NULL name ends; SIZE_MAX: there is none of that name. */
 size_t tacit__field_find(const tacit__field *fields, const char *name);
 

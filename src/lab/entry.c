@@ -13,17 +13,22 @@ enum { MAX_KEYS = 64 }; /* own keys and a kind's parameters */
 static const char *const own_keys[] = {"label", "kind", "privacy", "worlds", "outside", NULL};
 enum { N_OWN = 5 };
 
+typedef struct own {
+    const char *label;
+    size_t outside;
+} own;
+static const char *const manners[] = {"refuse", "clip", NULL};
+static const tacit__field own_fields[] = {
+    {"label", TACIT__FIELD_TEXT, offsetof(own, label), .high = TACIT__MAX_LABEL},
+    {"outside", TACIT__FIELD_WORD, offsetof(own, outside), .words = manners},
+    {NULL}};
+
 /* What is read: an entry under one combination of its lists. */
 typedef struct source {
     const tacit__yaml *yaml;
     const tacit__grid *grid;
     const tacit__node *privacy;
 } source;
-
-static const tacit__node *get(const source *s, const char *key)
-{
-    return tacit__grid_get(s->grid, s->privacy, key);
-}
 
 static tacit_status fail_kind(const tacit__yaml *yaml, const tacit__node *kind, tacit_error *err)
 {
@@ -63,126 +68,117 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *node,
 
 /* --- Privacy ----------------------------------------------------------------------------------- */
 
-static const char *const privacy_keys[] = {"model",       "epsilon", "delta",
-                                           "calibration", "sums",    "delta_above_one_over_users"};
 static const char *const models[] = {"none", "joint", "local", NULL};
 static const char *const calibrations[] = {"tight", "published", "figure", NULL};
 static const char *const mechanisms[] = {"tree", "smooth", "blt", NULL};
-
 static const tacit__range epsilons = {
     .high = (double)INFINITY, .infinite = true, .expected = "a number >= 0, or .inf"};
 static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
 
+typedef struct promise {
+    size_t model, calibration, sums;
+    double epsilon, delta;
+    bool large_delta; /* a delta above 1/users is meant */
+} promise;
+
+enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, N_PRIVACY };
+static const tacit__field privacy_fields[] = {
+    [MODEL] = {"model", TACIT__FIELD_WORD, offsetof(promise, model), .words = models},
+    [EPSILON] = {"epsilon", TACIT__FIELD_REAL, offsetof(promise, epsilon), .range = &epsilons},
+    [DELTA] = {"delta", TACIT__FIELD_REAL, offsetof(promise, delta), .range = &deltas},
+    [CALIBRATION] = {"calibration", TACIT__FIELD_WORD, offsetof(promise, calibration),
+                     .words = calibrations},
+    [SUMS] = {"sums", TACIT__FIELD_WORD, offsetof(promise, sums), .words = mechanisms},
+    [LARGE_DELTA] = {"delta_above_one_over_users", TACIT__FIELD_FLAG,
+                     .offset = offsetof(promise, large_delta)},
+    [N_PRIVACY] = {NULL}};
+
+static const tacit__node *get(const source *s, size_t key)
+{
+    return tacit__grid_get(s->grid, s->privacy, privacy_fields[key].name);
+}
+
+/* Reads a key of `privacy`, under the combination of lists, if it is there. */
+static tacit_status read_key(const source *s, size_t key, promise *p, tacit_error *err)
+{
+    const tacit__node *node = get(s, key);
+    return node != NULL ? tacit__node_read(s->yaml, node, &privacy_fields[key], p, err) : TACIT_OK;
+}
+
 /* A key that only means something together with a promise. */
 static tacit_status check_no_promise(const source *s, tacit_error *err)
 {
-    for (size_t i = 1; i < sizeof privacy_keys / sizeof *privacy_keys; i++) {
-        const tacit__node *node = get(s, privacy_keys[i]);
-        double epsilon = 0;
-        if (node != NULL && i == 1 && /* an infinite epsilon says the same */
-            tacit__take_real(s->yaml, node, "epsilon", &epsilons, &epsilon, NULL) == TACIT_OK &&
-            isinf(epsilon))
+    for (size_t key = EPSILON; key < N_PRIVACY; key++) {
+        const tacit__node *node = get(s, key);
+        promise p = {0};
+        if (node != NULL && key == EPSILON && /* an infinite epsilon says the same */
+            read_key(s, key, &p, NULL) == TACIT_OK && isinf(p.epsilon))
             continue;
         if (node != NULL)
             return tacit__yaml_fail(s->yaml, node->line, err, TACIT_SYNTAX,
                                     "model none promises nothing, so it has no %s; remove it, or "
                                     "ask for model joint or local",
-                                    privacy_keys[i]);
+                                    privacy_fields[key].name);
     }
     return TACIT_OK;
-}
-
-static tacit_status read_optional_words(const source *s, tacit_entry *entry, tacit_error *err)
-{
-    const tacit__node *node = get(s, "calibration");
-    tacit_status status = TACIT_OK;
-    size_t choice = 0;
-    if (node != NULL)
-        status = tacit__take_word(s->yaml, node, "calibration", calibrations, &choice, err);
-    if (status != TACIT_OK)
-        return status;
-    entry->calibration = (tacit_calibration)choice;
-    node = get(s, "sums");
-    if (node == NULL)
-        return TACIT_OK;
-    status = tacit__take_word(s->yaml, node, "sums", mechanisms, &choice, err);
-    if (status == TACIT_OK)
-        entry->sums = mechanisms[choice];
-    return status;
-}
-
-/* A delta above 1/users allows a mechanism that shows everything of somebody: it must be meant. */
-static tacit_status read_large_delta(const source *s, uint64_t episodes, tacit_entry *entry,
-                                     tacit_error *err)
-{
-    static const char *const words[] = {"no", "yes", NULL};
-    const tacit__node *node = get(s, "delta_above_one_over_users");
-    size_t meant = 0;
-    tacit_status status = TACIT_OK;
-    if (node != NULL)
-        status = tacit__take_word(s->yaml, node, "delta_above_one_over_users", words, &meant, err);
-    entry->delta_too_large = meant == 0 && entry->guarantee.delta > 1 / (double)episodes;
-    return status;
 }
 
 static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry *entry,
                                  tacit_error *err)
 {
-    const tacit__node *epsilon = get(s, "epsilon"), *delta = get(s, "delta");
+    const tacit__node *epsilon = get(s, EPSILON);
     if (epsilon == NULL)
         return tacit__yaml_fail(s->yaml, s->privacy->line, err, TACIT_SYNTAX,
                                 "privacy has no 'epsilon', expected a number > 0, or .inf for the "
                                 "learner without privacy");
-    tacit_status status =
-        tacit__take_real(s->yaml, epsilon, "epsilon", &epsilons, &entry->guarantee.epsilon, err);
     /* One user in ten times as many as there are: the customary size of "negligible". */
-    entry->guarantee.delta = 1 / (10 * (double)episodes);
-    if (status == TACIT_OK && delta != NULL)
-        status = tacit__take_real(s->yaml, delta, "delta", &deltas, &entry->guarantee.delta, err);
-    if (status == TACIT_OK && entry->guarantee.epsilon == 0 &&
-        (delta == NULL || entry->guarantee.delta == 0))
+    promise p = {.delta = 1 / (10 * (double)episodes)};
+    tacit_status status = read_key(s, EPSILON, &p, err);
+    if (status == TACIT_OK)
+        status = read_key(s, DELTA, &p, err);
+    if (status == TACIT_OK && p.epsilon == 0 && (get(s, DELTA) == NULL || p.delta == 0))
         status = tacit__yaml_fail(s->yaml, epsilon->line, err, TACIT_SYNTAX,
                                   "epsilon is 0, which needs a delta > 0 that is given beside it; "
                                   "give one, or an epsilon > 0");
-    if (status == TACIT_OK)
-        status = read_optional_words(s, entry, err);
-    if (status == TACIT_OK)
-        status = read_large_delta(s, episodes, entry, err);
-    if (status == TACIT_OK && isinf(entry->guarantee.epsilon)) {
-        entry->delta_too_large = false;
+    for (size_t key = CALIBRATION; key < N_PRIVACY && status == TACIT_OK; key++)
+        status = read_key(s, key, &p, err);
+    if (status != TACIT_OK)
+        return status;
+    if (isinf(p.epsilon)) {
         entry->guarantee = (tacit_guarantee){TACIT_MODEL_NONE, (double)INFINITY, 0};
-        entry->calibration = TACIT_CALIBRATION_TIGHT;
-        entry->sums = NULL;
+        return TACIT_OK;
     }
-    return status;
+    entry->guarantee.epsilon = p.epsilon;
+    entry->guarantee.delta = p.delta;
+    entry->calibration = (tacit_calibration)p.calibration;
+    entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
+    /* A delta above 1/users allows a mechanism that shows everything of somebody: it must be meant. */
+    entry->delta_too_large = !p.large_delta && p.delta > 1 / (double)episodes;
+    return TACIT_OK;
 }
 
 static tacit_status read_privacy(const source *s, uint64_t episodes, tacit_entry *entry,
                                  tacit_error *err)
 {
-    const tacit__yaml *yaml = s->yaml;
     const tacit__node *privacy = s->privacy;
     char shown[TACIT__NODE_SHOWN];
-    size_t model;
+    promise p = {0};
     if (privacy->kind != TACIT__MAP)
-        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
+        return tacit__yaml_fail(s->yaml, privacy->line, err, TACIT_SYNTAX,
                                 "privacy is %s, expected a map, for example {model: joint, "
                                 "epsilon: 1}",
                                 tacit__node_show(privacy, shown));
-    tacit_status status = tacit__node_check_keys(yaml, privacy, "privacy", privacy_keys,
-                                                 sizeof privacy_keys / sizeof *privacy_keys, err);
+    tacit_status status = tacit__map_check(s->yaml, privacy, "privacy", privacy_fields, err);
+    if (status == TACIT_OK && get(s, MODEL) == NULL)
+        status = tacit__yaml_fail(s->yaml, privacy->line, err, TACIT_SYNTAX,
+                                  "privacy has no 'model', expected joint, local or none");
+    if (status == TACIT_OK)
+        status = read_key(s, MODEL, &p, err);
     if (status != TACIT_OK)
         return status;
-    const tacit__node *node = get(s, "model");
-    if (node == NULL)
-        return tacit__yaml_fail(yaml, privacy->line, err, TACIT_SYNTAX,
-                                "privacy has no 'model', expected joint, local or none");
-    status = tacit__take_word(yaml, node, "model", models, &model, err);
-    if (status != TACIT_OK)
-        return status;
-    entry->guarantee.model = (tacit_model)model;
-    return model == TACIT_MODEL_NONE ? check_no_promise(s, err)
-                                     : read_promise(s, episodes, entry, err);
+    entry->guarantee.model = (tacit_model)p.model;
+    return p.model == TACIT_MODEL_NONE ? check_no_promise(s, err)
+                                       : read_promise(s, episodes, entry, err);
 }
 
 /* --- The entry --------------------------------------------------------------------------------- */
@@ -194,8 +190,8 @@ static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node
     if (name == NULL)
         return tacit__yaml_fail(e->yaml, node->line, err, TACIT_SYNTAX,
                                 "the agent has no 'kind', expected for example {kind: ucbvi}");
-    tacit_status status =
-        tacit__take_text(e->yaml, name, "the agent's kind", 64, &entry->kind, err);
+    static const tacit__field a_kind = {"the agent's kind", TACIT__FIELD_TEXT, .high = 64};
+    tacit_status status = tacit__node_read(e->yaml, name, &a_kind, &entry->kind, err);
     if (status != TACIT_OK)
         return status;
     *kind = tacit_yardstick_find(entry->kind);
@@ -218,19 +214,6 @@ static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *
                                     entry->kind, keys[i]);
     }
     return TACIT_OK;
-}
-
-static tacit_status read_outside(const tacit__yaml *yaml, const tacit__node *node,
-                                 tacit_entry *entry, tacit_error *err)
-{
-    static const char *const words[] = {"refuse", "clip", NULL};
-    const tacit__node *found = tacit__node_get(node, "outside");
-    size_t word = 0;
-    tacit_status status =
-        found != NULL ? tacit__take_word(yaml, found, "outside", words, &word, err) : TACIT_OK;
-    if (status == TACIT_OK)
-        entry->outside = word == 1 ? TACIT_OUTSIDE_CLIP : TACIT_OUTSIDE_REFUSE;
-    return status;
 }
 
 tacit_status tacit__entry_grid(const tacit_experiment *experiment, const tacit__node *node,
@@ -256,18 +239,16 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
         status = check_keys(yaml, node, kind, err);
     if (status != TACIT_OK)
         return status;
-    const tacit__node *label = tacit__node_get(node, "label");
     const source s = {yaml, grid, tacit__node_get(node, "privacy")};
-    entry->label = entry->kind;
+    own o = {.label = entry->kind};
     entry->privacy_written = s.privacy != NULL;
-    if (label != NULL)
-        status = tacit__take_text(yaml, label, "label", TACIT__MAX_LABEL, &entry->label, err);
+    status = tacit__map_read(yaml, node, own_fields, &o, err);
+    entry->label = o.label;
+    entry->outside = o.outside == 1 ? TACIT_OUTSIDE_CLIP : TACIT_OUTSIDE_REFUSE;
     if (status == TACIT_OK)
         status = check_yardstick(yaml, node, entry, err);
     if (status == TACIT_OK && s.privacy != NULL)
         status = read_privacy(&s, experiment->facts.episodes, entry, err);
-    if (status == TACIT_OK)
-        status = read_outside(yaml, node, entry, err);
     if (status == TACIT_OK)
         status = tacit__settings_take(experiment, node, grid, own_keys, &entry->settings,
                                       &entry->n_settings, err);

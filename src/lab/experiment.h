@@ -7,6 +7,7 @@
 #include <tacit/lab.h>
 
 #include "lab/grid.h"
+#include "lab/take.h"
 #include "lab/yaml.h"
 
 /* What identifies a world beside its public entry. */
@@ -71,26 +72,5 @@ TACIT_MUST_USE tacit_status tacit__settings_take(tacit_experiment *experiment,
                                                  const char *const *skip,
                                                  const tacit_setting **settings, size_t *n,
                                                  tacit_error *err);
-
-/* Values of a node, or a complaint that says what was expected. `what` is the key. */
-TACIT_MUST_USE tacit_status tacit__take_text(const tacit__yaml *yaml, const tacit__node *node,
-                                             const char *what, size_t max_bytes, const char **out,
-                                             tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__take_count(const tacit__yaml *yaml, const tacit__node *node,
-                                              const char *what, uint64_t low, uint64_t high,
-                                              uint64_t *out, tacit_error *err);
-/* A number in [low, high), or (low, high) if `open`; .inf only if `infinite`. */
-typedef struct tacit__range {
-    double low, high;
-    bool open, infinite;
-    const char *expected; /* "a number >= 0, or .inf" */
-} tacit__range;
-TACIT_MUST_USE tacit_status tacit__take_real(const tacit__yaml *yaml, const tacit__node *node,
-                                             const char *what, const tacit__range *range,
-                                             double *out, tacit_error *err);
-/* One of `words` (NULL-terminated): its index. */
-TACIT_MUST_USE tacit_status tacit__take_word(const tacit__yaml *yaml, const tacit__node *node,
-                                             const char *what, const char *const *words,
-                                             size_t *out, tacit_error *err);
 
 #endif

@@ -13,67 +13,57 @@
 
 enum { MAX_TITLE = 200 }; /* bytes */
 
-static const char *const keys[] = {"title", "world", "worlds", "episodes",
-                                   "runs",  "seed",  "agents"};
-enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, AGENTS, N_KEYS };
+enum { TITLE, WORLD, WORLDS, EPISODES, RUNS, SEED, AGENTS, END };
+static const tacit__field fields[] = {
+    [TITLE] = {"title", TACIT__FIELD_TEXT, offsetof(tacit_experiment_facts, title),
+               .high = MAX_TITLE},
+    [WORLD] = {"world", TACIT__FIELD_OTHER, .example = NULL},
+    [WORLDS] = {"worlds", TACIT__FIELD_OTHER, .example = NULL},
+    [EPISODES] = {"episodes", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, episodes),
+                  .low = 1, .high = TACIT_MAX_EPISODES},
+    [RUNS] = {"runs", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, runs), .low = 1,
+              .high = TACIT_MAX_RUNS},
+    [SEED] = {"seed", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, seed),
+              .high = INT64_MAX},
+    [AGENTS] = {"agents", TACIT__FIELD_OTHER, .example = NULL},
+    [END] = {NULL}};
 
 static const char *const world_keys[] = {"label", "kind", NULL};
 
 static const tacit__node *find(const tacit_experiment *e, size_t key)
 {
-    return tacit__node_get(tacit__yaml_root(e->yaml), keys[key]);
+    return tacit__node_get(tacit__yaml_root(e->yaml), fields[key].name);
 }
 
 static tacit_status fail_missing(const tacit_experiment *e, size_t key, const char *example,
                                  tacit_error *err)
 {
-    return tacit__yaml_fail(e->yaml, tacit__yaml_root(e->yaml)->line, err, TACIT_SYNTAX,
-                            "'%s' is missing, expected for example %s", keys[key], example);
+    return tacit__map_missing(e->yaml, tacit__yaml_root(e->yaml), fields[key].name, example, err);
 }
 
-static tacit_status read_title(tacit_experiment *e, tacit_error *err)
+/* A count that was asked for instead of the file's; 0: the file's stays. */
+static tacit_status change(size_t key, uint64_t instead, uint64_t *out, tacit_error *err)
 {
-    const tacit__node *node = find(e, TITLE);
-    if (node != NULL)
-        return tacit__take_text(e->yaml, node, keys[TITLE], MAX_TITLE, &e->facts.title, err);
-    const char *slash = strrchr(e->facts.file, '/');
-    e->facts.title = slash != NULL ? slash + 1 : e->facts.file;
-    return TACIT_OK;
-}
-
-/* --- Numbers ------------------------------------------------------------------------------------- */
-
-/* A count from the file, unless something else was asked for; both are checked. */
-static tacit_status read_count(tacit_experiment *e, size_t key, uint64_t low, uint64_t high,
-                               uint64_t instead, uint64_t *out, tacit_error *err)
-{
-    const tacit__node *node = find(e, key);
-    if (node != NULL) {
-        tacit_status status = tacit__take_count(e->yaml, node, keys[key], low, high, out, err);
-        if (status != TACIT_OK)
-            return status;
-    }
-    if (instead > high)
+    if (instead > fields[key].high)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%s is %" PRIu64 ", expected at most %" PRIu64,
-                           keys[key], instead, high);
+                           fields[key].name, instead, fields[key].high);
     if (instead > 0)
         *out = instead;
     return TACIT_OK;
 }
 
-static tacit_status read_numbers(tacit_experiment *e, tacit_error *err)
+static tacit_status read_facts(tacit_experiment *e, const tacit__node *root, tacit_error *err)
 {
+    const char *slash = strrchr(e->facts.file, '/');
+    e->facts.title = slash != NULL ? slash + 1 : e->facts.file;
     e->facts.runs = 1;
     e->facts.seed = 1;
-    if (e->changes.episodes == 0 && find(e, EPISODES) == NULL)
-        return fail_missing(e, EPISODES, "episodes: 50000", err);
-    tacit_status status = read_count(e, EPISODES, 1, TACIT_MAX_EPISODES, e->changes.episodes,
-                                     &e->facts.episodes, err);
+    tacit_status status = tacit__map_read(e->yaml, root, fields, &e->facts, err);
+    if (status == TACIT_OK && e->changes.episodes == 0 && find(e, EPISODES) == NULL)
+        status = fail_missing(e, EPISODES, "episodes: 50000", err);
     if (status == TACIT_OK)
-        status = read_count(e, RUNS, 1, TACIT_MAX_RUNS, e->changes.runs, &e->facts.runs, err);
-    if (status == TACIT_OK)
-        status = read_count(e, SEED, 0, INT64_MAX, 0, &e->facts.seed, err);
-    return status;
+        status = change(EPISODES, e->changes.episodes, &e->facts.episodes, err);
+    return status == TACIT_OK ? change(RUNS, e->changes.runs, &e->facts.runs, err) : status;
 }
 
 /* --- Worlds -------------------------------------------------------------------------------------- */
@@ -111,11 +101,12 @@ static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
                                 "the world has no 'kind', expected for example world: {kind: "
                                 "riverswim}");
     world->line = kind->line;
-    tacit_status status =
-        tacit__take_text(e->yaml, kind, "the world's kind", 64, &world->kind, err);
+    static const tacit__field a_kind = {"the world's kind", TACIT__FIELD_TEXT, .high = 64},
+                              a_label = {"label", TACIT__FIELD_TEXT, .high = TACIT__MAX_LABEL};
+    tacit_status status = tacit__node_read(e->yaml, kind, &a_kind, &world->kind, err);
     name->base = world->kind;
     if (status == TACIT_OK && label != NULL)
-        status = tacit__take_text(e->yaml, label, "label", TACIT__MAX_LABEL, &name->base, err);
+        status = tacit__node_read(e->yaml, label, &a_label, &name->base, err);
     if (status == TACIT_OK)
         status = tacit__settings_take(e, node, grid, world_keys, &world->settings,
                                       &world->n_settings, err);
@@ -244,6 +235,8 @@ static bool plays(const tacit_experiment *e, const tacit__node *agent, size_t wo
 static tacit_status check_restriction(const tacit_experiment *e, const tacit__node *agent,
                                       tacit_error *err)
 {
+    static const tacit__field a_label = {"the label of a world", TACIT__FIELD_TEXT,
+                                         .high = TACIT__MAX_GRID_LABEL};
     const tacit__node *list = tacit__node_get(agent, "worlds");
     char shown[TACIT__NODE_SHOWN];
     if (list == NULL)
@@ -255,8 +248,7 @@ static tacit_status check_restriction(const tacit_experiment *e, const tacit__no
                                                           : tacit__node_show(list, shown));
     for (const tacit__node *child = list->first; child != NULL; child = child->next) {
         const char *text;
-        tacit_status status = tacit__take_text(e->yaml, child, "the label of a world",
-                                               TACIT__MAX_GRID_LABEL, &text, err);
+        tacit_status status = tacit__node_read(e->yaml, child, &a_label, &text, err);
         if (status != TACIT_OK)
             return status;
         size_t world = 0;
@@ -429,11 +421,9 @@ tacit_status tacit__experiment_fill(tacit_experiment *e, tacit_error *err)
     if (root->kind != TACIT__MAP)
         return tacit__yaml_fail(e->yaml, root->line, err, TACIT_SYNTAX,
                                 "the file is not a map, expected lines such as 'episodes: 50000'");
-    tacit_status status = tacit__node_check_keys(e->yaml, root, "an experiment", keys, N_KEYS, err);
+    tacit_status status = tacit__map_check(e->yaml, root, "an experiment", fields, err);
     if (status == TACIT_OK)
-        status = read_title(e, err);
-    if (status == TACIT_OK)
-        status = read_numbers(e, err);
+        status = read_facts(e, root, err);
     if (status == TACIT_OK)
         status = read_worlds(e, err);
     if (status == TACIT_OK)

@@ -1,13 +1,14 @@
-/* From nodes to values. Every complaint names the line, the key, what stands there, and what was expected. */
-#include <math.h>
+/* See lab/take.h. */
+#include "lab/take.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "base/settings.h"
 #include "lab/experiment.h"
+
+enum { MAX_KEYS = 64 }; /* of a table */
 
 static tacit_status fail_value(const tacit__yaml *yaml, const tacit__node *node, const char *what,
                                const char *expected, tacit_error *err)
@@ -17,95 +18,85 @@ static tacit_status fail_value(const tacit__yaml *yaml, const tacit__node *node,
                             tacit__node_show(node, shown), expected);
 }
 
-static tacit_status fail_quoted(const tacit__yaml *yaml, const tacit__node *node, const char *what,
-                                const char *expected, tacit_error *err)
-{
-    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                            "%s is a text in quotes, expected %s without them", what, expected);
-}
-
-tacit_status tacit__take_text(const tacit__yaml *yaml, const tacit__node *node, const char *what,
-                              size_t max_bytes, const char **out, tacit_error *err)
+static tacit_status read_text(const tacit__yaml *yaml, const tacit__node *node,
+                              const tacit__field *f, void *object, tacit_error *err)
 {
     if (node->kind != TACIT__SCALAR || node->text[0] == '\0' || tacit__node_is_null(node))
-        return fail_value(yaml, node, what, "a text", err);
-    if (strlen(node->text) > max_bytes)
+        return fail_value(yaml, node, f->name, "a text", err);
+    if (strlen(node->text) > f->high)
         return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
-                                "%s is %zu bytes long, expected at most %zu", what,
-                                strlen(node->text), max_bytes);
+                                "%s is %zu bytes long, expected at most %zu", f->name,
+                                strlen(node->text), (size_t)f->high);
     for (const char *c = node->text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
                                     "%s has a line break or control character in it, expected one "
                                     "line of text",
-                                    what);
-    *out = node->text;
-    return TACIT_OK;
+                                    f->name);
+    return tacit__field_read(f, node->text, object)
+               ? TACIT_OK
+               : fail_value(yaml, node, f->name, "a text", err);
 }
 
-tacit_status tacit__take_count(const tacit__yaml *yaml, const tacit__node *node, const char *what,
-                               uint64_t low, uint64_t high, uint64_t *out, tacit_error *err)
+tacit_status tacit__node_read(const tacit__yaml *yaml, const tacit__node *node,
+                              const tacit__field *f, void *object, tacit_error *err)
 {
-    char expected[96];
-    (void)snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
-                   (unsigned long long)low, (unsigned long long)high);
-    if (node->kind == TACIT__SCALAR && !node->plain)
-        return fail_quoted(yaml, node, what, expected, err);
-    int64_t value;
-    if (node->kind != TACIT__SCALAR ||
-        !tacit__read_integer(node->text, strlen(node->text), &value) || value < 0 ||
-        (uint64_t)value < low || (uint64_t)value > high)
-        return fail_value(yaml, node, what, expected, err);
-    *out = (uint64_t)value;
-    return TACIT_OK;
-}
-
-/* YAML's own spellings. */
-static bool is_infinity(const char *text)
-{
-    text += text[0] == '+';
-    return strcasecmp(text, ".inf") == 0;
-}
-
-tacit_status tacit__take_real(const tacit__yaml *yaml, const tacit__node *node, const char *what,
-                              const tacit__range *range, double *out, tacit_error *err)
-{
-    double value = (double)NAN;
-    if (node->kind == TACIT__SCALAR && !node->plain)
-        return fail_quoted(yaml, node, what, range->expected, err);
-    if (node->kind == TACIT__SCALAR && range->infinite && is_infinity(node->text)) {
-        *out = (double)INFINITY;
+    char expected[TACIT__EXPECTED], more[TACIT__EXPECTED + 64];
+    const char *const *words = tacit__field_words(f), *near = NULL;
+    const char *wanted = tacit__field_expected(f, expected);
+    const bool scalar = node->kind == TACIT__SCALAR;
+    size_t n = 0;
+    if (f->type == TACIT__FIELD_TEXT)
+        return read_text(yaml, node, f, object, err);
+    if (scalar && !node->plain && (f->type == TACIT__FIELD_COUNT || f->type == TACIT__FIELD_REAL))
+        return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                                "%s is a text in quotes, expected %s without them", f->name,
+                                wanted);
+    if (scalar && tacit__field_read(f, node->text, object))
         return TACIT_OK;
-    }
-    if (node->kind != TACIT__SCALAR || !tacit__read_real(node->text, strlen(node->text), &value) ||
-        value < range->low || (range->open && value <= range->low) || value >= range->high)
-        return fail_value(yaml, node, what, range->expected, err);
-    *out = value;
-    return TACIT_OK;
+    while (words != NULL && words[n] != NULL)
+        n++;
+    if (scalar && words != NULL)
+        near = tacit__nearest(node->text, words, n);
+    if (near != NULL)
+        (void)snprintf(more, sizeof more, "%s; did you mean '%s'?", wanted, near);
+    return fail_value(yaml, node, f->name, near != NULL ? more : wanted, err);
 }
 
-tacit_status tacit__take_word(const tacit__yaml *yaml, const tacit__node *node, const char *what,
-                              const char *const *words, size_t *out, tacit_error *err)
+tacit_status tacit__map_missing(const tacit__yaml *yaml, const tacit__node *node, const char *key,
+                                const char *example, tacit_error *err)
 {
-    char expected[160] = "", near_text[64] = "";
-    size_t n = 0, used = 0;
-    for (; words[n] != NULL && used < sizeof expected; n++) {
-        if (node->kind == TACIT__SCALAR && strcmp(node->text, words[n]) == 0) {
-            *out = n;
-            return TACIT_OK;
-        }
-        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
-                                 n == 0                 ? ""
-                                 : words[n + 1] == NULL ? " or "
-                                                        : ", ",
-                                 words[n]);
+    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
+                            "'%s' is missing, expected for example %s", key, example);
+}
+
+tacit_status tacit__map_check(const tacit__yaml *yaml, const tacit__node *node, const char *what,
+                              const tacit__field *fields, tacit_error *err)
+{
+    const char *names[MAX_KEYS];
+    size_t n = 0;
+    if (node->kind != TACIT__MAP)
+        return fail_value(yaml, node, what, "a map", err);
+    for (; fields[n].name != NULL && n < MAX_KEYS; n++)
+        names[n] = fields[n].name;
+    return tacit__node_check_keys(yaml, node, what, names, n, err);
+}
+
+tacit_status tacit__map_read(const tacit__yaml *yaml, const tacit__node *map,
+                             const tacit__field *fields, void *object, tacit_error *err)
+{
+    for (const tacit__field *f = fields; f->name != NULL; f++) {
+        const tacit__node *node = tacit__node_get(map, f->name);
+        const bool own = f->type == TACIT__FIELD_OTHER && f->parse == NULL;
+        tacit_status status = TACIT_OK;
+        if (node == NULL && f->example != NULL)
+            status = tacit__map_missing(yaml, map, f->name, f->example, err);
+        else if (node != NULL && !own)
+            status = tacit__node_read(yaml, node, f, object, err);
+        if (status != TACIT_OK)
+            return status;
     }
-    const char *near = node->kind == TACIT__SCALAR ? tacit__nearest(node->text, words, n) : NULL;
-    if (near != NULL)
-        (void)snprintf(near_text, sizeof near_text, "; did you mean '%s'?", near);
-    char shown[TACIT__NODE_SHOWN];
-    return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX, "%s is %s, expected %s%s", what,
-                            tacit__node_show(node, shown), expected, near_text);
+    return TACIT_OK;
 }
 
 static bool is_skipped(const char *key, const char *const *skip)

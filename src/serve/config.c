@@ -8,31 +8,61 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "lab/experiment.h"
+#include "lab/take.h"
 #include "serve/config_learner.h"
-#include "serve/fields.h"
 #include "serve/names.h"
 #include "serve/room.h"
 #include "serve/space.h"
 
-static const char *const keys[] = {"listen",  "store",  "key",      "mark",  "tls", "expire",
-                                   "threads", "limits", "learners", "admin", "log"};
-enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, N_KEYS };
-static const char *const tls_keys[] = {"certificate", "key"};
-static const char *const limit_keys[] = {"body", "header",  "connections", "per_address",
-                                         "rate", "timeout", "episodes",    "keys"};
-
 typedef tacit__service_config config;
+
+static bool read_log(const char *text, void *out)
+{
+    *(bool *)out = strcmp(text, "json") == 0;
+    return *(bool *)out || strcmp(text, "text") == 0;
+}
+
+enum { LISTEN, STORE, KEY, MARK, TLS, EXPIRE, THREADS, LIMITS, LEARNERS, ADMIN, LOG, END };
+static const tacit__field fields[] = {
+    [LISTEN] = {"listen", TACIT__FIELD_OTHER, .parse = NULL},
+    [STORE] = {"store", TACIT__FIELD_OTHER, .example = "store: service.db"},
+    [KEY] = {"key", TACIT__FIELD_OTHER, .parse = NULL},
+    [MARK] = {"mark", TACIT__FIELD_OTHER, .parse = NULL},
+    [TLS] = {"tls", TACIT__FIELD_OTHER, .parse = NULL},
+    [EXPIRE] = {"expire", TACIT__FIELD_COUNT, offsetof(config, expire), .low = 1,
+                .high = 100000000},
+    [THREADS] = {"threads", TACIT__FIELD_COUNT, offsetof(config, threads), .low = 1, .high = 64},
+    [LIMITS] = {"limits", TACIT__FIELD_OTHER, .parse = NULL},
+    [LEARNERS] = {"learners", TACIT__FIELD_OTHER, .example = "learners: [{name: river, ...}]"},
+    [ADMIN] = {"admin", TACIT__FIELD_OTHER, .parse = NULL},
+    [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
+             .expected = "text or json"},
+    [END] = {NULL}};
+
+static const tacit__field tls_fields[] = {
+    {"certificate", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
+    {"key", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
+    {NULL}};
+
+#define LIMIT(member, low, high)                                                                   \
+    {                                                                                              \
+#member, TACIT__FIELD_COUNT, offsetof(tacit__limits, member), low, high, .expected = NULL  \
+    }
+static const tacit__field limit_fields[] = {
+    LIMIT(body, 64, TACIT__MOST_BODY), LIMIT(header, 1024, 1 << 20), LIMIT(connections, 1, 100000),
+    LIMIT(per_address, 0, 100000),     LIMIT(rate, 0, 10000000),     LIMIT(timeout, 1, 3600),
+    LIMIT(episodes, 1, 1000000000),    LIMIT(keys, 1, 1000000000),   {NULL}};
 
 /* A path, relative to the file's directory; to be freed. */
 static tacit_status read_path(const config *c, const tacit__node *map, const char *key, char **out,
                               tacit_error *err)
 {
+    const tacit__field path = {key, TACIT__FIELD_TEXT, .high = 1024};
     const tacit__node *node = tacit__node_get(map, key);
     const char *text;
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__take_text(c->yaml, node, key, 1024, &text, err);
+    tacit_status status = tacit__node_read(c->yaml, node, &path, &text, err);
     if (status != TACIT_OK)
         return status;
     const char *directory = text[0] == '/' ? "" : c->directory;
@@ -50,12 +80,13 @@ static tacit_status read_address(const config *c, const tacit__node *root, const
                                  const char **out_host, char **owned, uint64_t *out_port,
                                  tacit_error *err)
 {
+    const tacit__field address_text = {key, TACIT__FIELD_TEXT, .high = 128};
     const tacit__node *node = tacit__node_get(root, key);
     if (node == NULL)
         return TACIT_OK;
     *out_host = "127.0.0.1";
     const char *text;
-    tacit_status status = tacit__take_text(c->yaml, node, key, 128, &text, err);
+    tacit_status status = tacit__node_read(c->yaml, node, &address_text, &text, err);
     if (status != TACIT_OK)
         return status;
     const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
@@ -86,26 +117,11 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
     c->host = "127.0.0.1";
     c->port = 8470;
     tacit_status status =
-        read_address(c, root, keys[LISTEN], &c->host, &c->owned_host, &c->port, err);
+        read_address(c, root, fields[LISTEN].name, &c->host, &c->owned_host, &c->port, err);
     if (status == TACIT_OK)
-        status = read_address(c, root, keys[ADMIN], &c->admin_host, &c->owned_admin_host,
+        status = read_address(c, root, fields[ADMIN].name, &c->admin_host, &c->owned_admin_host,
                               &c->admin_port, err);
     return status;
-}
-
-static tacit_status read_log(config *c, const tacit__node *root, tacit_error *err)
-{
-    const tacit__node *node = tacit__node_get(root, keys[LOG]);
-    const char *text = "text";
-    tacit_status status =
-        node != NULL ? tacit__take_text(c->yaml, node, keys[LOG], 16, &text, err) : TACIT_OK;
-    if (status != TACIT_OK)
-        return status;
-    c->log_json = strcmp(text, "json") == 0;
-    if (!c->log_json && strcmp(text, "text") != 0)
-        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                "log is '%.16s', expected text or json", text);
-    return TACIT_OK;
 }
 
 static tacit_status read_limits(config *c, const tacit__node *root, tacit_error *err)
@@ -119,24 +135,12 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
                        .timeout = 15,
                        .episodes = 1000000,
                        .keys = 1000000};
-    const tacit__node *node = tacit__node_get(root, keys[LIMITS]);
-    tacit_status status = node != NULL ? tacit__field_map(c->yaml, node, keys[LIMITS], limit_keys,
-                                                          TACIT__COUNT(limit_keys), err)
-                                       : TACIT_OK;
-    const struct {
-        const char *key;
-        uint64_t low, high, *out;
-    } numbers[] = {{"body", 64, TACIT__MOST_BODY, &l.body},
-                   {"header", 1024, 1 << 20, &l.header},
-                   {"connections", 1, 100000, &l.connections},
-                   {"per_address", 0, 100000, &l.per_address},
-                   {"rate", 0, 10000000, &l.rate},
-                   {"timeout", 1, 3600, &l.timeout},
-                   {"episodes", 1, 1000000000, &l.episodes},
-                   {"keys", 1, 1000000000, &l.keys}};
-    for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++)
-        status = tacit__field_count(c->yaml, node, numbers[i].key, numbers[i].low, numbers[i].high,
-                                    numbers[i].out, err);
+    const tacit__node *node = tacit__node_get(root, fields[LIMITS].name);
+    tacit_status status = TACIT_OK;
+    if (node != NULL)
+        status = tacit__map_check(c->yaml, node, fields[LIMITS].name, limit_fields, err);
+    if (node != NULL && status == TACIT_OK)
+        status = tacit__map_read(c->yaml, node, limit_fields, &l, err);
     if (l.per_address == UINT64_MAX) /* a quarter: no three addresses take all places */
         l.per_address = (l.connections + 3) / 4;
     c->limits = l;
@@ -145,18 +149,16 @@ static tacit_status read_limits(config *c, const tacit__node *root, tacit_error 
 
 static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *err)
 {
-    const tacit__node *node = tacit__node_get(root, keys[TLS]);
+    const tacit__node *node = tacit__node_get(root, fields[TLS].name);
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status =
-        tacit__field_map(c->yaml, node, keys[TLS], tls_keys, TACIT__COUNT(tls_keys), err);
+    tacit_status status = tacit__map_check(c->yaml, node, fields[TLS].name, tls_fields, err);
+    if (status == TACIT_OK)
+        status = tacit__map_read(c->yaml, node, tls_fields, c, err);
     if (status == TACIT_OK)
         status = read_path(c, node, "certificate", &c->certificate, err);
     if (status == TACIT_OK)
         status = read_path(c, node, "key", &c->private_key, err);
-    if (status == TACIT_OK && (c->certificate == NULL || c->private_key == NULL))
-        status = tacit__field_missing(c->yaml, node, c->certificate == NULL ? "certificate" : "key",
-                                      "{certificate: cert.pem, key: key.pem}", err);
     return status;
 }
 
@@ -165,10 +167,7 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
 static tacit_status read_learners(config *c, const tacit__node *root, tacit_error *err)
 {
     char shown[TACIT__NODE_SHOWN];
-    const tacit__node *list = tacit__node_get(root, keys[LEARNERS]);
-    if (list == NULL)
-        return tacit__field_missing(c->yaml, root, keys[LEARNERS], "learners: [{name: river, ...}]",
-                                    err);
+    const tacit__node *list = tacit__node_get(root, fields[LEARNERS].name);
     if (list->kind != TACIT__LIST || list->n_children == 0 ||
         list->n_children > TACIT__MAX_LEARNERS)
         return tacit__yaml_fail(c->yaml, list->line, err, TACIT_SYNTAX,
@@ -202,29 +201,23 @@ static tacit_status set_directory(config *c, tacit_error *err)
 static tacit_status fill(config *c, tacit_error *err)
 {
     const tacit__node *root = tacit__yaml_root(c->yaml);
-    tacit_status status = tacit__field_map(c->yaml, root, "a service", keys, N_KEYS, err);
+    c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
+    c->threads = 2;
+    tacit_status status = tacit__map_check(c->yaml, root, "a service", fields, err);
+    if (status == TACIT_OK)
+        status = tacit__map_read(c->yaml, root, fields, c, err);
     if (status == TACIT_OK)
         status = set_directory(c, err);
     if (status == TACIT_OK)
         status = read_listen(c, root, err);
     if (status == TACIT_OK)
-        status = read_log(c, root, err);
+        status = read_path(c, root, fields[STORE].name, &c->store, err);
     if (status == TACIT_OK)
-        status = read_path(c, root, keys[STORE], &c->store, err);
-    if (status == TACIT_OK && c->store == NULL)
-        status = tacit__field_missing(c->yaml, root, keys[STORE], "store: service.db", err);
+        status = read_path(c, root, fields[KEY].name, &c->key, err);
     if (status == TACIT_OK)
-        status = read_path(c, root, keys[KEY], &c->key, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, keys[MARK], &c->mark, err);
+        status = read_path(c, root, fields[MARK].name, &c->mark, err);
     if (status == TACIT_OK)
         status = read_tls(c, root, err);
-    c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
-    c->threads = 2;
-    if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, root, keys[EXPIRE], 1, 100000000, &c->expire, err);
-    if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, root, keys[THREADS], 1, 64, &c->threads, err);
     if (status == TACIT_OK)
         status = read_limits(c, root, err);
     if (status == TACIT_OK)

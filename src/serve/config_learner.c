@@ -2,34 +2,53 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
-#include "serve/fields.h"
 #include "serve/space.h"
 
-static const char *const learner_keys[] = {"name",       "space",   "users",        "agent",
-                                           "plan_every", "monitor", "log_decisions"};
-static const char *const monitor_keys[] = {"epsilon", "delta", "delta_above_one_over_users"};
+static const tacit__field learner_fields[] = {
+    {"name", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, name), .high = TACIT__MAX_NAME,
+     .example = "name: river"},
+    {"space", TACIT__FIELD_OTHER, .example = "space: {states: 6, actions: 2, horizon: 20}"},
+    {"users", TACIT__FIELD_COUNT, offsetof(tacit__learner_config, request.episodes), .low = 1,
+     .high = TACIT_MAX_EPISODES, .example = "users: 100000"},
+    {"agent", TACIT__FIELD_OTHER,
+     .example = "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"},
+    {"plan_every", TACIT__FIELD_COUNT, offsetof(tacit__learner_config, plan_every), .low = 1,
+     .high = 1000000},
+    {"monitor", TACIT__FIELD_OTHER, .parse = NULL},
+    {"log_decisions", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, log_decisions)},
+    {NULL}};
+
+typedef struct monitor {
+    double epsilon, delta;
+    bool large_delta; /* a delta above 1/users is meant */
+} monitor;
+static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"},
+                          deltas = {.high = 1, .expected = "a number from 0 to below 1"};
+static const tacit__field monitor_fields[] = {
+    {"epsilon", TACIT__FIELD_REAL, offsetof(monitor, epsilon), .range = &epsilons,
+     .example = "monitor: {epsilon: 0.1}"},
+    {"delta", TACIT__FIELD_REAL, offsetof(monitor, delta), .range = &deltas},
+    {"delta_above_one_over_users", TACIT__FIELD_FLAG, .offset = offsetof(monitor, large_delta)},
+    {NULL}};
 
 typedef tacit__service_config config;
 
-static tacit_status read_name(const config *c, const tacit__node *node, tacit__learner_config *l,
-                              tacit_error *err)
+static tacit_status check_name(const config *c, const tacit__node *learner,
+                               const tacit__learner_config *l, tacit_error *err)
 {
-    const tacit__node *name = tacit__node_get(node, "name");
-    if (name == NULL)
-        return tacit__field_missing(c->yaml, node, "name", "name: river", err);
-    tacit_status status = tacit__take_text(c->yaml, name, "name", TACIT__MAX_NAME, &l->name, err);
-    for (const char *t = l->name; status == TACIT_OK && *t != '\0'; t++)
-        if (!((*t >= 'a' && *t <= 'z') || (*t >= '0' && *t <= '9') || *t == '-' || *t == '_'))
-            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
-                                      "name is '%.64s', expected small letters, digits, - and _",
-                                      l->name);
-    for (const tacit__learner_config *other = c->learners; status == TACIT_OK && other < l; other++)
+    const int line = tacit__node_get(learner, "name")->line;
+    if (!tacit__is_name(l->name))
+        return tacit__yaml_fail(c->yaml, line, err, TACIT_SYNTAX,
+                                "name is '%.64s', expected small letters, digits, - and _",
+                                l->name);
+    for (const tacit__learner_config *other = c->learners; other < l; other++)
         if (strcmp(other->name, l->name) == 0)
-            status = tacit__yaml_fail(c->yaml, name->line, err, TACIT_SYNTAX,
-                                      "two learners are called '%s'", l->name);
-    return status;
+            return tacit__yaml_fail(c->yaml, line, err, TACIT_SYNTAX,
+                                    "two learners are called '%s'", l->name);
+    return TACIT_OK;
 }
 
 /* What nobody wrote is no promise, and must not look like one. */
@@ -65,10 +84,6 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
                                tacit__learner_config *l, tacit_error *err)
 {
     const tacit__node *node = tacit__node_get(learner, "agent");
-    if (node == NULL)
-        return tacit__field_missing(c->yaml, learner, "agent",
-                                    "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}",
-                                    err);
     tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
     tacit__grid grid;
     tacit_entry entry;
@@ -107,33 +122,26 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
 static tacit_status read_monitor(const config *c, const tacit__node *learner,
                                  tacit__learner_config *l, tacit_error *err)
 {
-    static const tacit__range epsilons = {.high = HUGE_VAL, .expected = "a number >= 0"};
-    static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to below 1"};
-    const tacit__node *node = tacit__node_get(learner, "monitor"), *value;
+    const tacit__node *node = tacit__node_get(learner, "monitor");
+    const double users = (double)l->request.episodes;
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status =
-        tacit__field_map(c->yaml, node, "monitor", monitor_keys, TACIT__COUNT(monitor_keys), err);
+    monitor m = {.delta = 1 / (10 * users)};
+    tacit_status status = tacit__map_check(c->yaml, node, "monitor", monitor_fields, err);
+    if (status == TACIT_OK)
+        status = tacit__map_read(c->yaml, node, monitor_fields, &m, err);
     if (status != TACIT_OK)
         return status;
-    if ((value = tacit__node_get(node, "epsilon")) == NULL)
-        return tacit__field_missing(c->yaml, node, "epsilon", "monitor: {epsilon: 0.1}", err);
-    bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
-    l->monitor = (tacit_guarantee){.model = local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT,
-                                   .delta = 1 / (10 * (double)l->request.episodes)};
-    status = tacit__take_real(c->yaml, value, "epsilon", &epsilons, &l->monitor.epsilon, err);
-    if (status == TACIT_OK && (value = tacit__node_get(node, "delta")) != NULL)
-        status = tacit__take_real(c->yaml, value, "delta", &deltas, &l->monitor.delta, err);
-    if (status == TACIT_OK && l->monitor.epsilon == 0 && (value == NULL || l->monitor.delta == 0))
-        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                  "epsilon is 0, which needs a delta > 0 that is given beside it; "
-                                  "give one, or an epsilon > 0");
-    bool meant = false;
-    if (status == TACIT_OK)
-        status = tacit__field_flag(c->yaml, node, "delta_above_one_over_users", &meant, err);
-    if (status == TACIT_OK && !meant && l->monitor.delta > 1 / (double)l->request.episodes)
-        status = fail_large_delta(c, node, "monitor", l->monitor.delta, l->request.episodes, err);
-    return status;
+    const bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
+    l->monitor =
+        (tacit_guarantee){local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, m.epsilon, m.delta};
+    if (m.epsilon == 0 && (tacit__node_get(node, "delta") == NULL || m.delta == 0))
+        return tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                                "epsilon is 0, which needs a delta > 0 that is given beside it; "
+                                "give one, or an epsilon > 0");
+    if (!m.large_delta && m.delta > 1 / users)
+        return fail_large_delta(c, node, "monitor", m.delta, l->request.episodes, err);
+    return TACIT_OK;
 }
 
 /* What the server can only do where it sees what users tell. */
@@ -166,23 +174,15 @@ static tacit_status check_local(const config *c, const tacit__node *learner,
 tacit_status tacit__learner_config_read(const tacit__service_config *c, const tacit__node *node,
                                         tacit__learner_config *l, tacit_error *err)
 {
-    tacit_status status =
-        tacit__field_map(c->yaml, node, "a learner", learner_keys, TACIT__COUNT(learner_keys), err);
-    if (status == TACIT_OK)
-        status = read_name(c, node, l, err);
-    if (status == TACIT_OK)
-        status = tacit__space_read(c->yaml, node, l, err);
-    if (status == TACIT_OK && tacit__node_get(node, "users") == NULL)
-        status = tacit__field_missing(c->yaml, node, "users", "users: 100000", err);
-    if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, node, "users", 1, TACIT_MAX_EPISODES,
-                                    &l->request.episodes, err);
+    tacit_status status = tacit__map_check(c->yaml, node, "a learner", learner_fields, err);
     l->most_body = c->limits.body;
     l->plan_every = 1;
     if (status == TACIT_OK)
-        status = tacit__field_count(c->yaml, node, "plan_every", 1, 1000000, &l->plan_every, err);
+        status = tacit__map_read(c->yaml, node, learner_fields, l, err);
     if (status == TACIT_OK)
-        status = tacit__field_flag(c->yaml, node, "log_decisions", &l->log_decisions, err);
+        status = check_name(c, node, l, err);
+    if (status == TACIT_OK)
+        status = tacit__space_read(c->yaml, tacit__node_get(node, "space"), l, err);
     if (status == TACIT_OK)
         status = read_agent(c, node, l, err);
     if (status == TACIT_OK)

@@ -8,7 +8,7 @@
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "serve/fields.h"
+#include "lab/take.h"
 
 /* Stated choices: what fits into an answer and into a message. A request's object has at most TACIT__JSON_KEYS columns. */
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
@@ -18,10 +18,14 @@ enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1
 tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *space,
                                        tacit__learner_config *l, tacit_error *err)
 {
+    static const tacit__field a_name = {"the name of an action", TACIT__FIELD_TEXT,
+                                        .high = MAX_ACTION};
     const tacit__node *list = tacit__node_get(space, "actions");
     uint64_t n = 0;
     if (list == NULL || list->kind != TACIT__LIST) {
-        tacit_status status = tacit__field_count(yaml, space, "actions", 1, 100000, &n, err);
+        static const tacit__field count[] = {
+            {"actions", TACIT__FIELD_COUNT, 0, .low = 1, .high = 100000}, {NULL}};
+        tacit_status status = tacit__map_read(yaml, space, count, &n, err);
         l->request.n_actions = n;
         return status;
     }
@@ -32,8 +36,7 @@ tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *spa
     if (names == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *node = list->first; node != NULL; node = node->next, n++) {
-        tacit_status status =
-            tacit__take_text(yaml, node, "the name of an action", MAX_ACTION, &names[n], err);
+        tacit_status status = tacit__node_read(yaml, node, &a_name, &names[n], err);
         for (uint64_t i = 0; i < n && status == TACIT_OK; i++)
             if (strcmp(names[i], names[n]) == 0)
                 status = tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
@@ -83,7 +86,7 @@ static tacit_status check_alone(const tacit__yaml *yaml, const tacit__node *spac
 {
     static const char *const others[] = {"states",  "features", "shared", "bound",
                                          "rewards", "mixture",  "kernel", "weights"};
-    for (size_t i = 0; i < TACIT__COUNT(others); i++) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const tacit__node *node = tacit__node_get(space, others[i]);
         if (node != NULL)
             return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
@@ -106,8 +109,9 @@ static bool is_declaration(const tacit__node *node)
 static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *node,
                                  tacit__learner_config *l, tacit_error *err)
 {
-    tacit_status status =
-        tacit__take_text(yaml, node, "context", MAX_DECLARATION, &l->context.text, err);
+    static const tacit__field declaration_text = {"context", TACIT__FIELD_TEXT,
+                                                  .high = MAX_DECLARATION};
+    tacit_status status = tacit__node_read(yaml, node, &declaration_text, &l->context.text, err);
     if (status != TACIT_OK)
         return status;
     l->context.columns = tacit__alloc(1, sizeof *l->context.columns);
@@ -126,14 +130,18 @@ static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *nod
 tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__node *space,
                                        tacit__learner_config *l, tacit_error *err)
 {
-    static const char *const flags[] = {"intercept", "unit"};
+    static const tacit__field flags[] = {
+        {"intercept", TACIT__FIELD_FLAG,
+         .offset = offsetof(tacit__learner_config, context.intercept)},
+        {"unit", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, context.unit)},
+        {NULL}};
     const tacit__node *node = tacit__node_get(space, "context");
     if (!is_declaration(node)) {
-        for (size_t i = 0; i < TACIT__COUNT(flags); i++)
-            if (tacit__node_get(space, flags[i]) != NULL)
-                return tacit__yaml_fail(yaml, tacit__node_get(space, flags[i])->line, err,
+        for (const tacit__field *f = flags; f->name != NULL; f++)
+            if (tacit__node_get(space, f->name) != NULL)
+                return tacit__yaml_fail(yaml, tacit__node_get(space, f->name)->line, err,
                                         TACIT_SYNTAX, "%s is for a context of named columns",
-                                        flags[i]);
+                                        f->name);
         return TACIT_OK;
     }
     l->context.intercept = l->context.unit = true;
@@ -141,9 +149,7 @@ tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__nod
     if (status == TACIT_OK)
         status = read_columns(yaml, node, l, err);
     if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, space, "intercept", &l->context.intercept, err);
-    if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, space, "unit", &l->context.unit, err);
+        status = tacit__map_read(yaml, space, flags, l, err);
     if (status != TACIT_OK)
         return status;
     l->known.features = tacit__columns_arrange(l->context.columns, l->context.intercept);

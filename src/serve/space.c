@@ -6,14 +6,44 @@
 #include "agents/agent.h"
 #include "base/error.h"
 #include "base/settings.h"
-#include "serve/fields.h"
+#include "lab/take.h"
 #include "serve/names.h"
 #include "serve/tables.h"
 
-static const char *const space_keys[] = {
-    "states",  "actions",       "horizon",        "stationary", "features",  "bound",
-    "shared",  "rewards",       "mixture",        "kernel",     "context",   "weights",
-    "simplex", "complementary", "parameter_norm", "user",       "intercept", "unit"};
+/* What is read by the table alone. */
+typedef struct declared {
+    uint64_t states, horizon;
+    bool stationary, shared, simplex, complementary;
+    double bound, parameter_norm;
+    const char *kernel;
+    size_t user;
+} declared;
+
+static const char *const users[] = {"optional", "required", NULL};
+static const tacit__range lengths = {
+    .high = 1e6, .open = true, .expected = "a number > 0 and up to 1000000"};
+
+#define AT(member) .offset = offsetof(declared, member)
+static const tacit__field fields[] = {
+    {"states", TACIT__FIELD_COUNT, AT(states), .low = 1, .high = 1000000},
+    {"actions", TACIT__FIELD_OTHER, .parse = NULL}, /* a number, or names */
+    {"horizon", TACIT__FIELD_COUNT, AT(horizon), .low = 1, .high = 10000},
+    {"stationary", TACIT__FIELD_FLAG, AT(stationary)},
+    {"features", TACIT__FIELD_OTHER, .parse = NULL}, /* a number, or a file */
+    {"bound", TACIT__FIELD_REAL, AT(bound), .range = &lengths},
+    {"shared", TACIT__FIELD_FLAG, AT(shared)},
+    {"rewards", TACIT__FIELD_OTHER, .parse = NULL}, /* files */
+    {"mixture", TACIT__FIELD_OTHER, .parse = NULL},
+    {"kernel", TACIT__FIELD_TEXT, AT(kernel), .high = 128},
+    {"context", TACIT__FIELD_OTHER, .parse = NULL}, /* a number, or named columns */
+    {"weights", TACIT__FIELD_OTHER, .parse = NULL},
+    {"simplex", TACIT__FIELD_FLAG, AT(simplex)},
+    {"complementary", TACIT__FIELD_FLAG, AT(complementary)},
+    {"parameter_norm", TACIT__FIELD_REAL, AT(parameter_norm), .range = &lengths},
+    {"user", TACIT__FIELD_WORD, AT(user), .words = users}, /* whether they must say who they are */
+    {"intercept", TACIT__FIELD_OTHER, .parse = NULL},      /* of named columns */
+    {"unit", TACIT__FIELD_OTHER, .parse = NULL},
+    {NULL}};
 
 /* The name of a file, if the key is there. */
 static tacit_status read_file_name(const tacit__yaml *yaml, const tacit__node *map,
@@ -24,8 +54,9 @@ static tacit_status read_file_name(const tacit__yaml *yaml, const tacit__node *m
     const tacit__node *node = tacit__node_get(map, key);
     if (node == NULL)
         return TACIT_OK;
+    const tacit__field name = {key, TACIT__FIELD_TEXT, .high = 1024};
     l->files[table].line = node->line;
-    return tacit__take_text(yaml, node, key, 1024, &l->files[table].name, err);
+    return tacit__node_read(yaml, node, &name, &l->files[table].name, err);
 }
 
 /* `features: 20`, which users bring, or `features: FILE`, of numbered states. */
@@ -41,8 +72,9 @@ static tacit_status read_features(const tacit__yaml *yaml, const tacit__node *ma
         node->kind != TACIT__SCALAR || tacit__read_integer(node->text, strlen(node->text), &number);
     if (!counted)
         return read_file_name(yaml, map, TACIT__TABLE_FEATURES, l, err);
-    tacit_status status =
-        tacit__take_count(yaml, node, "features", 1, TACIT__MAX_FEATURES, &n, err);
+    static const tacit__field number_field = {"features", TACIT__FIELD_COUNT, .low = 1,
+                                              .high = TACIT__MAX_FEATURES};
+    tacit_status status = tacit__node_read(yaml, node, &number_field, &n, err);
     l->known.features = n;
     return status;
 }
@@ -88,11 +120,11 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
 {
     const bool brought = l->known.features > 0, table = l->files[TACIT__TABLE_FEATURES].name;
     if (!brought && tacit__node_get(map, "states") == NULL)
-        return tacit__field_missing(yaml, map, "states", "states: 6, or features: 20", err);
+        return tacit__map_missing(yaml, map, "states", "states: 6, or features: 20", err);
     if (tacit__node_get(map, "actions") == NULL)
-        return tacit__field_missing(yaml, map, "actions", "actions: 2", err);
+        return tacit__map_missing(yaml, map, "actions", "actions: 2", err);
     if (!brought && tacit__node_get(map, "horizon") == NULL)
-        return tacit__field_missing(yaml, map, "horizon", "horizon: 20", err);
+        return tacit__map_missing(yaml, map, "horizon", "horizon: 20", err);
     if (brought && tacit__node_get(map, "states") != NULL)
         return tacit__yaml_fail(yaml, map->line, err, TACIT_SYNTAX,
                                 "a number of features is for users who bring them; features of "
@@ -106,7 +138,7 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
                                 "a context of named columns is for horizon 1, not %zu",
                                 l->request.horizon);
     static const char *const of_tables[] = {"kernel", "context", "weights"};
-    for (size_t i = 0; i < TACIT__COUNT(of_tables); i++) {
+    for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++) {
         const tacit__node *node = tacit__node_get(map, of_tables[i]);
         if (node != NULL && l->context.columns == NULL && !(table && l->request.horizon == 1))
             return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,
@@ -118,97 +150,48 @@ static tacit_status check_keys(const tacit__yaml *yaml, const tacit__node *map,
     return check_declared(yaml, map, l, err);
 }
 
-static tacit_status read_sizes(const tacit__yaml *yaml, const tacit__node *map,
-                               tacit__learner_config *l, tacit_error *err)
+/* What the table reads, and the number that `context` is unless it names columns. */
+static tacit_status read_declared(const tacit__yaml *yaml, const tacit__node *map,
+                                  tacit__learner_config *l, tacit_error *err)
 {
-    const bool named = l->context.columns != NULL;
-    uint64_t states = 0, horizon = l->known.features > 0, context = 0;
-    bool stationary = false, shared = !named;
-    tacit_status status = tacit__field_count(yaml, map, "states", 1, 1000000, &states, err);
-    if (status == TACIT_OK)
-        status = tacit__field_count(yaml, map, "horizon", 1, 10000, &horizon, err);
+    static const tacit__field of_context[] = {
+        {"context", TACIT__FIELD_COUNT, 0, .low = 1, .high = TACIT__MAX_FEATURES}, {NULL}};
+    const bool named = l->context.columns != NULL, brought = l->known.features > 0;
+    declared d = {.horizon = brought, .shared = !named, .bound = brought ? 1 : l->known.bound};
+    uint64_t context = 0;
+    tacit_status status = tacit__map_read(yaml, map, fields, &d, err);
     if (status == TACIT_OK && !named)
-        status = tacit__field_count(yaml, map, "context", 1, TACIT__MAX_FEATURES, &context, err);
-    if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, map, "stationary", &stationary, err);
-    if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, map, "shared", &shared, err);
-    l->request.n_states = states;
-    l->request.horizon = horizon;
-    l->request.stationary = stationary || horizon == 1;
+        status = tacit__map_read(yaml, map, of_context, &context, err);
+    l->request.n_states = d.states;
+    l->request.horizon = d.horizon;
+    l->request.stationary = d.stationary || d.horizon == 1;
     l->known.context = context;
-    l->known.disjoint =
-        !shared; /* the features are the user's alone; every action learns its own */
+    l->known.disjoint = !d.shared; /* features are the user's alone; every action learns its own */
+    l->known.bound = d.bound;
+    l->known.parameter_norm = d.parameter_norm;
+    l->known.simplex = d.simplex;
+    l->known.complementary = d.complementary;
+    l->known.kernel = d.kernel;
+    l->user_required = d.user == 1;
     return status;
 }
 
-/* How long features and parameters can be, and what else is declared of them. */
-static tacit_status read_bounds(const tacit__yaml *yaml, const tacit__node *map,
-                                tacit__learner_config *l, tacit_error *err)
+tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map, tacit__learner_config *l,
+                               tacit_error *err)
 {
-    static const tacit__range bounds = {
-        .high = 1e6, .open = true, .expected = "a number > 0 and up to 1000000"};
-    if (l->known.features > 0)
-        l->known.bound = 1;
-    const struct {
-        const char *key;
-        double *out;
-    } numbers[] = {{"bound", &l->known.bound}, {"parameter_norm", &l->known.parameter_norm}};
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < TACIT__COUNT(numbers) && status == TACIT_OK; i++) {
-        const tacit__node *node = tacit__node_get(map, numbers[i].key);
-        if (node != NULL)
-            status = tacit__take_real(yaml, node, numbers[i].key, &bounds, numbers[i].out, err);
-    }
-    if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, map, "simplex", &l->known.simplex, err);
-    if (status == TACIT_OK)
-        status = tacit__field_flag(yaml, map, "complementary", &l->known.complementary, err);
-    return status;
-}
-
-/* Whether users must say who they are, so that nobody comes twice. */
-static tacit_status read_user(const tacit__yaml *yaml, const tacit__node *map,
-                              tacit__learner_config *l, tacit_error *err)
-{
-    static const char *const words[] = {"optional", "required", NULL};
-    const tacit__node *node = tacit__node_get(map, "user");
-    size_t word = 0;
-    tacit_status status =
-        node != NULL ? tacit__take_word(yaml, node, "user", words, &word, err) : TACIT_OK;
-    l->user_required = word == 1;
-    return status;
-}
-
-tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *learner,
-                               tacit__learner_config *l, tacit_error *err)
-{
-    const tacit__node *map = tacit__node_get(learner, "space"), *node;
-    if (map == NULL)
-        return tacit__field_missing(yaml, learner, "space",
-                                    "space: {states: 6, actions: 2, horizon: 20}", err);
-    tacit_status status =
-        tacit__field_map(yaml, map, "space", space_keys, TACIT__COUNT(space_keys), err);
+    static const tacit__table_name tables[] = {TACIT__TABLE_REWARDS, TACIT__TABLE_MIXTURE,
+                                               TACIT__TABLE_WEIGHTS};
+    tacit_status status = tacit__map_check(yaml, map, "space", fields, err);
     if (status == TACIT_OK)
         status = read_features(yaml, map, l, err);
     if (status == TACIT_OK)
         status = tacit__names_read_context(yaml, map, l, err);
     if (status == TACIT_OK)
         status = tacit__names_read_actions(yaml, map, l, err);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TACIT_OK; i++)
+        status = read_file_name(yaml, map, tables[i], l, err);
     if (status == TACIT_OK)
-        status = read_user(yaml, map, l, err);
-    if (status == TACIT_OK)
-        status = read_file_name(yaml, map, TACIT__TABLE_REWARDS, l, err);
-    if (status == TACIT_OK)
-        status = read_file_name(yaml, map, TACIT__TABLE_MIXTURE, l, err);
-    if (status == TACIT_OK)
-        status = read_file_name(yaml, map, TACIT__TABLE_WEIGHTS, l, err);
-    if (status == TACIT_OK && (node = tacit__node_get(map, "kernel")) != NULL)
-        status = tacit__take_text(yaml, node, "kernel", 128, &l->known.kernel, err);
-    if (status == TACIT_OK)
-        status = read_sizes(yaml, map, l, err);
-    if (status == TACIT_OK)
-        status = read_bounds(yaml, map, l, err);
+        status = read_declared(yaml, map, l, err);
     if (status == TACIT_OK)
         status = check_keys(yaml, map, l, err);
     l->request.file = tacit__yaml_name(yaml);

@@ -4,8 +4,8 @@
 
 #include "serve/config.h"
 
-/* From the learner's node; files that it names are not opened yet. */
-TACIT_MUST_USE tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *learner,
+/* From the value of `space`; files that it names are not opened yet. */
+TACIT_MUST_USE tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map,
                                               tacit__learner_config *out, tacit_error *err);
 
 /* Reads those files, and lets the request point to all that is known. */
