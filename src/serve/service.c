@@ -38,7 +38,8 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 {
     if (!r->bearer.bound || r->bearer.learner == learner)
         return true;
-    return !tacit__refuse(r, 403, "learner", "learner", "the token is for another learner");
+    return !tacit__refuse(r, 403, "learner", "learner",
+                          "the token is for another learner; another token is needed");
 }
 
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
@@ -50,8 +51,8 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
             l = r->service->learners[i];
     if (l == NULL)
         (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            wanted != NULL ? "there is no such learner"
-                                           : "which learner is meant?");
+                            wanted != NULL ? "there is no such learner; GET /v1/learners lists them"
+                                           : "there are several learners: name one as learner");
     return l != NULL && tacit__service_may_use(r, l) ? l : NULL;
 }
 
