@@ -287,12 +287,16 @@ static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool
     tacit__request *r = b->request;
     if (!tacit__body_count(b, "step", c->request.horizon, has, step))
         return false;
-    if (*has || r->step == NULL)
+    if (r->step == NULL)
         return true;
-    *has = true;
     int64_t number = -1;
-    if (tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
-        (uint64_t)number < c->request.horizon) {
+    const bool good = tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
+                      (uint64_t)number < c->request.horizon;
+    if (good && *has && (uint64_t)number != *step)
+        return !tacit__refuse(r, 422, "out_of_range", "step",
+                              "step is one in the body and another in the query: give it once");
+    if (good) {
+        *has = true;
         *step = (uint64_t)number;
         return true;
     }

@@ -45,6 +45,11 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 {
     const char *wanted = name != NULL ? name : r->learner;
+    if (name != NULL && r->learner != NULL && strcmp(name, r->learner) != 0) {
+        (void)tacit__refuse(r, 422, "out_of_range", "learner",
+                            "learner is one in the body and another in the query: give it once");
+        return NULL;
+    }
     tacit__learner *l = tacit__service_learner(r->service, wanted);
     for (size_t i = 0; wanted == NULL && i < r->service->config.n_learners; i++)
         if (r->service->learners[i] == r->bearer.learner)
