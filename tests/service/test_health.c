@@ -83,6 +83,15 @@ static void a_copy_is_alive_and_not_ready(void **state)
     assert_true(server_start(&s, NULL));
     assert_reasons(&s, "\"copy\"");
     assert_alive(&s, "copy");
+    /* observations are refused, alone and as a batch: a client that looks at the status alone must not take them for kept */
+    char decision[1024], body[4096];
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_error(observe(&s, decision, ",\"reward\":1"), 503, "copy", "");
+    (void)snprintf(body, sizeof body,
+                   "[{\"decision\":\"%.1023s\",\"reward\":1},{\"decision\":\"x\",\"reward\":1}]",
+                   decision);
+    assert_error(server_post(&s, "/v1/observe", body, answer), 503, "copy", "");
+    assert_non_null(strstr(answer, "\r\nRetry-After: "));
     end(&s);
 }
 
