@@ -171,6 +171,8 @@ check() { # ROOT
                 continue
             if (group ~ /^D: /)
                 complain("[" group "] is no citation: name a key or a page")
+            if (group ~ /^[A-Z][a-z]+[^0-9]* (19|20)[0-9][0-9]/)
+                complain("[" group "] needs a key in docs/references.md")
             n = split(group, words, /[,; ]+/)
             for (i = 1; i <= n; i++) {
                 if (words[i] in keys)
@@ -323,6 +325,7 @@ self_test() {
     plant '[ZZ99] is no key' docs/why/y.md 'as in [QW23, eq. 5; ZZ99]'
     plant '[CZ22] is no key' scripts/papers 'echo "[CZ22] says"'
     plant 'is no citation' src/plan/a.c '/* moves by 2 [D: sensitivities] */'
+    plant 'needs a key' src/plan/a.c '/* RiverSwim [Strehl and Littman 2008] */'
     plant 'there is no kernel.md' src/plan/a.c '/* widths [kernel.md 5] */'
     plant 'there is no docs/why/gone.md' src/plan/a.c 'int x; // docs/why/gone.md'
     plant 'has no heading #not-one' src/plan/a.c '/*' ' * docs/why/x.md#not-one */'
