@@ -1,8 +1,8 @@
 /* What the tabular curator declares: each stream's bound and the reason for it, the plan and its calibration, the sums that
  * are opened under it, and how far off their releases may be. See curate/tabular.h.
  *
- * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
- * sensitivities; all for replacement]:
+ * One user's contribution to a stream, over H steps, and how far a replaced user moves it (see
+ * docs/why/tabular.md#how-far-a-replaced-user-moves-the-counts):
  *
  *     stream              bound on a contribution            move: L1, L2
  *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)

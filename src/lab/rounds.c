@@ -1,6 +1,6 @@
 /* Bandit worlds in the laboratory: a context comes, the billboard says what to do, a reward follows.
  *
- * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came [kernel.md 1]: exact for the action that
+ * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action that
  * was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where a log holds the
  * reward of one action only, a round counts if the agent does what the log did (otherwise nobody learns
  * anything: replay [LCLW11]), and its shortfall 1 - r is divided by the action's propensity: an unbiased estimate of the sum

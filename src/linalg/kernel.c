@@ -11,9 +11,9 @@
 
 /* --- Values ------------------------------------------------------------------------------------- */
 
-/* K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt by the trapezoid rule, whose error falls exponentially for such an
- * integrand; e^-z and the largest term are kept apart, so that nothing overflows. The step follows the width of the peak,
- * 1 / sqrt(|(z, nu)|). [kernel.md 2, where it follows z alone: too coarse for nu above some 100] */
+/* K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt [DLMF 10.32.9] by the trapezoid rule, whose error falls
+ * exponentially for such an integrand; e^-z and the largest term are kept apart, so that nothing overflows. The step follows
+ * the width of the peak, 1 / sqrt(|(z, nu)|); following z alone would be too coarse for nu above some 100. */
 double tacit__matern_quadrature(double nu, double z)
 {
     if (z < 1e-10)

@@ -1,4 +1,4 @@
-/* Deep sea: a treasure that only n right moves in a row reach [Osband, Van Roy, Russo and Wen 2019; bsuite].
+/* Deep sea: a treasure that only n right moves in a row reach [OVRW19].
  *
  * The diver starts at the surface and sinks one row a step, to the left or to the right; cell (row, column),
  * column <= row, is state row (row + 1) / 2 + column, and an episode has n steps. Each move right costs

@@ -1,5 +1,5 @@
-/* RiverSwim: a swimmer who must go against the current all the way to be paid well [Strehl and Littman 2008; the variant of
- * Osband, Russo and Van Roy 2013, with rewards 5/1000 and 1].
+/* RiverSwim: a swimmer who must go against the current all the way to be paid well [SL08; the variant of ORV13,
+ * with rewards 5/1000 and 1].
  *
  * States 0 .. n-1 from left to right, start at 0. Left always moves one to the left. Right: at the left end it
  * advances with 0.6 and stays with 0.4; inside it advances with 0.35, stays with 0.6, slips left with 0.05; at the
