@@ -2,7 +2,7 @@
  * guarantee asks.
  *
  * It keeps one or more streams; a stream is a sum over users of one long vector each, with the Gram matrix and the
- * response of every step and block (base/linear.h). How a step becomes features and a target is said by a public lens, which may
+ * response of every step and block (board/gram_sums.h). How a step becomes features and a target is said by a public lens, which may
  * change from user to user. Under local privacy every user's vector gets its noise before it is added. */
 #ifndef TACIT_CURATE_GRAM_H
 #define TACIT_CURATE_GRAM_H
@@ -11,8 +11,8 @@
 #include <tacit/sum.h>
 
 #include "base/bytes.h"
-#include "base/linear.h"
-#include "base/tabular.h"
+#include "board/gram_sums.h"
+#include "board/trajectory.h"
 
 enum { TACIT__MAX_GRAM_STREAMS = 2 };
 

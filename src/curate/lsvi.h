@@ -10,7 +10,7 @@
 
 #include <tacit/ledger.h>
 
-#include "base/lsvi.h"
+#include "board/linear_space.h"
 #include "curate/lsvi_scheme.h"
 #include "linalg/optimism.h"
 

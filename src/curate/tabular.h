@@ -11,7 +11,8 @@
 #include <tacit/sum.h>
 
 #include "base/bytes.h"
-#include "base/tabular.h"
+#include "board/counts.h"
+#include "board/trajectory.h"
 
 typedef enum tacit__calibration {
     TACIT__TIGHT,     /* sound and as small as can be proved */

@@ -9,8 +9,8 @@
 #include <tacit/features.h>
 #include <tacit/status.h>
 
-#include "base/linear.h"
-#include "base/tabular.h"
+#include "board/billboard.h"
+#include "board/gram_sums.h"
 #include "plan/mixing.h"
 #include "plan/ridge.h"
 

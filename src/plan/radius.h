@@ -12,7 +12,7 @@
 #ifndef TACIT_PLAN_RADIUS_H
 #define TACIT_PLAN_RADIUS_H
 
-#include "base/linear.h"
+#include "board/gram_sums.h"
 #include "plan/optimist.h"
 
 /* Levels that a paper prints, where they are to be used instead of what the curator says: U and C. */

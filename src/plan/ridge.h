@@ -4,7 +4,7 @@
 
 #include <tacit/status.h>
 
-#include "base/linear.h"
+#include "board/gram_sums.h"
 
 typedef struct tacit__ridge {
     tacit__frame frame;

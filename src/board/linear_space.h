@@ -1,8 +1,8 @@
 /* What the rooms of an LSVI learner agree on. Plain data; S states (0: not numbered), A actions, H steps, features of
  * dimension d. Inside, features are divided by their bound and lie on a lattice: integers times 2^-feature_bits, of
  * length at most 1. */
-#ifndef TACIT_BASE_LSVI_H
-#define TACIT_BASE_LSVI_H
+#ifndef TACIT_BOARD_LINEAR_SPACE_H
+#define TACIT_BOARD_LINEAR_SPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

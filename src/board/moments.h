@@ -1,6 +1,6 @@
 /* What passes between the rooms of a bandit learner: the releases that planners see. Plain data. */
-#ifndef TACIT_BASE_BANDIT_H
-#define TACIT_BASE_BANDIT_H
+#ifndef TACIT_BOARD_MOMENTS_H
+#define TACIT_BOARD_MOMENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* What passes between the rooms of a learner by regression: the lens through which a user's step becomes a feature
  * vector and a target, and the noisy sums that come of it. Plain data; S states, A actions; a pair is state * A + action. */
-#ifndef TACIT_BASE_LINEAR_H
-#define TACIT_BASE_LINEAR_H
+#ifndef TACIT_BOARD_GRAM_SUMS_H
+#define TACIT_BOARD_GRAM_SUMS_H
 
 #include <stddef.h>
 #include <stdint.h>

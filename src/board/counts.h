@@ -1,7 +1,7 @@
-/* What passes between the rooms of a tabular learner: the release that a planner sees and the billboard that it
- * makes. Plain data; S states, A actions, H steps; `tables` is H, or 1 when all steps share a model. */
-#ifndef TACIT_BASE_TABULAR_H
-#define TACIT_BASE_TABULAR_H
+/* Counts: the release that the planner of a tabular learner sees. S states, A actions, H steps; `tables` is H, or 1
+ * when all steps share a model. */
+#ifndef TACIT_BOARD_COUNTS_H
+#define TACIT_BOARD_COUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,18 +32,5 @@ typedef struct tacit__counts {
     /* With probability 1 - failure/3 every |noisy - exact| is at most this, now and before. 0: exact. */
     double visits_error, moves_error, rewards_error;
 } tacit__counts;
-
-/* What anybody may read. `version` grows when the policy changes. */
-typedef struct tacit__billboard {
-    uint64_t version;
-    const uint32_t *policy; /* [H][S], or NULL */
-    const double *mixed;    /* [H][S][A], or NULL */
-} tacit__billboard;
-
-/* One user: states[H + 1], actions[H], rewards[H]. */
-typedef struct tacit__trajectory {
-    const uint32_t *states, *actions;
-    const double *rewards;
-} tacit__trajectory;
 
 #endif
