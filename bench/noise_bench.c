@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "bench.h"
-#include "noise/kernel.h"
+#include "noise/draw_loop.h"
 #include "noise/sampler.h"
 
 enum { BLOCK = 4096, BLOCKS = 1500, ROUNDS = 7 };

@@ -7,7 +7,7 @@
  * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far sharper: at delta
  * = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves is that of a Gaussian mechanism
  * with this mu; that the noise is Gaussian is what the second part examines, and what the sampler's own tests prove. */
-#include "audit/audit.h"
+#include "audit/audit_inside.h"
 
 #include <math.h>
 #include <stdio.h>

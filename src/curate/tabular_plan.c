@@ -1,5 +1,5 @@
 /* What the tabular curator declares: each stream's bound and the reason for it, the plan and its calibration, the sums that
- * are opened under it, and how far off their releases may be. See curate/tabular.h.
+ * are opened under it, and how far off their releases may be. See curate/tabular_curator.h.
  *
  * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
  * sensitivities; all for replacement]:
@@ -62,9 +62,9 @@
 
 #include "base/error.h"
 #include "curate/levels.h"
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "sums/lattice.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "sums/saved.h"
 
 typedef struct position {

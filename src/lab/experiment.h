@@ -6,7 +6,7 @@
 
 #include <tacit/lab.h>
 
-#include "lab/grid.h"
+#include "lab/entry_grid.h"
 #include "lab/yaml.h"
 
 /* What identifies a world beside its public entry. */

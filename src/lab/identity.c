@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "lab/experiment.h"
 #include "noise/stream.h"
-#include "worlds/file.h"
+#include "worlds/text_file.h"
 
 /* A chain: each field is hashed together with all before it, and with its length. */
 typedef struct chain {

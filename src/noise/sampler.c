@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "noise/kernel.h"
+#include "noise/draw_loop.h"
 #include "noise/refine.h"
 
 enum { BLOCK = 4096, RUN = 512 };

@@ -140,7 +140,7 @@ const tacit__shape *tacit__shape_find(const char *name, size_t length);
 /* Whether objects of this shape have the field. */
 bool tacit__shape_has(const tacit__shape *shape, const char *field, size_t length);
 
-/* Handlers: joint.c, local.c, reading.c. */
+/* Handlers: joint.c, local.c, public_routes.c. */
 bool tacit__handle_open(tacit__request *r);
 bool tacit__handle_decide(tacit__request *r);
 bool tacit__handle_decide_once(tacit__request *r);

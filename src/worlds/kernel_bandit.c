@@ -12,11 +12,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 #include "worlds/alias.h"
 #include "worlds/dice.h"
-#include "worlds/file.h"
 #include "worlds/kind.h"
+#include "worlds/text_file.h"
 
 enum {
     CONTEXTS,

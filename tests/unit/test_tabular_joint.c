@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 
