@@ -196,7 +196,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
 {
     mixture_agent *agent = self;
     if (is_due(agent)) {
-        tacit__moments moments[TACIT__MAX_GRAM_STREAMS];
+        tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         tacit__confidence confidence[TACIT__REGRESSIONS];
         tacit_status status = tacit__gram_release(agent->curator, moments, err);
         if (status != TACIT_OK)

@@ -34,12 +34,12 @@ typedef struct tacit__lens {
 } tacit__lens;
 
 /* sum of weight x x^T and of weight x y over users 1 .. users, noisy or exact: [step][block][cell]. */
-typedef struct tacit__moments {
+typedef struct tacit__gram_sums {
     uint64_t users;
     const double *sums;
     /* With probability 1 - failure, now and before, for every block: the noise of the Gram matrix has an operator norm
      * of at most gram_level, that of the response a length of at most response_level. 0: exact. */
     double gram_level, response_level;
-} tacit__moments;
+} tacit__gram_sums;
 
 #endif

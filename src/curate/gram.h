@@ -52,7 +52,7 @@ void tacit__gram_destroy(tacit__gram *curator);
 
 /* The release for the next episode, of all streams. Sums live until the next call. */
 TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
-                                                tacit__moments out[TACIT__MAX_GRAM_STREAMS],
+                                                tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                                 tacit_error *err);
 
 /* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the space: refused, nothing

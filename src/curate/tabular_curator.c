@@ -53,7 +53,7 @@ static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     for (int i = 0; i < STREAMS; i++) {
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         if (s->sum != NULL && !c->o.one_step)
             s->shown = tacit__sum_at_hand(s->sum);
         if (s->shown != NULL || s->size == 0)
@@ -81,7 +81,7 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     size_t moves = tacit__tabular_move_tables(&c->o) * sp->n_states * sp->n_actions * sp->n_states;
     c->eta = c->o.failure / (3 * tacit__tabular_cells(&c->o) * (double)c->o.episodes);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         s->size = i == MOVES ? moves : rows;
         if (i == MOVES && !tacit__tabular_is_private(c) &&
             tacit__tabular_cells(&c->o) > DENSE_CELLS) {
@@ -139,7 +139,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
     if (c == NULL)
         return;
     for (int i = 0; i < STREAMS; i++) {
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
         tacit__free_secret(s->cell, c->o.space.horizon * sizeof *s->cell);
@@ -183,7 +183,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
 {
     const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh;
     for (int i = 0; i < STREAMS && due && !c->o.one_step; i++) {
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
         tacit_status status = s->counts == NULL ? tacit__sum_release_at_hand(s->sum, err)
@@ -319,7 +319,7 @@ static void sort_visits(visit *order, size_t n)
     }
 }
 
-static void put(stream *s, size_t cell, double value)
+static void put(count_stream *s, size_t cell, double value)
 {
     if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
         s->cell[s->cells] = cell;
@@ -357,7 +357,7 @@ void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, si
 tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err)
 {
     for (int i = 0; i < STREAMS; i++) {
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
         double *kept = s->before, *table = s->counts + h * s->report;
@@ -381,7 +381,7 @@ static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t f
     tacit_status status = TACIT_OK;
     tacit__tabular_contribute(c, u, first, last);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if (s->sum != NULL)
             status = tacit_sum_add_sparse(s->sum, s->cells, s->cell, s->x, err);
     }

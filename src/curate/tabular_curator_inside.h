@@ -7,7 +7,7 @@
 
 typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
 
-typedef struct stream {
+typedef struct count_stream {
     size_t size;            /* cells */
     double *counts;         /* the exact counts, or room for a release; NULL: the sum has its own */
     const double *shown;    /* what the planner sees: `counts`, or the sum's */
@@ -19,7 +19,7 @@ typedef struct stream {
     tacit_sum *sum;         /* NULL without privacy, and for visits that are sums of moves */
     double scale;           /* of the noise, 0 without */
     double level;           /* joint: error level of every release */
-} stream;
+} count_stream;
 
 /* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that, they are sorted by
  * (table, state, action) as well. */
@@ -38,7 +38,7 @@ typedef struct overlap {
 struct tacit__tabular {
     tacit__tabular_options o;
     tacit_ledger *ledger;
-    stream streams[STREAMS];
+    count_stream streams[STREAMS];
     overlap overlap;
     uint64_t users;
     uint64_t

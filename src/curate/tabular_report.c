@@ -34,7 +34,7 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u
     tacit__tabular_steps(c, &first, &last);
     tacit__tabular_contribute(c, u, first, last);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
         status = tacit_sum_report_sparse(s->sum, s->cells, s->cell, s->x, c->scratch + at, err);

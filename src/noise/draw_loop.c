@@ -76,7 +76,7 @@ TACIT__INLINE bool transform_from(const tacit__slot *table, double scale, size_t
     return unsure == 0;
 }
 
-bool tacit__kernel_one(const tacit__slot *table, double scale, uint64_t word, int64_t *out)
+bool tacit__draw_loop_one(const tacit__slot *table, double scale, uint64_t word, int64_t *out)
 {
     return transform(table, scale, word, out) == 0;
 }
@@ -220,7 +220,7 @@ TACIT__AVX512 static bool kernel_avx512(const tacit__slot *table, double scale, 
 }
 #endif
 
-tacit__kernel_fn *tacit__kernel(void)
+tacit__draw_loop_fn *tacit__draw_loop(void)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx512())

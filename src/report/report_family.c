@@ -37,7 +37,7 @@ static const tacit_entry *head_of(const tacit__report *r, size_t family)
     return r->players[r->families[family].members[0]].entry;
 }
 
-static void sort_members(const tacit__report *r, tacit__family *f)
+static void sort_members(const tacit__report *r, tacit__report_family *f)
 {
     for (size_t i = 1; i < f->n_members; i++)
         for (size_t j = i; j > 0; j--) {
@@ -50,7 +50,7 @@ static void sort_members(const tacit__report *r, tacit__family *f)
 }
 
 /* Whether no label has a word across its n-th byte. */
-static bool is_boundary(const tacit__report *r, const tacit__family *f, size_t n)
+static bool is_boundary(const tacit__report *r, const tacit__report_family *f, size_t n)
 {
     for (size_t m = 0; m < f->n_members; m++) {
         const char *label = r->players[f->members[m]].entry->label;
@@ -62,7 +62,7 @@ static bool is_boundary(const tacit__report *r, const tacit__family *f, size_t n
 
 /* The beginning that all labels of a family have in common, without the words that announce an epsilon: "joint" from
  * "joint eps 1", "joint eps 10". False: there is none. */
-static bool name_by_labels(const tacit__report *r, tacit__family *f)
+static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
 {
     static const char *const announcements[] = {"epsilon", "eps", "ε", "=", ",", ":", "(", " "};
     const char *first = r->players[f->members[0]].entry->label;
@@ -91,7 +91,7 @@ static bool name_by_labels(const tacit__report *r, tacit__family *f)
 /* As short as tells it apart: the model; the kind, the calibration, the law and the settings where these differ. */
 static void name_by_nature(const tacit__report *r, size_t i)
 {
-    tacit__family *f = &r->families[i];
+    tacit__report_family *f = &r->families[i];
     const tacit_entry *e = head_of(r, i);
     bool kinds = false, laws = false, others = false;
     for (size_t j = 0; j < r->n_families; j++) {
@@ -141,7 +141,7 @@ bool tacit__report_families(tacit__report *r)
     size_t used = 0;
     int plain = 0, sticks = 0;
     for (size_t i = 0; i < r->n_players; i++) {
-        tacit__player *p = &r->players[i];
+        tacit__report_player *p = &r->players[i];
         p->family = SIZE_MAX;
         if (p->entry->yardstick)
             p->style = (tacit__style){TACIT__GREY, 1 + sticks++ % (TACIT__DASHES - 1)};
@@ -152,7 +152,7 @@ bool tacit__report_families(tacit__report *r)
         if (r->players[i].entry->guarantee.model == TACIT_MODEL_NONE ||
             r->players[i].family != SIZE_MAX)
             continue;
-        tacit__family *f = &r->families[r->n_families];
+        tacit__report_family *f = &r->families[r->n_families];
         f->members = r->members + used;
         for (size_t j = i; j < r->n_players; j++)
             if (r->players[j].entry->guarantee.model != TACIT_MODEL_NONE &&

@@ -72,7 +72,7 @@ void tacit__settings(tacit__text *to, const tacit__report *r)
     (void)snprintf(number, sizeof number, "%llu", (unsigned long long)r->seed);
     put_row(to, "seed", number);
     for (size_t w = 0; w < r->n_stages; w++) {
-        const tacit__stage *s = &r->stages[w];
+        const tacit__report_stage *s = &r->stages[w];
         tacit__text_put(to, "<tr><th scope=\"row\">world ");
         tacit__write_html(to, s->name);
         tacit__text_put(to, "</th><td>");

@@ -22,13 +22,13 @@ typedef struct sheet {
     size_t n, n_row;          /* columns; the first so many make a row */
     const char *value;
     double low, high;
-    tacit__file file;
+    tacit__text_file file;
     double *cell;       /* NaN: not told yet */
     size_t *line;       /* [row]: its first; 0: none */
     size_t *open, rows; /* what the column of size 0 means; rows of the whole table */
 } sheet;
 
-static bool begins_with(const tacit__file *file, const char *text)
+static bool begins_with(const tacit__text_file *file, const char *text)
 {
     size_t n = strlen(text), skip = file->size >= 3 && memcmp(file->text, "\xef\xbb\xbf", 3) == 0;
     skip *= 3;
@@ -39,7 +39,7 @@ static bool begins_with(const tacit__file *file, const char *text)
 static void describe(sheet *s, tacit__learner_config *l, tacit__table_name table)
 {
     const size_t S = l->request.n_states, A = l->request.n_actions;
-    const tacit__file file = s->file;
+    const tacit__text_file file = s->file;
     if (table == TACIT__TABLE_REWARDS && !l->request.stationary && begins_with(&file, "step"))
         *s = (sheet){.header = "step,state,action,reward",
                      .name = {"step", "state", "action"},
@@ -246,14 +246,14 @@ tacit_status tacit__table_load(tacit__learner_config *l, tacit__table_name table
     const tacit__known before = l->known;
     const tacit__value setting = {.text = l->files[table].name, .line = l->files[table].line};
     const tacit__origin origin = {.file = l->request.file, .line = setting.line, .kind = "space"};
-    tacit_status status = tacit__file_read(&setting, &origin, &s.file, err);
+    tacit_status status = tacit__text_file_read(&setting, &origin, &s.file, err);
     if (status == TACIT_OK) {
         describe(&s, l, table);
         status = count(&s, err);
     }
     if (status == TACIT_OK)
         status = read_table(&s, l, table, err);
-    tacit__file_close(&s.file);
+    tacit__text_file_close(&s.file);
     tacit__free(s.line);
     if (status == TACIT_OK) {
         l->known.table[table] = s.cell;

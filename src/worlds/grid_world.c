@@ -18,7 +18,7 @@ typedef struct grid {
     const tacit__grid_source *source;
     char *cells; /* [rows][columns] */
     size_t rows, columns, n_starts;
-    tacit__outcome *starts;
+    tacit_outcome *starts;
     tacit_error *err;
 } grid;
 
@@ -122,12 +122,12 @@ static uint32_t neighbour(const grid *g, uint32_t s, uint32_t direction)
     }
 }
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     const grid *g = context;
     (void)layer;
     if (g->cells[s] == 'H' || g->cells[s] == 'G') {
-        out[0] = (tacit__outcome){s, 1, 0};
+        out[0] = (tacit_outcome){s, 1, 0};
         return 1;
     }
     double slip = g->source->slip;
@@ -135,7 +135,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     const double prob[3] = {1 - slip, slip / 2, slip / 2};
     for (size_t i = 0; i < 3; i++) {
         uint32_t next = neighbour(g, s, direction[i]);
-        out[i] = (tacit__outcome){next, prob[i], g->cells[next] == 'G' ? 1 : 0};
+        out[i] = (tacit_outcome){next, prob[i], g->cells[next] == 'G' ? 1 : 0};
     }
     return 3;
 }
@@ -195,17 +195,17 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                  .line = values[MAP].line,
                                  .horizon = (size_t)values[HORIZON].integer,
                                  .slip = values[SLIP].real};
-    tacit__file file = {.text = NULL};
+    tacit__text_file file = {.text = NULL};
     tacit_status status = TACIT_OK;
     if (values[MAP_FILE].given) {
-        status = tacit__file_read(&values[MAP_FILE], origin, &file, err);
+        status = tacit__text_file_read(&values[MAP_FILE], origin, &file, err);
         source.map = (tacit__span){file.text, file.size};
         source.separator = '\n';
         source.file = file.path;
     }
     if (status == TACIT_OK)
         status = tacit__grid_create(&source, &out->mdp, err);
-    tacit__file_close(&file);
+    tacit__text_file_close(&file);
     return status;
 }
 

@@ -30,7 +30,7 @@ static FILE *open_near(const char *name, const char *near, char path[TACIT__MAX_
 }
 
 /* Twice the room; the old contents are kept. */
-static bool grow(tacit__file *file, size_t *room)
+static bool grow(tacit__text_file *file, size_t *room)
 {
     size_t larger = *room == 0 ? FIRST_SIZE : 2 * *room;
     char *text = tacit__alloc(larger, 1);
@@ -44,7 +44,7 @@ static bool grow(tacit__file *file, size_t *room)
     return true;
 }
 
-static tacit_status read_all(FILE *f, tacit__file *file, tacit_error *err)
+static tacit_status read_all(FILE *f, tacit__text_file *file, tacit_error *err)
 {
     size_t room = 0, got;
     do {
@@ -64,8 +64,8 @@ static tacit_status read_all(FILE *f, tacit__file *file, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit__file_read(const tacit__value *setting, const tacit__origin *origin,
-                              tacit__file *file, tacit_error *err)
+tacit_status tacit__text_file_read(const tacit__value *setting, const tacit__origin *origin,
+                                   tacit__text_file *file, tacit_error *err)
 {
     file->text = NULL;
     file->size = 0;
@@ -85,7 +85,7 @@ tacit_status tacit__file_read(const tacit__value *setting, const tacit__origin *
     return status;
 }
 
-void tacit__file_close(tacit__file *file)
+void tacit__text_file_close(tacit__text_file *file)
 {
     tacit__free(file->text);
     file->text = NULL;

@@ -10,18 +10,18 @@
 
 enum { TACIT__MAX_PATH = 4096, TACIT__MAX_FIELDS = 8 };
 
-typedef struct tacit__file {
+typedef struct tacit__text_file {
     char path[TACIT__MAX_PATH]; /* as it was found */
     char *text;                 /* may contain anything */
     size_t size;
-} tacit__file;
+} tacit__text_file;
 
 /* Reads the file that a setting names. A relative path is looked for beside the origin's file first, then in
- * the current directory. After success or failure tacit__file_close may be called. */
-TACIT_MUST_USE tacit_status tacit__file_read(const tacit__value *setting,
-                                             const tacit__origin *origin, tacit__file *file,
-                                             tacit_error *err);
-void tacit__file_close(tacit__file *file);
+ * the current directory. After success or failure tacit__text_file_close may be called. */
+TACIT_MUST_USE tacit_status tacit__text_file_read(const tacit__value *setting,
+                                                  const tacit__origin *origin,
+                                                  tacit__text_file *file, tacit_error *err);
+void tacit__text_file_close(tacit__text_file *file);
 
 /* A part of a text, not ended by a zero. */
 typedef struct tacit__span {

@@ -99,7 +99,7 @@ static void check_slot(tacit__law law, int octave, int j, uint64_t *random)
             fail();
         }
         int64_t draw;
-        if (tacit__kernel_one(tacit__tables[law], scale, v << 12, &draw))
+        if (tacit__draw_loop_one(tacit__tables[law], scale, v << 12, &draw))
             assert_true(draw == llrint(y)); /* the kernel reads this slot, at this point */
     }
 }
@@ -144,7 +144,7 @@ static void tolerances_are_not_absurdly_large(void **state)
 }
 
 /* Verdicts and draws of two kernels, in runs so short that the verdicts mean something. Returns how many were unsure. */
-static uint64_t compare(tacit__kernel_fn *wide_kernel, tacit__kernel_fn *base_kernel)
+static uint64_t compare(tacit__draw_loop_fn *wide_kernel, tacit__draw_loop_fn *base_kernel)
 {
     enum { WORDS = 1000000, RUN = 8 };
     static int64_t words[WORDS], wide[WORDS], base[WORDS];
@@ -180,12 +180,12 @@ static void all_instruction_sets_give_the_same_bits(void **state)
     (void)state;
     if (!tacit__cpu_has_avx2())
         skip();
-    tacit__kernel_fn *widest = tacit__kernel();
+    tacit__draw_loop_fn *widest = tacit__draw_loop();
     tacit__cpu_pretend_avx2(true);
-    tacit__kernel_fn *wide = tacit__kernel();
+    tacit__draw_loop_fn *wide = tacit__draw_loop();
     tacit__cpu_pretend_avx2(false);
     tacit__cpu_pretend_base(true);
-    tacit__kernel_fn *base = tacit__kernel();
+    tacit__draw_loop_fn *base = tacit__draw_loop();
     tacit__cpu_pretend_base(false);
     assert_true(wide != base && (widest != wide || !tacit__cpu_has_avx512()));
     assert_true(compare(wide, base) > 0);
@@ -215,7 +215,7 @@ static void proven_answers_are_the_refined_ones(void **state)
             for (int i = 0; i < WORDS; i++) {
                 uint64_t word = random_word(&random);
                 int64_t draw;
-                if (!tacit__kernel_one(tacit__tables[law], scales[s], word, &draw))
+                if (!tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw))
                     continue;
                 proven++;
                 assert_true(draw ==
@@ -260,7 +260,7 @@ static void words_beside_a_rounding_boundary_fall_on_the_right_side(void **state
                     /* larger U, smaller draw; other boundaries are many words away at scale 2^34 */
                     if (scales[s] < 0x1p35)
                         assert_true(magnitude == (offsets[k] < 0 ? r + 1 : r));
-                    if (tacit__kernel_one(tacit__tables[law], scales[s], word, &draw))
+                    if (tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw))
                         assert_true(draw == refined);
                     else
                         unproven++;
@@ -343,7 +343,7 @@ static void refinement_is_right_where_sixty_three_bits_do_not_decide(void **stat
                 int64_t draw;
                 check_refined((tacit__law)law, scales[s], word);
                 if (scales[s] >= 1) /* such a word must never be called proven */
-                    assert_false(tacit__kernel_one(tacit__tables[law], scales[s], word, &draw));
+                    assert_false(tacit__draw_loop_one(tacit__tables[law], scales[s], word, &draw));
             }
 }
 
@@ -355,7 +355,7 @@ static void the_tail_is_never_called_proven(void **state)
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int i = 0; i < 1000; i++) {
             uint64_t word = random_word(&random) >> TACIT__OCTAVES;
-            assert_false(tacit__kernel_one(tacit__tables[law], 0x1p-30, word, &draw));
+            assert_false(tacit__draw_loop_one(tacit__tables[law], 0x1p-30, word, &draw));
         }
 }
 
