@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/capri_inside.h"
+#include "agents/capri_agent.h"
 #include "base/error.h"
 
 enum {

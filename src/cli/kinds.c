@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 #include "cli/words.h"
 
 enum { JSON = 1, HELP, MAX_NAMES = 128 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 #include "cli/words.h"
 
 static const char stamp[] = "simulated, not private";

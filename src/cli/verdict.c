@@ -7,7 +7,7 @@
 #include <tacit/explain.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 #include "cli/words.h"
 
 /* --- Text ---------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <tacit/explain.h>
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry)
 {

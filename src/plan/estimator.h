@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 
 /* The pairs w = (context, action), numbered context * n_actions + action. */
 typedef struct tacit__pairs {

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__moments *m,
+void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                                 tacit__confidence *out)
 {
     double lambda = o->lambda > 0 ? o->lambda : 1, radius;
@@ -29,14 +29,14 @@ void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__mom
 }
 
 /* The noise's part, printed or proven. */
-static double noise_part(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+static double noise_part(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                          double lambda)
 {
     return o->printed ? 3 * (o->parameter_norm[i] + 1) * sqrt(lambda + o->level[i].gram)
                       : tacit__radius_noise(o, m, i, lambda);
 }
 
-void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit__moments *m,
+void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                                      tacit__confidence *out)
 {
     double d = o->printed ? tacit__radius_dimension(o, 0) : (double)o->frame[0].width;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 

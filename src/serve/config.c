@@ -10,10 +10,10 @@
 #include "base/settings.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
+#include "serve/config_space.h"
 #include "serve/fields.h"
 #include "serve/names.h"
 #include "serve/room.h"
-#include "serve/space.h"
 
 static const char *const keys[] = {"listen",  "store",  "key",      "mark",  "tls", "expire",
                                    "threads", "limits", "learners", "admin", "log"};

@@ -4,8 +4,8 @@
 
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
+#include "serve/config_space.h"
 #include "serve/fields.h"
-#include "serve/space.h"
 
 static const char *const learner_keys[] = {"name",       "space",   "users",        "agent",
                                            "plan_every", "monitor", "log_decisions"};

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* A token in use: what it may do, and how much it has asked for lately. */
 struct tacit__guest {

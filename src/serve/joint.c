@@ -15,7 +15,7 @@
 #include "serve/names.h"
 #include "serve/place.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not learn. */
 enum { MAX_USER = 256, CLOSED_SECONDS = 60 };

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "account/door.h"
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/again.h"
@@ -10,7 +10,7 @@
 #include "serve/joint.h"
 #include "serve/quota.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { CACHE_SECONDS = 5 };
 

@@ -1,7 +1,7 @@
 /* Figures in Prometheus' text format: about the service and its learners, as /v1/learners has them. */
 #include "serve/health.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* a - b; 0 where a counter that is read a moment later has overtaken. */
 static uint64_t without(uint64_t a, uint64_t b)

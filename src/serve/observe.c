@@ -17,7 +17,7 @@
 #include "serve/quota.h"
 #include "serve/record.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 typedef enum outcome {
     OPEN,

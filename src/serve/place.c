@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "serve/context.h"
 #include "serve/episode.h"
-#include "serve/grid.h"
+#include "serve/feature_grid.h"
 
 size_t tacit__place_room(const tacit__learner_config *c)
 {

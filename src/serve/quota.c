@@ -1,6 +1,6 @@
 #include "serve/quota.h"
 
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { DAY_SECONDS = 86400 };
 

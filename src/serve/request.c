@@ -93,7 +93,7 @@ static void list_fields(const tacit__field *f, char *out, size_t capacity)
 
 bool tacit__body_open(tacit__request *r, tacit__body *body)
 {
-    const tacit__shape *shape = r->route->asks->shape;
+    const tacit__object_shape *shape = r->route->asks->shape;
     *body = (tacit__body){r, r->nodes, r->object};
     if (body->nodes == NULL)
         body->nodes = body->object = tacit__body_parse(r);

@@ -1,5 +1,5 @@
 /* Opening and closing the service. See include/tacit/service.h. */
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Opening a vault. See store/service.h.
+/* Opening a vault. See store/service_store.h.
  *
  * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete overwrites what is
  * deleted.
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* --- Locks -------------------------------------------------------------------------------------- */
 

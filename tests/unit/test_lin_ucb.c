@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/cpu.h"
 #include "curate/regression.h"
 #include "curate/regression_inside.h"
