@@ -66,10 +66,10 @@ _tacit() {
             ;;
         token | store)
             if [ "$COMP_CWORD" -eq 2 ]; then
-                words='check backup export decisions events adopt migrate rekey --help'
+                words='check backup export events adopt migrate rekey --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='create list revoke --help'
             else
-                words='--json --original-is-gone --new-key --help'
+                words='--decisions --json --original-is-gone --new-key --help'
                 [ "${COMP_WORDS[1]}" = store ] || words='--name --scopes --learner --users-per-day --expires --help'
                 [[ $current == -* ]] || words=$(compgen -f -- "$current")
             fi

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 int cli_wrong(const char *format, ...)
 {
@@ -152,4 +154,11 @@ const char *cli_nearest(const char *word, const char *const *words)
         }
     }
     return best;
+}
+
+void cli_keep_memory_private(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -41,6 +41,9 @@ int cli_failed(tacit_status status, const tacit_error *err);
 /* Flushes stdout; CLI_SYSTEM with a message when what was printed did not arrive, else `status`. */
 int cli_finish(int status);
 
+/* Turns core files and debuggers off, for commands whose memory has a store's key and what users told. */
+void cli_keep_memory_private(void);
+
 /* Says which option getopt_long has just refused; "did you mean" from `options`. */
 struct option;
 int cli_bad_option(char **argv, int code, const struct option *options);

@@ -1,4 +1,4 @@
-/* tacit store decisions: what was recorded, for those who evaluate other policies on it. */
+/* tacit store export --decisions: what was recorded, for those who evaluate other policies on it. */
 #ifndef TACIT_CLI_RECORDED_H
 #define TACIT_CLI_RECORDED_H
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include <tacit/service.h>
 
@@ -97,15 +95,6 @@ static void hear_signals(void)
     (void)sigaction(SIGUSR2, &action, NULL);
 }
 
-/* The memory of this process has keys and what users told: nobody who may not read the store gets it from a core file, or by looking
- * at the process with a debugger. */
-static void keep_memory_private(void)
-{
-    const struct rlimit none = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &none);
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
 /* --- Service ------------------------------------------------------------------------------------ */
 
 /* `state`, and for whoever asks the manager how it is, `status`. */
@@ -124,7 +113,7 @@ static int serve(const char *file)
                                         .fenced = on_fenced};
     tacit_error err = {0};
     tacit_service *service = NULL;
-    keep_memory_private();
+    cli_keep_memory_private();
     hear_signals();
     tacit_status status = tacit_service_open(&wish, &service, &err);
     if (status != TACIT_OK) {

@@ -14,8 +14,7 @@
 static const char help[] =
     "usage: tacit store check FILE.yaml\n"
     "       tacit store backup FILE.yaml COPY\n"
-    "       tacit store export FILE.yaml\n"
-    "       tacit store decisions FILE.yaml\n"
+    "       tacit store export FILE.yaml [--decisions]\n"
     "       tacit store events FILE.yaml [--json]\n"
     "       tacit store adopt FILE.yaml [--original-is-gone]\n"
     "       tacit store migrate FILE.yaml\n"
@@ -24,9 +23,9 @@ static const char help[] =
     "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
     "         exit status 1 if something is wrong, or if the store must not be learned from\n"
     "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export   prints what is public as JSON: counts, ledger, curves\n"
-    "decisions  prints the decisions of learners with log_decisions: yes, one JSON object in a\n"
-    "         line: what users told, in the clear\n"
+    "export   prints what is public as JSON: counts, ledger, curves; with --decisions, instead,\n"
+    "         the decisions of learners with log_decisions: yes, one JSON object in a line: what\n"
+    "         users told, in the clear\n"
     "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
     "These may be used while the service runs; the others when it is stopped:\n"
@@ -37,23 +36,26 @@ static const char help[] =
     "         service does; the store as it was stays beside it\n"
     "rekey    draws a new key for the store and seals everything anew\n"
     "\n"
+    "  --decisions         print the recorded decisions, which are not public\n"
+    "  --json              print the events as one JSON document\n"
     "  --original-is-gone  say that no other line of this store is used, or ever will be\n"
     "  --new-key FILE      where the new key is, or is put, if not in the old one's place\n"
     "\n"
     "example:\n"
     "  tacit store check service.yaml\n";
 
-enum { GONE = 1, NEW_KEY, JSON };
+enum { GONE = 1, NEW_KEY, JSON, DECISIONS };
 static const struct option options[] = {{"original-is-gone", no_argument, NULL, GONE},
                                         {"new-key", required_argument, NULL, NEW_KEY},
                                         {"json", no_argument, NULL, JSON},
+                                        {"decisions", no_argument, NULL, DECISIONS},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
 typedef struct wish {
     tacit_service_options service;
     const char *copy, *new_key;
-    bool gone, json;
+    bool gone, json, decisions;
 } wish;
 
 static int check(const wish *w)
@@ -81,9 +83,11 @@ static int backup(const wish *w)
     return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
 }
 
-static int export_public(const wish *w)
+static int export(const wish *w)
 {
     tacit_error err = {0};
+    if (w->decisions)
+        return cli_store_decisions(&w->service);
     char *json = NULL;
     tacit_status status = tacit_store_export(&w->service, &json, &err);
     if (status != TACIT_OK)
@@ -180,11 +184,6 @@ static int rekey(const wish *w)
 
 /* --- Arguments ------------------------------------------------------------------------------------ */
 
-static int decisions(const wish *w)
-{
-    return cli_store_decisions(&w->service);
-}
-
 static int events(const wish *w)
 {
     return cli_store_events(&w->service, w->json);
@@ -195,10 +194,10 @@ static const struct {
     int arguments; /* FILE.yaml included */
     int option;    /* that it has, or 0 */
     int (*run)(const wish *w);
-} verbs[] = {{"check", 1, 0, check},          {"backup", 2, 0, backup},
-             {"export", 1, 0, export_public}, {"decisions", 1, 0, decisions},
-             {"events", 1, JSON, events},     {"adopt", 1, GONE, adopt},
-             {"migrate", 1, 0, migrate},      {"rekey", 1, NEW_KEY, rekey}};
+} verbs[] = {{"check", 1, 0, check},           {"backup", 2, 0, backup},
+             {"export", 1, DECISIONS, export}, {"events", 1, JSON, events},
+             {"adopt", 1, GONE, adopt},        {"migrate", 1, 0, migrate},
+             {"rekey", 1, NEW_KEY, rekey}};
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
 /* Runs the verb that argv names, if its arguments are right. */
@@ -208,8 +207,8 @@ static int run(int n, char **arguments, wish *w)
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
         i++;
     if (i == N_VERBS)
-        return cli_wrong("tacit store has no '%s'; there are check, backup, export, decisions, "
-                         "events, adopt, migrate and rekey",
+        return cli_wrong("tacit store has no '%s'; there are check, backup, export, events, "
+                         "adopt, migrate and rekey",
                          arguments[0]);
     if (n < 2)
         return cli_wrong("expected FILE.yaml; see tacit store --help");
@@ -223,6 +222,8 @@ static int run(int n, char **arguments, wish *w)
         return cli_wrong("--new-key belongs to tacit store rekey");
     if (w->json && verbs[i].option != JSON)
         return cli_wrong("--json belongs to tacit store events");
+    if (w->decisions && verbs[i].option != DECISIONS)
+        return cli_wrong("--decisions belongs to tacit store export");
     w->service = (tacit_service_options){.file = arguments[1],
                                          .credentials = getenv("CREDENTIALS_DIRECTORY")};
     w->copy = n > 2 ? arguments[2] : NULL;
@@ -232,6 +233,7 @@ static int run(int n, char **arguments, wish *w)
 int cli_store(int argc, char **argv)
 {
     wish w = {0};
+    cli_keep_memory_private();
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)
@@ -247,6 +249,9 @@ int cli_store(int argc, char **argv)
         case JSON:
             w.json = true;
             break;
+        case DECISIONS:
+            w.decisions = true;
+            break;
         case 'h':
             (void)fputs(help, stdout);
             return CLI_DONE;
@@ -254,7 +259,7 @@ int cli_store(int argc, char **argv)
             return cli_bad_option(argv, code, options);
         }
     if (optind == argc)
-        return cli_wrong("expected check, backup, export, decisions, events, adopt, migrate or "
-                         "rekey, and FILE.yaml; see tacit store --help");
+        return cli_wrong("expected check, backup, export, events, adopt, migrate or rekey, "
+                         "and FILE.yaml; see tacit store --help");
     return run(argc - optind, argv + optind, &w);
 }

@@ -157,6 +157,7 @@ static bool read_users(const char *text, uint64_t *out)
 int cli_token(int argc, char **argv)
 {
     tacit_token_request request = {0};
+    cli_keep_memory_private();
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, ":h", options, NULL)) != -1;)

@@ -89,6 +89,17 @@ static void on_fenced(void *context)
         s->fenced(s->log_context);
 }
 
+static void say_format(tacit_service *s)
+{
+    int64_t present;
+    const int from = (int)tacit__vault_came_from(s->vault, &present);
+    if (from != present)
+        tacit__service_say(s, TACIT__INFO, "store",
+                           "the store was brought from format %d to %d; as it was, it is beside "
+                           "it, as .format%d",
+                           from, (int)present, from);
+}
+
 static tacit_status open_store(tacit_service *s, const char *credentials, tacit_error *err)
 {
     tacit__key key;
@@ -110,6 +121,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         status = start_clock(s, err);
     tacit__standing standing = TACIT__STANDING_FINE;
     if (status == TACIT_OK) {
+        say_format(s);
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
         if (standing != TACIT__STANDING_FINE)

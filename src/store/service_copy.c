@@ -48,6 +48,7 @@ static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool prov
 {
     int code = sqlite3_open_v2(copy->db.path, &copy->db.handle, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK) {
+        tacit__vault_forbid_triggers(copy->db.handle);
         /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
         sqlite3_backup *backup =
             sqlite3_backup_init(copy->db.handle, "main", vault->db.handle, "main");

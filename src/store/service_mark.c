@@ -3,7 +3,8 @@
  * A store that was put back, or has lost the end of its log, looks as sound as it did then. So the number of the last
  * transaction also stands in a file beside it, or on another disk: STORE.mark, or what `mark` names. The store is committed
  * first and the mark is raised after it, so whatever the moment of a crash the mark is never ahead of a store that is all there. A
- * mark that is higher says that the store went back; one that is gone, or another store's, that nobody can tell.
+ * mark that is higher says that the store went back; one that is gone, or another store's, that nobody can tell. A mark that is
+ * removed while the store is served is made again within a second: its owner knows how far it is.
  *
  *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8, authenticator 32 (BLAKE2b under the store's own key)
  *
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -60,8 +62,12 @@ static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *g
     uint8_t mac[MAC];
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, mac, MAC);
     *generation = take_count(slot + 24);
-    if (memcmp(slot, magic, sizeof magic) != 0 || !tacit__same_bytes(mac, slot + MARK - MAC, MAC))
+    if (memcmp(slot, magic, sizeof magic) != 0)
         return false;
+    if (!tacit__same_bytes(mac, slot + MARK - MAC, MAC)) {
+        vault->mark_foreign = true;
+        return false;
+    }
     const uint64_t lives = take_count(slot + 32);
     vault->marked_lives = lives > vault->marked_lives ? lives : vault->marked_lives;
     return memcmp(slot + 8, vault->identity, sizeof vault->identity) == 0;
@@ -78,6 +84,7 @@ tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *genera
 {
     *found = false;
     *generation = vault->marked_lives = 0;
+    vault->mark_foreign = false;
     int fd = open(vault->mark_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? TACIT_OK : fail_mark(vault, "read", err);
@@ -124,14 +131,35 @@ tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
     return status == TACIT_OK ? tacit__vault_sync_directory(vault->mark_path, err) : status;
 }
 
+/* The file of this name is the one that is written to. */
+static bool is_in_place(const tacit__vault *vault)
+{
+    struct stat here, ours;
+    return stat(vault->mark_path, &here) == 0 && fstat(vault->mark, &ours) == 0 &&
+           here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
+}
+
+static tacit_status make_again(tacit__vault *vault, tacit_error *err)
+{
+    const int before = vault->mark;
+    vault->mark = -1;
+    tacit_status status = tacit__mark_make(vault, err);
+    if (vault->mark < 0)
+        vault->mark = before; /* to be tried again */
+    else
+        (void)close(before);
+    return status;
+}
+
 tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err)
 {
     if (vault->mark < 0 || tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return TACIT_OK;
     struct timespec clock;
     (void)clock_gettime(CLOCK_MONOTONIC, &clock);
+    const bool due = now || clock.tv_sec > vault->mark_synced.tv_sec;
+    if (due && !is_in_place(vault))
+        return make_again(vault, err);
     tacit_status status = write_slot(vault, (int)(vault->generation & 1), err);
-    if (status == TACIT_OK && (now || clock.tv_sec > vault->mark_synced.tv_sec))
-        status = sync_mark(vault, err);
-    return status;
+    return status == TACIT_OK && due ? sync_mark(vault, err) : status;
 }

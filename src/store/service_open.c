@@ -22,7 +22,7 @@
 
 /* --- Locks -------------------------------------------------------------------------------------- */
 
-static tacit_status refuse_second(const tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err)
 {
     return tacit__fail(err, TACIT_SYSTEM,
                        "%.200s: another server is running on this store; stop it first, or give "
@@ -42,7 +42,7 @@ static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot be locked: %s", path,
                            strerror(errno));
     if (flock(vault->lock, LOCK_EX | LOCK_NB) != 0)
-        return refuse_second(vault, err);
+        return tacit__vault_refuse_second(vault, err);
     vault->made = entry.st_size > 0;
     bool there = stat(vault->db.path, &entry) == 0;
     if (!vault->made || (there && entry.st_size > 0))
@@ -60,7 +60,8 @@ static tacit_status lock_file(tacit__vault *vault, tacit_error *err)
     if (vault->file < 0)
         return tacit__fail(err, TACIT_SYSTEM, "%.200s: cannot open: %s", vault->db.path,
                            strerror(errno));
-    return flock(vault->file, LOCK_EX | LOCK_NB) == 0 ? TACIT_OK : refuse_second(vault, err);
+    return flock(vault->file, LOCK_EX | LOCK_NB) == 0 ? TACIT_OK
+                                                      : tacit__vault_refuse_second(vault, err);
 }
 
 static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
@@ -101,6 +102,8 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
     mode_t before = umask(077);
     int code =
         sqlite3_open_v2(vault->db.path, &vault->db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        tacit__vault_forbid_triggers(vault->db.handle);
     if (code == SQLITE_OK && vault->use == TACIT__VAULT_SERVE)
         code = sqlite3_exec(vault->db.handle, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
     (void)umask(before);
@@ -145,6 +148,20 @@ static tacit_status take_over(tacit__vault *vault, tacit_error *err)
     return status == TACIT_OK ? mark_made(vault, err) : status;
 }
 
+/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the other one does not have, and
+ * comes into the file later, over what was written since. */
+static tacit_status check_links(const tacit__vault *vault, const struct stat *entry,
+                                tacit_error *err)
+{
+    return vault->use == TACIT__VAULT_READ || entry->st_nlink <= 1
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: the file has another name, a hard link, and its log would be "
+                             "lost between the two; remove all names but one, and make backups "
+                             "with tacit store backup",
+                             vault->db.path);
+}
+
 static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     struct stat entry;
@@ -162,6 +179,8 @@ static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_err
                            "it",
                            vault->db.path);
     tacit_status status = serves ? lock_file(vault, err) : TACIT_OK;
+    if (status == TACIT_OK && there)
+        status = check_links(vault, &entry, err);
     if (status == TACIT_OK)
         status = open_handle(vault, err);
     int64_t things = 1;
@@ -189,6 +208,7 @@ tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit_
     tacit__seal_start();
     vault->use = use;
     vault->lock = vault->file = vault->mark = -1;
+    vault->mark_named = mark != NULL;
     memcpy(vault->db.path, path, strlen(path) + 1);
     (void)snprintf(vault->mark_path, sizeof vault->mark_path, "%s%s", mark != NULL ? mark : path,
                    mark != NULL ? "" : ".mark");

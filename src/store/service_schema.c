@@ -1,6 +1,8 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. */
+ * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. There is
+ * nothing else: a trigger of somebody who can write to the file, but has no key, would act inside a transaction of the service, and
+ * that transaction proves at its end whatever was done in it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +99,29 @@ tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, taci
     return status;
 }
 
+void tacit__vault_forbid_triggers(sqlite3 *handle)
+{
+    (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+}
+
+/* Nothing is there but `expected` things of ours, and what SQLite makes for them. */
+static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_error *err)
+{
+    int64_t found = 0;
+    tacit_status status = tacit__vault_number(
+        vault,
+        "SELECT count(*) FROM sqlite_master WHERE sql IS NOT NULL AND NOT (type='table' AND"
+        " name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))",
+        &found, err);
+    if (status == TACIT_OK && found != expected)
+        status = tacit__fail(err, TACIT_CORRUPT,
+                             "%.200s: the store has something that tacit has not made: a table, an "
+                             "index, a view or a trigger; put back the file as it was, or a backup",
+                             vault->db.path);
+    return status;
+}
+
 tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -105,7 +130,8 @@ tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
     if (code != SQLITE_OK)
         return tacit__db_fail(&vault->db, code, "read", err);
     tacit_status status = TACIT_OK;
-    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1) {
+    int64_t n = 0;
+    for (const char *at = schema, *end; status == TACIT_OK && *at != '\0'; at = end + 1, n++) {
         end = strchr(at, ';');
         (void)sqlite3_bind_text(s, 1, at, (int)(end - at), SQLITE_STATIC);
         code = sqlite3_step(s);
@@ -122,5 +148,5 @@ tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)
         (void)sqlite3_reset(s);
     }
     (void)sqlite3_finalize(s);
-    return status;
+    return status == TACIT_OK ? check_no_more(vault, n, err) : status;
 }

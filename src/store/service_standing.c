@@ -56,9 +56,32 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
 
 tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark)
 {
-    return vault->copy                                             ? TACIT__STANDING_COPY
-           : (found ? mark > vault->generation : !vault->unmarked) ? TACIT__STANDING_BEHIND
-                                                                   : TACIT__STANDING_FINE;
+    /* A store that has no mark yet was just made, brought over, adopted or given another key. A mark under its key that knows as many
+     * lives is then of a store that was brought over before: this is an older file, of a format that had no number to compare. */
+    const bool behind = found             ? mark > vault->generation
+                        : vault->unmarked ? vault->marked_lives >= vault->lives
+                                          : true;
+    return vault->copy ? TACIT__STANDING_COPY
+           : behind    ? TACIT__STANDING_BEHIND
+                       : TACIT__STANDING_FINE;
+}
+
+/* A store that was just made, or brought over, does not write over a mark under another key: two service files name the same mark, or
+ * the store had its key changed and was put back from before. Beside a new store it is what is left of one that was removed. */
+static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
+{
+    int64_t learners = 0;
+    if (!vault->mark_foreign || vault->generation > 1)
+        return TACIT_OK;
+    tacit_status status =
+        tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err);
+    if (status == TACIT_OK && (vault->mark_named || learners > 0))
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: this is the mark of another store, or of this one under "
+                             "another key; give this store a mark of its own, or remove the file "
+                             "if no store uses it any more",
+                             vault->mark_path);
+    return status;
 }
 
 tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
@@ -72,30 +95,46 @@ tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     tacit__standing standing = tacit__vault_compare(vault, found, mark);
+    if (standing == TACIT__STANDING_FINE)
+        status = check_foreign(vault, err);
+    if (status != TACIT_OK)
+        return status;
     if (standing == TACIT__STANDING_FINE && why != NULL)
         standing = TACIT__STANDING_UNSOUND;
     atomic_store(&vault->standing, (int)standing);
     return TACIT_OK;
 }
 
+/* Nobody has written since this vault read its facts. Inside a transaction. */
+static tacit_status check_unchanged(tacit__vault *vault, tacit_error *err)
+{
+    const uint64_t generation = vault->generation;
+    tacit_status status = tacit__vault_read_facts(vault, NULL, err);
+    if (status == TACIT_OK && vault->generation != generation)
+        status = tacit__vault_refuse_second(vault, err);
+    return status;
+}
+
 tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = TACIT_OK;
     const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    if (fine) /* it may be one less than it should be, after a loss of power */
-        status = tacit__mark_make(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
+    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
     if (status != TACIT_OK)
         return status;
+    status = check_unchanged(vault, err);
+    if (status == TACIT_OK && fine) /* it may be too low, after a loss of power */
+        status = tacit__mark_make(vault, err);
     tacit__random_bytes(vault->owner, sizeof vault->owner);
-    status = tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err);
+    if (status == TACIT_OK)
+        status = tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err);
     if (status == TACIT_OK && fine && vault->unmarked)
         status = tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
     if (status == TACIT_OK)
         status = tacit__vault_commit(vault, err);
     else
         tacit__vault_undo(vault);
+    if (status == TACIT_OK)
+        vault->owned = true;
     if (status == TACIT_OK && fine)
         vault->unmarked = false;
     return status;
@@ -129,9 +168,11 @@ tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err)
 
 bool tacit__vault_has_log(tacit__vault *vault)
 {
-    return vault->use != TACIT__VAULT_SERVE ||
-           (tacit__vault_standing(vault) != TACIT__STANDING_FENCED &&
-            tacit__vault_check_place(vault, NULL) == TACIT_OK);
+    if (vault->use != TACIT__VAULT_SERVE)
+        return true;
+    if (vault->owned)
+        return tacit__vault_check_owner(vault, NULL) == TACIT_OK;
+    return tacit__vault_check_place(vault, NULL) == TACIT_OK;
 }
 
 tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)

@@ -22,6 +22,7 @@ struct tacit__vault {
     int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
     bool made; /* with the lock: the store was made before */
     bool keyed, copy, answers_counted;
+    bool owned;       /* this process has written its owner into the store */
     bool unmarked;    /* the mark is still to be written */
     uint64_t answers; /* rows of that table, if they were counted */
     int log_pages,
@@ -36,13 +37,15 @@ struct tacit__vault {
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
+    bool mark_foreign;                     /* there is one, under a key that this store has not */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
 
     char mark_path[TACIT__DB_PATH + 8];
-    int mark;      /* descriptor, or -1 */
-    bool mark_due; /* it is behind the store, since it could not be written */
+    bool mark_named; /* by the service file; else it goes by the store's name */
+    int mark;        /* descriptor, or -1 */
+    bool mark_due;   /* it is behind the store, since it could not be written */
     struct timespec mark_synced;
 };
 
@@ -163,7 +166,9 @@ TACIT_MUST_USE tacit_status tacit__vault_read_format(tacit__vault *vault, int64_
                                                      tacit_error *err);
 /* Sets the numbers that `read_format` looks at. */
 TACIT_MUST_USE tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err);
-/* Everything that the schema makes is there, word for word. */
+/* Triggers and views of this connection do nothing; tacit makes none. */
+void tacit__vault_forbid_triggers(sqlite3 *handle);
+/* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 /* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
 TACIT_MUST_USE tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format,
@@ -185,8 +190,10 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark);
 /* May this store be learned from, by what it and the mark say? */
 TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err);
-/* This process is the owner from now on. */
+/* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
+/* The sentence about a second server. */
+TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
 /* FENCED if it is not any more. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */

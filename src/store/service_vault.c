@@ -121,16 +121,15 @@ tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 
 tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = TACIT_OK;
-    if (vault->mark_due) /* what is on disk must be known outside before there is more */
+    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
+    if (status != TACIT_OK || vault->use != TACIT__VAULT_SERVE)
+        return status;
+    status = tacit__vault_check_owner(vault, err);
+    /* what is on disk must be known outside before there is more; by its owner, who alone knows how far the store is */
+    if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status == TACIT_OK && vault->use == TACIT__VAULT_SERVE) {
-        status = tacit__vault_check_owner(vault, err);
-        if (status != TACIT_OK)
-            tacit__vault_undo(vault);
-    }
+    if (status != TACIT_OK)
+        tacit__vault_undo(vault);
     return status;
 }
 

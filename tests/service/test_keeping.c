@@ -224,6 +224,159 @@ static void a_changed_store_is_not_brought_over(void **state)
     }
 }
 
+/* --- Marks ----------------------------------------------------------------------------------------- */
+
+static void assert_opens(const place *p, tacit__standing standing)
+{
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_string_equal(tacit__standing_name(tacit__vault_standing(v)),
+                        tacit__standing_name(standing));
+    tacit__vault_close(v);
+}
+
+/* It has no number that a mark could be compared with; but a mark under its key says that it was brought over before. */
+static void a_file_of_the_format_before_that_is_put_back_is_noticed(void **state)
+{
+    (void)state;
+    place p;
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    open_place(&p);
+    make_format_4(&p);
+    shell_in(&p, "cp v.db kept");
+    assert_opens(&p, TACIT__STANDING_FINE);
+    shell_in(&p, "rm -f v.db-*; cp kept v.db");
+    assert_opens(&p, TACIT__STANDING_BEHIND);
+    assert_opens(&p, TACIT__STANDING_BEHIND);
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_ok(tacit__vault_adopt(v, &err));
+    assert_true(tacit__vault_lives(v) == 2);
+    tacit__vault_close(v);
+    assert_opens(&p, TACIT__STANDING_FINE);
+    /* the same with the key that it had then */
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_ok(tacit__vault_rekey(v, other, &err));
+    tacit__vault_close(v);
+    shell_in(&p, "rm -f v.db-*; cp kept v.db");
+    for (int i = 0; i < 2; i++) {
+        assert_status(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err),
+                      TACIT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.message, "under another key"));
+    }
+    close_place(&p);
+}
+
+/* Two service files name one mark: the second store must not write over the first one's. */
+static void another_stores_mark_is_left_alone(void **state)
+{
+    (void)state;
+    place p;
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    char second[100], mark[100];
+    open_place(&p);
+    make_format_4(&p);
+    assert_opens(&p, TACIT__STANDING_FINE);
+    (void)snprintf(second, sizeof second, "%s/w.db", p.directory);
+    (void)snprintf(mark, sizeof mark, "%s.mark", p.path);
+    for (int i = 0; i < 2; i++) {
+        assert_status(tacit__vault_open_marked(second, mark, TACIT__VAULT_SERVE, other, &v, &err),
+                      TACIT_BAD_ARGUMENT);
+        assert_non_null(strstr(err.message, "v.db.mark: this is the mark of another store"));
+    }
+    assert_opens(&p, TACIT__STANDING_FINE);
+    /* with a mark of its own it begins */
+    assert_ok(tacit__vault_open(second, TACIT__VAULT_SERVE, other, &v, &err));
+    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FINE);
+    tacit__vault_close(v);
+    close_place(&p);
+}
+
+static void commit_something(tacit__vault *v)
+{
+    tacit_error err = {0};
+    assert_ok(tacit__vault_begin(v, &err));
+    assert_ok(tacit__vault_event(v, &err, "something"));
+    assert_ok(tacit__vault_commit(v, &err));
+}
+
+/* The owner of a running store knows how far it is. */
+static void a_mark_that_was_removed_is_made_again(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"rm v.db.mark", "cp v.db.mark m; mv m v.db.mark"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        place p;
+        tacit_error err = {0};
+        tacit__vault *v = NULL;
+        open_place(&p);
+        make_format_4(&p);
+        assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+        shell_in(&p, ways[i]);
+        commit_something(v);
+        commit_something(v);
+        shell_in(&p, "cp v.db kept; cp v.db-wal kept-wal");
+        commit_something(v);
+        tacit__vault_close(v);
+        assert_opens(&p, TACIT__STANDING_FINE);
+        shell_in(&p, "cp kept v.db; cp kept-wal v.db-wal; rm -f v.db-shm");
+        assert_opens(&p, TACIT__STANDING_BEHIND);
+        close_place(&p);
+    }
+}
+
+/* Where locks do not work: a server that has lost the store, and does not know it yet, leaves the mark of the new owner alone. */
+static void who_has_lost_the_store_leaves_the_mark_alone(void **state)
+{
+    (void)state;
+    place p;
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    sqlite3 *db = NULL;
+    open_place(&p);
+    make_format_4(&p);
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+    commit_something(v);
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value=randomblob(16) WHERE name='owner'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    shell_in(&p, "printf 'of the new owner' >v.db.mark");
+    assert_true(tacit__vault_settle(v));
+    assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FENCED);
+    tacit__vault_close(v);
+    shell_in(&p, "[ \"$(cat v.db.mark)\" = 'of the new owner' ]");
+    close_place(&p);
+}
+
+/* Where locks do not work: whoever was still writing while this one looked is not overwritten with older numbers. */
+static void a_claim_is_refused_while_somebody_writes(void **state)
+{
+    (void)state;
+    place p;
+    tacit_error err = {0};
+    tacit__vault *v = NULL;
+    sqlite3 *db = NULL;
+    open_place(&p);
+    make_format_4(&p);
+    assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
+    assert_ok(tacit__vault_claim(v, &err));
+    assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE meta SET value=x'0900000000000000'"
+                                  " WHERE name='generation'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_status(tacit__vault_claim(v, &err), TACIT_SYSTEM);
+    assert_non_null(strstr(err.message, "another server is running on this store"));
+    tacit__vault_close(v);
+    close_place(&p);
+}
+
 /* --- Kills and full disks -------------------------------------------------------------------------- */
 
 typedef enum act { MIGRATE, ADOPT, REKEY, BACKUP } act;
@@ -353,6 +506,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_of_the_format_before_is_brought_over),
         cmocka_unit_test(a_changed_store_is_not_brought_over),
+        cmocka_unit_test(a_file_of_the_format_before_that_is_put_back_is_noticed),
+        cmocka_unit_test(another_stores_mark_is_left_alone),
+        cmocka_unit_test(a_mark_that_was_removed_is_made_again),
+        cmocka_unit_test(who_has_lost_the_store_leaves_the_mark_alone),
+        cmocka_unit_test(a_claim_is_refused_while_somebody_writes),
         cmocka_unit_test(migration_survives_kills_and_full_disks),
         cmocka_unit_test(adoption_survives_kills_and_full_disks),
         cmocka_unit_test(a_new_key_survives_kills_and_full_disks),

@@ -137,6 +137,53 @@ static void a_store_without_one_of_its_tables_is_refused(void **state)
     server_close(&s);
 }
 
+static void execute(const server *s, const char *sql)
+{
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(s->store, &db), SQLITE_OK);
+    (void)sqlite3_busy_timeout(db, 5000);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A trigger would act inside the service's own transactions, whose end proves whatever it has done: it could raise the wall. */
+static void a_store_with_something_more_is_refused(void **state)
+{
+    (void)state;
+    static const char raise_wall[] = "CREATE TRIGGER t AFTER INSERT ON seen BEGIN"
+                                     " UPDATE learner SET users_limit=1000000; END";
+    static const char *const things[] = {
+        raise_wall, "CREATE VIEW v AS SELECT 1", "CREATE TABLE more(a)",
+        "CREATE INDEX i ON seen(content)",
+        /* a name that tables of SQLite have */
+        "CREATE TRIGGER t AFTER INSERT ON seen BEGIN DELETE FROM seen; END;"
+        "PRAGMA writable_schema=ON;"
+        "UPDATE sqlite_master SET name='sqlite_t', sql=replace(sql, 'TRIGGER t', 'TRIGGER "
+        "sqlite_t')"
+        " WHERE name='t'"};
+    server s;
+    char decision[1024];
+    server_open(&s, TACIT_COMMAND, plain);
+    serve_somebody(&s);
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        execute(&s, things[i]);
+        assert_refused(&s, "something that tacit has not made",
+                       "rm -f service.db-wal service.db-shm; cp kept service.db");
+    }
+    /* one that comes while it serves does nothing */
+    assert_true(server_start(&s, NULL));
+    execute(&s, raise_wall);
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_observed(&s, decision, ",\"reward\":1", "finished");
+    server_wait_users(&s, "arms", 2);
+    assert_int_equal(server_stop(&s, SIGTERM), 0);
+    execute(&s, "DROP TRIGGER t");
+    assert_true(server_start(&s, NULL));
+    assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
+    assert_true(json_number(strstr(answer, "\"arms\""), "limit") == 100000);
+    server_close(&s);
+}
+
 int main(void)
 {
     (void)signal(SIGPIPE, SIG_IGN);
@@ -144,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_store_that_is_gone_or_empty_is_not_begun_anew),
         cmocka_unit_test(a_first_start_that_was_killed_is_begun_again),
         cmocka_unit_test(a_store_without_one_of_its_tables_is_refused),
+        cmocka_unit_test(a_store_with_something_more_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,11 +28,11 @@ static const char *write_yaml(bool logged)
     return yaml;
 }
 
-/* What `tacit store decisions` prints. */
+/* What `tacit store export --decisions` prints. */
 static const char *record(server *s)
 {
     static char text[1 << 16];
-    assert_int_equal(server_tool(s, "store decisions service.yaml", text, sizeof text), 0);
+    assert_int_equal(server_tool(s, "store export service.yaml --decisions", text, sizeof text), 0);
     return text;
 }
 
