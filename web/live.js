@@ -208,7 +208,7 @@
 
   function traffic(all) {
     const routes = new Map(), row = ({ method, route }) => {
-      const key = method + ' ' + route;
+      const key = route === 'unmatched' ? 'no such route' : method + ' ' + route;
       if (!routes.has(key)) routes.set(key, { good: 0, refused: 0, failed: 0, seconds: 0, count: 0 });
       return routes.get(key);
     };
