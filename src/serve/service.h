@@ -55,7 +55,7 @@ struct tacit_service {
     tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
     atomic_uint_fast64_t open_episodes, expired;
     atomic_bool has_answers; /* of requests with keys, kept in the store */
-    tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* [n_routes]: of requests without a route */
+    tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* the last: without a route */
     time_t started;
     pthread_t sweeper;
     bool sweeping, stop;
