@@ -201,7 +201,7 @@
   /* {name: [{labels, value}]} from Prometheus' text. */
   function metrics(text) {
     const out = {};
-    for (const [, name, labels, value] of text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? (\S+)$/gm))
+    for (const [, name, labels, value] of text.matchAll(/^([a-z_]+)(?:\{((?:"[^"]*"|[^"}])*)\})? (\S+)$/gm))
       (out[name] ??= []).push({ labels: Object.fromEntries([...(labels ?? '').matchAll(/(\w+)="([^"]*)"/g)].map((m) => [m[1], m[2]])), value: Number(value) });
     return out;
   }
@@ -216,7 +216,7 @@
       row(labels)[labels.status < '4' ? 'good' : labels.status < '5' ? 'refused' : 'failed'] += value;
     for (const { labels, value } of all.tacit_http_request_seconds_sum ?? []) row(labels).seconds = value;
     for (const { labels, value } of all.tacit_http_request_seconds_count ?? []) row(labels).count = value;
-    return [...routes].map(([name, r]) => [name, whole.format(r.good), whole.format(r.refused), whole.format(r.failed), r.count > 0 ? say(1000 * r.seconds / r.count, 3) : '–']);
+    return [...routes].map(([name, r]) => [name, whole.format(r.good), whole.format(r.refused), whole.format(r.failed), r.count > 0 ? say(1000 * r.seconds / r.count, 2) : '–']);
   }
 
   /* When a learner's budget ends, if that can be told and is not too far away. */

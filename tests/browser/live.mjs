@@ -125,7 +125,7 @@ async function whatIsKnown(page) {
   assert.deepEqual(await of('many', '[data-share]').then((l) => [l.length, l[0], l.at(-1)]), [10, '5.0 %', '55.0 %']);
   assert.deepEqual(await of('many', '[data-curve=actions] text.ink').then((l) => l.at(-1)), '11 others');
   assert.deepEqual(await page.ask(`[...document.querySelectorAll('#traffic tbody tr')].map((r) => [...r.children].map((c) => c.textContent).join('|'))`),
-    ['POST /v1/decide|2,600|17|0|0.1', 'POST /v1/observe|2,500|0|3|5']);
+    ['POST /v1/decide|2,600|17|0|0.0084', 'POST /v1/observe|2,500|0|3|5', 'POST /v1/episodes/{id}/observe|12,345,678|0|0|8', 'no such route|0|3|0|–']);
   assert.match(await text('[data-learner=clinic] .sentences'), /continued 1 time from a copy; a person in all of its lives has ε 2\.5, δ 2×10⁻⁶\.$/);
   assert.ok(!(await text('[data-learner=phone] .sentences')).includes('lives'));
   assert.equal(await page.ask('location.hash'), '');
