@@ -95,9 +95,8 @@ static enum MHD_Result answer(exchange *e)
     allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
-    if (r->route != NULL)
-        tacit__figures_add(&r->service->figures[r->route - tacit__routes], r->status,
-                           tacit__seconds_since(&e->start));
+    const size_t place = r->route != NULL ? (size_t)(r->route - tacit__routes) : tacit__n_routes;
+    tacit__figures_add(&r->service->figures[place], r->status, tacit__seconds_since(&e->start));
     return result;
 }
 

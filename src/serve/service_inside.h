@@ -18,13 +18,16 @@
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
 
-/* Counted for each route: answers by class (2xx, 4xx, 5xx), and how long they took. */
+/* Counted for each route, and once for requests that have none: answers by class (2xx, 4xx, 5xx), and how long they took. */
 typedef struct tacit__route_figures {
     atomic_uint_fast64_t answers[6];
     atomic_uint_fast64_t buckets[TACIT__N_BUCKETS], total_us;
 } tacit__route_figures;
 
 void tacit__figures_add(tacit__route_figures *figures, unsigned status, double seconds);
+/* The times as a histogram in Prometheus' text format; nothing where nothing was counted. */
+void tacit__figures_write(tacit__route_figures *figures, const char *method, const char *route,
+                          struct tacit__text *out);
 
 struct tacit__http;
 
@@ -53,7 +56,7 @@ struct tacit_service {
     tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
     atomic_uint_fast64_t open_episodes, expired;
     atomic_bool has_answers; /* of requests with keys, kept in the store */
-    tacit__route_figures figures[TACIT__MAX_ROUTES];
+    tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* the last: without a route */
     time_t started;
     pthread_t sweeper;
     bool sweeping, stop;
