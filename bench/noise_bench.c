@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "bench.h"
-#include "noise/kernel.h"
+#include "noise/draw_loop.h"
 #include "noise/sampler.h"
 
 enum { BLOCK = 4096, BLOCKS = 1500, ROUNDS = 7 };
@@ -53,7 +53,7 @@ static double time_draws(const tacit__site *site, tacit__law law, double scale)
 static double time_kernel(bool base, tacit__law law, double scale)
 {
     tacit__cpu_pretend_base(base);
-    tacit__kernel_fn *kernel = tacit__kernel();
+    tacit__draw_loop_fn *kernel = tacit__draw_loop();
     tacit__cpu_pretend_base(false);
     double start = bench_now();
     for (int i = 0; i < BLOCKS; i++) {

@@ -23,7 +23,7 @@
 #include <tacit/client.h>
 
 #include "cli/wire.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, KEPT = 200000 };
 

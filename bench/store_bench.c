@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum { TRANSACTIONS = 300 };
 

@@ -20,6 +20,8 @@ set_tests_properties(house.systemd PROPERTIES SKIP_RETURN_CODE 77)
 tacit_house_test(status_page "${house}/status.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(refusals "${house}/refusals.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(mutants "${PROJECT_SOURCE_DIR}/scripts/mutants" --check)
+tacit_house_test(citations "${house}/citations.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(citations_catches "${house}/citations.sh" --self-test)
 
 # These link against the libraries as a stranger would, which instrumented ones do not allow.
 if(NOT TACIT_SANITIZE AND NOT TACIT_COVERAGE AND NOT TACIT_FUZZ)

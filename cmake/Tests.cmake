@@ -59,7 +59,7 @@ endif()
 
 # The same tests once more with libtacit_client: its plain linear algebra under what is built on it, and that it is whole.
 if(CMOCKA_FOUND)
-  foreach(source IN ITEMS unit/test_client unit/test_symmetric unit/test_kernels unit/test_optimism unit/test_ridge
+  foreach(source IN ITEMS unit/test_client unit/test_symmetric unit/test_kernel_function unit/test_optimism unit/test_ridge
                           unit/test_gdp fault/test_alloc_client)
     get_filename_component(file "${source}" NAME)
     string(REGEX REPLACE "^test_" "" name "${file}")

@@ -16,7 +16,8 @@
   async function ask(path) {
     const answer = await fetch(path, { headers: { Authorization: 'Bearer ' + token }, cache: 'no-store' })
       .catch(() => { throw new Error('The service does not answer; what is shown is older.'); });
-    if (answer.status === 401 || answer.status === 403) throw new Error('token');
+    if (answer.status === 401 || answer.status === 403)
+      throw Object.assign(new Error('token'), { refusal: answer.status === 401 ? 'The service does not know this token, or it has expired.' : 'This token may not read.' });
     if (!answer.ok && path !== '/healthz') throw new Error('The service answered ' + answer.status + '.');
     const date = Date.parse(answer.headers.get('date'));
     if (date > 0) now = date / 1000;
@@ -46,10 +47,11 @@
     return element;
   }
   const plural = (n, word) => whole.format(n) + ' ' + word + (n === 1 ? '' : 's');
-  const percent = (x) => (100 * x).toFixed(1) + ' %';
+  const percent = (x) => (x > 0 && x < 0.001 ? '< 0.1 %' : (100 * x).toFixed(1) + ' %');
   const cost = (g) => (g ? 'ε\u00a0' + say(g.epsilon) + ', δ\u00a0' + say(g.delta) : 'none');
   const day = (at) => new Date(1000 * at).toLocaleDateString('en', { dateStyle: 'long' });
   const minute = (at) => new Date(1000 * at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
+  const when = (at) => (Math.abs(at - now) < 2 * 86400 ? minute(at) : day(at)); // a day is too coarse for what is near
 
   /* --- The budget and its end --- */
 
@@ -66,14 +68,15 @@
     if (learner.left === 0) return [' It is spent: nobody is learned from any more.'];
     if (!learner.learning) return [];
     if (!end) return [' There is no forecast of its end: too few users have come.'];
-    if (end.at > now + CENTURY) return [' At the rate of users since ' + day(end.since) + ' it lasts more than a hundred years.'];
-    const when = end.at < now + 2 * 86400 ? minute(end.at) : day(end.at);
-    return [' At the rate of users since ' + day(end.since) + ' it ends about ',
-      make('time', { datetime: new Date(1000 * end.at).toISOString(), 'data-figure': 'end' }, when), '.'];
+    if (end.at > now + CENTURY) return [' At the rate of users since ' + when(end.since) + ' it lasts more than a hundred years.'];
+    return [' At the rate of users since ' + when(end.since) + ' it ends about ',
+      make('time', { datetime: new Date(1000 * end.at).toISOString(), 'data-figure': 'end' }, when(end.at)), '.'];
   }
 
+  const spent = (learner) => (learner.limit > 0 ? learner.accepted / learner.limit : 0);
+
   function budget({ learner, points }) {
-    const used = learner.limit > 0 ? learner.accepted / learner.limit : 0, fill = make('i');
+    const used = spent(learner), fill = make('i', used > 0 ? { class: 'some' } : null);
     fill.style.width = (100 * used).toFixed(2) + '%';
     return [make('div', { class: learner.left === 0 ? 'bar full' : 'bar', role: 'progressbar', 'aria-label': 'budget spent', 'aria-valuenow': Math.round(100 * used), 'aria-valuemin': 0, 'aria-valuemax': 100 }, fill),
       make('p', { class: 'budget' }, make('b', null, 'Budget: ' + whole.format(learner.accepted) + ' of ' + plural(learner.limit, 'user') + ', ' + percent(used) + '.'), ...sayEnd(forecast(points, learner), learner))];
@@ -132,7 +135,8 @@
     return svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${row * shown.length + 4}`, role: 'img', 'data-curve': 'actions' }, svg('title', null, 'Shares of actions in the public policy'),
       ...shown.flatMap(({ share, name }, i) => {
         const y = row * i + 4, bar = (w, of) => svg('rect', { class: of, x: label, y: y + 5, width: Math.max(0, w).toFixed(1), height: 10 });
-        return [svg('text', { class: 'ink', x: 0, y: y + 14 }, short(name, names ? 15 : 9)), bar(room, 'empty'), bar(room * share, 'f1'),
+        const shorter = short(name, names ? 15 : 9);
+        return [svg('text', { class: 'ink', x: 0, y: y + 14 }, shorter, ...(shorter === name ? [] : [svg('title', null, name)])), bar(room, 'empty'), bar(room * share, 'f1'),
           svg('text', { x: width, y: y + 14, 'text-anchor': 'end', 'data-share': name }, percent(share))];
       }));
   }
@@ -154,8 +158,10 @@
 
   /* --- A learner --- */
 
-  function sayReward(learner) {
-    if (learner.reward === null) return ['not released'];
+  const place = (learner) => 'learner-' + learner.name; // where its section is
+
+  function sayReward(learner, none = 'not released') {
+    if (learner.reward === null) return [none];
     return [learner.reward.toFixed(3), make('small', null, ' ± ' + learner.reward_error.toFixed(3))];
   }
 
@@ -168,7 +174,7 @@
   function table(head, rows) {
     return make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': head[0] }, make('table', null,
       make('thead', null, make('tr', null, ...head.map((h) => make('th', { scope: 'col' }, h)))),
-      make('tbody', null, ...rows.map(([name, ...cells]) => make('tr', null, make('th', { scope: 'row' }, name), ...cells.map((c) => make('td', null, c)))))));
+      make('tbody', null, ...rows.map(([name, ...cells]) => make('tr', null, make('th', { scope: 'row' }, name), ...cells.map((c) => make('td', null, ...[c].flat())))))));
   }
 
   function releases({ learner, ledger }) {
@@ -182,7 +188,7 @@
     const { learner, ledger, guarantee } = all, { states, actions: n, horizon, features } = ledger.space;
     const promise = cost(ledger.together) + (ledger.monitor && ledger.together ? ' (of this the mean reward ' + cost(ledger.monitor) + ')' : '');
     const where = [states > 0 ? plural(states, 'state') : plural(features, 'feature'), plural(n, 'action'), plural(horizon, 'step')].join(', ');
-    return make('section', { 'data-learner': learner.name }, make('h2', null, learner.name),
+    return make('section', { id: place(learner), 'data-learner': learner.name }, make('h2', null, learner.name),
       make('p', { class: 'facts' }, learner.kind + '; ' + where + '; privacy: ' + (learner.model === 'none' ? 'none' : learner.model + ', ' + promise) + '.'),
       ...(learner.reason ? [make('p', { class: 'notice' }, 'Not learning: ' + learner.reason + '.')] : []),
       numbers(learner), ...budget(all), figures(all), ...releases(all),
@@ -195,14 +201,14 @@
   /* {name: [{labels, value}]} from Prometheus' text. */
   function metrics(text) {
     const out = {};
-    for (const [, name, labels, value] of text.matchAll(/^([a-z_]+)(?:\{([^}]*)\})? (\S+)$/gm))
+    for (const [, name, labels, value] of text.matchAll(/^([a-z_]+)(?:\{((?:"[^"]*"|[^"}])*)\})? (\S+)$/gm))
       (out[name] ??= []).push({ labels: Object.fromEntries([...(labels ?? '').matchAll(/(\w+)="([^"]*)"/g)].map((m) => [m[1], m[2]])), value: Number(value) });
     return out;
   }
 
   function traffic(all) {
     const routes = new Map(), row = ({ method, route }) => {
-      const key = method + ' ' + route;
+      const key = route === 'unmatched' ? 'no such route' : method + ' ' + route;
       if (!routes.has(key)) routes.set(key, { good: 0, refused: 0, failed: 0, seconds: 0, count: 0 });
       return routes.get(key);
     };
@@ -210,7 +216,33 @@
       row(labels)[labels.status < '4' ? 'good' : labels.status < '5' ? 'refused' : 'failed'] += value;
     for (const { labels, value } of all.tacit_http_request_seconds_sum ?? []) row(labels).seconds = value;
     for (const { labels, value } of all.tacit_http_request_seconds_count ?? []) row(labels).count = value;
-    return [...routes].map(([name, r]) => [name, whole.format(r.good), whole.format(r.refused), whole.format(r.failed), r.count > 0 ? say(1000 * r.seconds / r.count, 3) : '–']);
+    return [...routes].map(([name, r]) => [name, whole.format(r.good), whole.format(r.refused), whole.format(r.failed), r.count > 0 ? say(1000 * r.seconds / r.count, 2) : '–']);
+  }
+
+  /* When a learner's budget ends, if that can be told and is not too far away. */
+  function end({ learner, points }) {
+    const e = learner.learning ? forecast(points, learner) : null;
+    return e && e.at < now + CENTURY ? e.at : null;
+  }
+
+  function story(everything) {
+    const alone = everything.length === 1, active = everything.filter((e) => e.learner.learning).length;
+    const users = everything.reduce((n, e) => n + e.learner.users, 0), taught = plural(users, 'user') + ' taught ' + plural(everything.length, 'learner') + ', ';
+    const [first] = everything.map((e) => ({ name: e.learner.name, at: end(e) })).filter((e) => e.at).sort((a, b) => a.at - b.at);
+    if (users === 0 && active > 0) return 'No users have come yet. ' + (alone ? 'The learner is waiting for them.' : 'The learners are waiting for them.');
+    if (alone) return taught + (active > 0 ? 'which is still learning.' : 'which is not learning any more.') + (first ? ' At the present rate its budget ends about ' + when(first.at) + '.' : '');
+    return taught + 'of which ' + (active === everything.length ? 'all are' : active === 0 ? 'none is' : active === 1 ? 'one is' : whole.format(active) + ' are') + ' still learning.'
+      + (first ? ' At its present rate ' + first.name + ' is the first whose budget ends, about ' + when(first.at) + '.' : '');
+  }
+
+  /* All learners in one table, where there are several: each has a long section below. */
+  function overview(everything) {
+    $('overview').hidden = everything.length < 2;
+    if ($('overview').hidden) return;
+    const rows = everything.map((e) => [make('a', { href: '#' + place(e.learner) }, e.learner.name), whole.format(e.learner.users), percent(spent(e.learner)),
+      e.learner.left === 0 ? 'spent' : !e.learner.learning ? 'not learning' : end(e) ? when(end(e)) : '–', sayReward(e.learner, '–')]);
+    const after = table(['learner', 'users', 'budget spent', 'ends about', 'mean reward'], rows), before = $('overview').lastElementChild;
+    if (!before?.isEqualNode(after)) $('overview').replaceChildren(make('h2', null, 'Learners'), after);
   }
 
   const states = { ok: ['serving', 'good'], failing: ['the store cannot be written', 'bad'], copy: ['the store is a copy', 'bad'], behind: ['the store went back', 'bad'],
@@ -221,10 +253,7 @@
     $('state').textContent = words;
     $('state').className = 'badge ' + kind;
     $('state').hidden = false;
-    const ends = everything.map((e) => ({ name: e.learner.name, end: e.learner.learning ? forecast(e.points, e.learner) : null })).filter((e) => e.end && e.end.at < now + CENTURY).sort((a, b) => a.end.at - b.end.at);
-    const users = everything.reduce((n, e) => n + e.learner.users, 0), active = everything.filter((e) => e.learner.learning).length;
-    $('story').textContent = plural(users, 'user') + ' taught ' + plural(everything.length, 'learner') + ', of which ' + (active === everything.length ? (active === 1 ? 'it' : 'all') : active === 0 ? 'none' : whole.format(active)) + (active === 1 ? ' is' : ' are') + ' still learning.'
-      + (ends.length > 0 ? ' At its present rate ' + ends[0].name + ' is the first whose budget ends, about ' + day(ends[0].end.at) + '.' : '');
+    $('story').textContent = story(everything);
     $('facts').textContent = 'tacit ' + health.version + ', as of ' + minute(now) + (one('tacit_start_time_seconds') ? ', started ' + minute(one('tacit_start_time_seconds')) : '')
       + '. Store: ' + plural(one('tacit_store_commits_total') ?? 0, 'commit') + ' since then, ' + plural(one('tacit_store_failures_total') ?? 0, 'failure') + '.';
     $('traffic').replaceChildren(make('h2', null, 'Requests'), table(['route', 'answered', 'refused', 'failed', 'mean time, ms'], traffic(all)),
@@ -238,6 +267,7 @@
     const old = new Map([...$('learners').children].map((e) => [e.dataset.learner, e]));
     const all = shown.everything.map((one) => [old.get(one.learner.name), section(one)]).map(([before, after]) => (before?.isEqualNode(after) ? before : after));
     if (all.length !== old.size || all.some((e, i) => e !== $('learners').children[i])) $('learners').replaceChildren(...all); // what is being read stays
+    overview(shown.everything);
     head(shown.everything, shown.health, shown.metrics);
   }
 
@@ -256,7 +286,7 @@
     } catch (error) {
       if (error.message === 'token') {
         $('gate').hidden = false;
-        problem(token ? 'This token may not read.' : '');
+        problem(token ? error.refusal : '');
       } else {
         problem(error.message);
         timer = setTimeout(refresh, 2 * PERIOD);

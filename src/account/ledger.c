@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "account/door.h"
-#include "account/plan.h"
+#include "account/plan_inside.h"
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "account/plan.h"
+#include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 

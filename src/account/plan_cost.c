@@ -2,7 +2,7 @@
  * but do not account: the accountant (compose.c) is large. */
 #include <tacit/plan.h>
 
-#include "account/plan.h"
+#include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 

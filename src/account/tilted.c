@@ -5,7 +5,7 @@
  * of 1e-30 is computed with the relative accuracy of one of 0.3.
  *
  *   Laplace   cells of one release in closed form on its own lattice, on which +-e are points;
- *             n-fold sum there (power.c); then moved once, as a whole, to the common lattice
+ *             n-fold sum there (loss_power.c); then moved once, as a whole, to the common lattice
  *   Gaussian  the tilted loss is N((lambda+1/2) mu^2, mu^2); cells by Gauss-Legendre quadrature,
  *             4 points on panels no wider than mu/16 and 1/(16 (lambda+1)): below 1e-15 relative
  *             wherever there is mass (the error term is 5.6e-10 (width/16)^8)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "agents/family.h"
 #include "agents/forecast.h"
 #include "base/error.h"

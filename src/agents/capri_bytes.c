@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/capri_inside.h"
+#include "agents/capri_agent.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"

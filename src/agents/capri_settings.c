@@ -1,6 +1,6 @@
 /* What capri can be told.
  *
- * Presets [kernel.md 5.5]; every setting can be given by itself as well.
+ * Presets (docs/why/kernel.md#widths); every setting can be given by itself as well.
  *
  *     preset       width     omega  zeta  tau   copies  points S  tol   schedule  last epoch
  *     recommended  pairwise  0.1    1     auto  8       all       1e-4  balanced  greedy
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/capri_inside.h"
+#include "agents/capri_agent.h"
 #include "base/error.h"
 
 enum {

@@ -236,7 +236,7 @@ static const char *composition_words(whole *w)
                costs, w->face.claim.delta, epsilon, real->method);
 }
 
-/* A report is a frame (agents/bytes.c: a mark, a fingerprint; perhaps a step) and its numbers one after the other, each a
+/* A report is a frame (agents/agent_bytes.c: a mark, a fingerprint; perhaps a step) and its numbers one after the other, each a
  * 64-bit integer on the lattice with its noise added. */
 static const char *report_words(whole *w, uint64_t bytes, const char *beside)
 {

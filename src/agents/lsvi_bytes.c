@@ -2,7 +2,7 @@
  * of all that. Only an agent of the same request takes it; that and the checksum are looked at before anything is changed. */
 #include <string.h>
 
-#include "agents/lsvi_inside.h"
+#include "agents/lsvi_agent.h"
 #include "base/error.h"
 
 #define MAGIC 0x746163697453564cU

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "agents/lsvi_inside.h"
+#include "agents/lsvi_agent.h"
 #include "base/error.h"
 #include "base/memory.h"
 

@@ -6,7 +6,7 @@
  * says which users the last plan was made of, then the model and the curator. */
 #include <string.h>
 
-#include "agents/mixture_inside.h"
+#include "agents/mixture_agents.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/mixture_inside.h"
+#include "agents/mixture_agents.h"
 #include "base/error.h"
 
 #define SHARED(bonus, shift)                                                                       \

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/tabular_inside.h"
+#include "agents/tabular_agents.h"
 #include "base/error.h"
 
 /* Parameters that all kinds share come first, in this order. */

@@ -95,7 +95,7 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
 {
     for (uint64_t t = first; t < end; t++) {
         tacit__duel d;
-        tacit__outcome outcome;
+        tacit__duel_outcome outcome;
         tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
         if (status != TACIT_OK)
             return status;
@@ -124,7 +124,7 @@ static tacit_status report_on(const battle *b, tacit__duel *d, int world, uint64
                               tacit_error *err)
 {
     const tacit__user *one = &b->pair->users[world], *other = &b->pair->users[1 - world];
-    tacit__outcome outcome = TACIT__TAKEN;
+    tacit__duel_outcome outcome = TACIT__TAKEN;
     bool followed;
     tacit_status status = tacit__pair_prepare(b->pair, d, &followed, err);
     for (bool first = true; *t < end && status == TACIT_OK && outcome != TACIT__ONE_SIDED;
@@ -201,7 +201,7 @@ static tacit_status keep_reports(battle *b, const tacit__duel *d, tacit_error *e
 static tacit_status make_reference(battle *b, tacit_error *err)
 {
     tacit__duel d;
-    tacit__outcome outcome;
+    tacit__duel_outcome outcome;
     b->reference.draws = tacit__alloc(REFERENCE, sizeof *b->reference.draws);
     if (b->reference.draws == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

@@ -7,7 +7,7 @@
  * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far sharper: at delta
  * = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves is that of a Gaussian mechanism
  * with this mu; that the noise is Gaussian is what the second part examines, and what the sampler's own tests prove. */
-#include "audit/audit.h"
+#include "audit/audit_inside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void tacit_audit_destroy(tacit_audit *audit)
 
 /* --- Parts --------------------------------------------------------------------------------------- */
 
-static void note_search(tacit__file *f, const tacit__search *s)
+static void note_search(tacit__audit_result *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
     a->neighbours = s->tried;
@@ -65,7 +65,7 @@ static void note_search(tacit__file *f, const tacit__search *s)
 
 /* The same learner where its users can come nearer to what it declares. */
 static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_options *o,
-                                     tacit__file *f, tacit_error *err)
+                                     tacit__audit_result *f, tacit_error *err)
 {
     tacit__pair pair = {0};
     tacit__search search;
@@ -104,7 +104,7 @@ static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double 
                                .mu = mu};
 }
 
-static void note_attack(tacit__file *f, const tacit__attack *attack, double noise_error)
+static void note_attack(tacit__audit_result *f, const tacit__attack *attack, double noise_error)
 {
     tacit_audit *a = &f->face;
     a->selection = attack->selection;
@@ -149,7 +149,7 @@ static bool pass_on(const void *context, uint64_t done, uint64_t all, double sec
 
 /* The pair's exact loss, what so many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
-                                const tacit__pair *pair, double attackable, tacit__file *f,
+                                const tacit__pair *pair, double attackable, tacit__audit_result *f,
                                 tacit_error *err)
 {
     tacit_audit *a = &f->face;
@@ -223,7 +223,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     tacit_status status = check_options(o, err);
     if (status != TACIT_OK)
         return status;
-    tacit__file *f = tacit__alloc(1, sizeof *f);
+    tacit__audit_result *f = tacit__alloc(1, sizeof *f);
     if (f == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_audit *a = &f->face;

@@ -112,7 +112,7 @@ double tacit__mu_proved(uint64_t hits, uint64_t alarms, uint64_t n, double error
                           tacit__proportion_high(alarms, n, error / 2));
 }
 
-/* Wilson's score interval, the end on the side of `sign`. */
+/* Wilson's score interval [W27], the end on the side of `sign`. */
 static double score_end(double p, double n, double z, double sign)
 {
     double shift = z * z / n;

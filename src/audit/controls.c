@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/audit.h"
+#include "audit/audit_inside.h"
 #include "audit/bounds.h"
 #include "audit/counter.h"
 #include "base/error.h"

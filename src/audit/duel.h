@@ -30,12 +30,12 @@ typedef struct tacit__reference {
 } tacit__reference;
 
 /* What became of a user. */
-typedef enum tacit__outcome {
+typedef enum tacit__duel_outcome {
     TACIT__TAKEN,
     TACIT__REFUSED,   /* whichever of the two came */
     TACIT__OUTSIDE,   /* one of the two, who is not within the domain: the curator's right */
     TACIT__ONE_SIDED, /* one of the two, for no such reason: whether a user counts tells who it was */
-} tacit__outcome;
+} tacit__duel_outcome;
 
 /* The bytes of a report. */
 typedef struct tacit__message {
@@ -90,8 +90,8 @@ TACIT_MUST_USE tacit_status tacit__duel_follow(tacit__duel *duel, const tacit__m
 
 /* One user comes. After ONE_SIDED or OUTSIDE the duel is over: the two have nothing in common any more. */
 TACIT_MUST_USE tacit_status tacit__duel_take(tacit__duel *duel, const tacit__user *first,
-                                             const tacit__user *second, tacit__outcome *outcome,
-                                             tacit_error *err);
+                                             const tacit__user *second,
+                                             tacit__duel_outcome *outcome, tacit_error *err);
 
 /* What the first instance is held to. */
 const tacit_plan *tacit__duel_plan(const tacit__duel *duel);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tacit__judge_say(tacit__file *f, const char *format, ...)
+void tacit__judge_say(tacit__audit_result *f, const char *format, ...)
 {
     size_t used = strlen(f->words);
     va_list arguments;
@@ -19,7 +19,7 @@ void tacit__judge_say(tacit__file *f, const char *format, ...)
     va_end(arguments);
 }
 
-void tacit__judge_replay(tacit__file *f)
+void tacit__judge_replay(tacit__audit_result *f)
 {
     tacit_audit *a = &f->face;
     if (f->fault[0] != '\0')
@@ -32,7 +32,7 @@ void tacit__judge_replay(tacit__file *f)
             a->law == TACIT_LAW_GAUSSIAN ? "mu" : "epsilon", a->moved, a->declared);
 }
 
-void tacit__judge_attack(tacit__file *f)
+void tacit__judge_attack(tacit__audit_result *f)
 {
     tacit_audit *a = &f->face;
     if (f->noise_fault[0] != '\0')
@@ -52,7 +52,7 @@ void tacit__judge_attack(tacit__file *f)
             a->replay_epsilon, a->claim.epsilon);
 }
 
-void tacit__judge_conclude(tacit__file *f)
+void tacit__judge_conclude(tacit__audit_result *f)
 {
     tacit_audit *a = &f->face;
     if (f->words[0] != '\0') {

@@ -6,20 +6,20 @@
 
 #define TACIT__JUDGE_TOL 1e-9 /* relative: scales and sums are rounded */
 
-typedef struct tacit__file {
+typedef struct tacit__audit_result {
     tacit_audit face; /* first: what the caller holds */
     char words[1000], fault[280], noise_fault[120];
-} tacit__file;
+} tacit__audit_result;
 
 /* Adds a reason for a conviction. */
-__attribute__((format(printf, 2, 3))) void tacit__judge_say(tacit__file *file, const char *format,
-                                                            ...);
+__attribute__((format(printf, 2, 3))) void tacit__judge_say(tacit__audit_result *file,
+                                                            const char *format, ...);
 
 /* Reasons that replay, and that noise and trials, gave. */
-void tacit__judge_replay(tacit__file *file);
-void tacit__judge_attack(tacit__file *file);
+void tacit__judge_replay(tacit__audit_result *file);
+void tacit__judge_attack(tacit__audit_result *file);
 
 /* The verdict: violated if there is a reason, else how much the absence of one is worth. */
-void tacit__judge_conclude(tacit__file *file);
+void tacit__judge_conclude(tacit__audit_result *file);
 
 #endif

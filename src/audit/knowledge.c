@@ -14,7 +14,7 @@
 /* Tables larger than this are left as they are. */
 #define MOST_NUMBERS 0x1p22
 
-/* Chance by place: splitmix64 [Steele, Lea, Flood 2014]. */
+/* Chance by place: splitmix64 [SLF14]. */
 static uint64_t mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15U;

@@ -91,7 +91,7 @@ static tacit_status call_member(const tacit__pair *pair, tacit__duel *d, size_t 
 }
 
 static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world,
-                              tacit__outcome *outcome, tacit_error *err)
+                              tacit__duel_outcome *outcome, tacit_error *err)
 {
     uint32_t *actions = tacit__alloc(TACIT__CROWD * d->subject->form.horizon, sizeof *actions);
     if (actions == NULL)
@@ -101,7 +101,7 @@ static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world
     for (uint64_t k = 0; k < d->subject->users && status == TACIT_OK && !over; k++) {
         bool planted = k == pair->position;
         tacit__user other;
-        tacit__outcome now;
+        tacit__duel_outcome now;
         status = tacit__duel_look(d, &pair->users[2 + k % TACIT__CROWD], err);
         if (status == TACIT_OK)
             status = call_member(pair, d, k % TACIT__CROWD, k == 0, actions, &other, err);
@@ -129,7 +129,7 @@ tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__duel *d, bool *
 }
 
 tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
-                             tacit__outcome *outcome, tacit_error *err)
+                             tacit__duel_outcome *outcome, tacit_error *err)
 {
     bool followed;
     *outcome = TACIT__REFUSED;
@@ -189,7 +189,7 @@ static tacit_status run_once(const tacit__subject *subject, const tacit__pair *p
                              moves *m, tacit__verdict *verdict, tacit_error *err)
 {
     tacit__duel duel;
-    tacit__outcome outcome;
+    tacit__duel_outcome outcome;
     tacit_status status = tacit__duel_open(&duel, subject, seed, err);
     if (status != TACIT_OK)
         return status;

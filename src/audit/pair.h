@@ -30,7 +30,7 @@ TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__
 /* One run of a duel over the pair: world 0, the first sequence is the real one; world 1, the second. Joint: all users come.
  * *outcome: of the planted user, or of the one with whom the duel ended. */
 TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
-                                            tacit__outcome *outcome, tacit_error *err);
+                                            tacit__duel_outcome *outcome, tacit_error *err);
 
 /* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the accountant.
  * *steady: they were the same in runs with other noise, so that the pair is as far apart as that whatever happens; else

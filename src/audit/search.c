@@ -102,7 +102,7 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
 static tacit_status measure(climb *c, hill *h, tacit_error *err)
 {
     tacit__duel duel;
-    tacit__outcome outcome;
+    tacit__duel_outcome outcome;
     tacit_status status = tacit__duel_open(&duel, c->subject, c->attempt.seed, err);
     if (status != TACIT_OK)
         return status;
@@ -186,7 +186,7 @@ static tacit_status try_reports(climb *c, tacit_error *err)
     const tacit__form *form = &c->subject->form;
     tacit__user *users = c->attempt.users;
     tacit__duel duel;
-    tacit__outcome outcome;
+    tacit__duel_outcome outcome;
     bool followed;
     if (c->subject->report == NULL)
         return TACIT_OK;

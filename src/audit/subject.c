@@ -1,7 +1,7 @@
 /* See audit/subject.h. */
 #include "audit/subject.h"
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 
 static tacit_status open(const tacit__subject *subject, uint64_t seed, void **instance,

@@ -116,7 +116,7 @@ static void compare_reports(tacit__duel *d)
 }
 
 tacit_status tacit__duel_take(tacit__duel *d, const tacit__user *first, const tacit__user *second,
-                              tacit__outcome *outcome, tacit_error *err)
+                              tacit__duel_outcome *outcome, tacit_error *err)
 {
     const tacit__form *form = &d->subject->form;
     tacit_status a = take(d, 0, first, err), b = take(d, 1, second, err);

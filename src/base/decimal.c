@@ -1,10 +1,10 @@
 /* See base/decimal.h.
  *
  * A number is w 10^q with w of at most 19 digits, which fit into 64 bits; longer ones go the long way.
- *   - w <= 2^53 and |q| <= 22: both w and 10^|q| are exact doubles, so that one operation rounds once [Clinger 1990].
+ *   - w <= 2^53 and |q| <= 22: both w and 10^|q| are exact doubles, so that one operation rounds once [C90].
  *   - q from LEAST to MOST: the 128 leading bits of 5^q times w give the leading bits of the product with an error of less than
  *     one unit of the last of 64 to 128 of them. Unless those bits are all ones, where that error might carry, they decide the
- *     rounding [Lemire 2021, "Number parsing at a gigabyte per second", sections 5 to 8, whose algorithm 1 this is].
+ *     rounding [L21, sections 5 to 8, Algorithm 1].
  *   - everything else, and what is not decided: the system's strtod. */
 #include "base/decimal.h"
 
@@ -93,7 +93,7 @@ static bool is_digit(char c)
 }
 
 /* Eight digits at once, where bytes are in the order of the machine; false: there are none, or fewer. Each step adds neighbors: bytes to
- * pairs, pairs to fours, fours to eight [Lemire 2021, section 6]. */
+ * pairs, pairs to fours, fours to eight [L21, section 6]. */
 static bool read_eight(const char *at, uint64_t *w)
 {
     uint64_t bytes;

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/events.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 
 /* Text as it may stand on a terminal: control characters are not shown. */
 static void print_plain(const char *text)

@@ -1,5 +1,5 @@
 /* What each learner of a service file promises, before it is served: the agent, the monitor where there is one, and both together. */
-#include "cli/explain.h"
+#include "cli/explain_service.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/findings.h"
-#include "cli/json.h"
-#include "cli/space.h"
+#include "cli/print_json.h"
+#include "cli/print_space.h"
 #include "cli/words.h"
 
 /* What is found out about a learner. */

@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/print_json.h"
 #include "cli/words.h"
 
 enum { MAX_NAMES = 128 };

@@ -26,10 +26,7 @@ typedef struct kind {
 
 #define FIELD(member) offsetof(tacit_cost, member)
 #define COUNT                                                                                      \
-    {                                                                                              \
-        "count", TACIT__FIELD_COUNT, FIELD(count), 1, CLI_MAX_COUNT,                               \
-            .expected = "a whole number from 1 to 10^12"                                           \
-    }
+    TACIT__FIELD_COUNT, FIELD(count), 1, CLI_MAX_COUNT, .expected = "a whole number from 1 to 10^12"
 
 static const kind kinds[] = {
     {"gaussian",
@@ -37,23 +34,24 @@ static const kind kinds[] = {
      TACIT_COST_GAUSSIAN,
      {{"l2", TACIT__FIELD_REAL, FIELD(sensitivity), .range = &cli_positive, .example = "1"},
       {"sigma", TACIT__FIELD_REAL, FIELD(scale), .range = &cli_positive, .example = "2"},
-      COUNT}},
+      {"count", COUNT}}},
     {"laplace",
      "laplace:l1=1,scale=3,count=5",
      TACIT_COST_LAPLACE,
      {{"l1", TACIT__FIELD_REAL, FIELD(sensitivity), .range = &cli_positive, .example = "1"},
       {"scale", TACIT__FIELD_REAL, FIELD(scale), .range = &cli_positive, .example = "3"},
-      COUNT}},
+      {"count", COUNT}}},
     {"dp",
      "dp:epsilon=0.1,delta=0,count=100",
      TACIT_COST_BLACK_BOX,
      {{"epsilon", TACIT__FIELD_REAL, FIELD(epsilon), .range = &cli_not_negative, .example = "0.1"},
       {"delta", TACIT__FIELD_REAL, FIELD(delta), .range = &cli_below_one},
-      COUNT}},
+      {"count", COUNT}}},
     {"zcdp",
      "zcdp:rho=0.03",
      TACIT_COST_ZCDP,
-     {{"rho", TACIT__FIELD_REAL, FIELD(rho), .range = &cli_positive, .example = "0.03"}, COUNT}},
+     {{"rho", TACIT__FIELD_REAL, FIELD(rho), .range = &cli_positive, .example = "0.03"},
+      {"count", COUNT}}},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 

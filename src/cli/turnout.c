@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/json.h"
+#include "cli/print_json.h"
 
 /* Of a user, in original units; NaN: not known. */
 typedef struct summary {

@@ -2,7 +2,7 @@
 #ifndef TACIT_CLI_TURNOUT_H
 #define TACIT_CLI_TURNOUT_H
 
-#include "cli/people.h"
+#include "cli/simulated_people.h"
 
 typedef struct cli_turnout {
     uint64_t done, failures, requests;

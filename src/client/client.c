@@ -10,8 +10,8 @@
  *   - the action is the one of the model that the report is made by, in a plan that the device makes itself; a table that says
  *     otherwise, but for ties, is refused at creation. A
  *     caller who plays another action reports all the same: an action that a model does not have contributes the zero vector
- *     (agents/capri.c), and all other reports do not depend on the model's opinion of an action;
- *   - features of numbered contexts keep their bound, which is checked when the agent is made (agents/lin_ucb.c);
+ *     (agents/capri_agent.c), and all other reports do not depend on the model's opinion of an action;
+ *   - features of numbered contexts keep their bound, which is checked when the agent is made (agents/lin_ucb_agent.c);
  *   - numbers of the model are finite (checked at creation), and contributions made of them are scaled to their bound however large
  *     they are: sums/lattice.c measures what overflows in smaller units, curate/gram.c cuts features, targets and weights;
  *   - the mean reward for a monitor is one of rewards that were cut, so it is within [0, 1].
@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"

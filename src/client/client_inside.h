@@ -1,10 +1,10 @@
-/* The inside of a client, shared by client.c, which acts and reports, and billboard.c, which reads what a server says. */
+/* The inside of a client, shared by client.c, which acts and reports, and read_billboard.c, which reads what a server says. */
 #ifndef TACIT_CLIENT_CLIENT_INSIDE_H
 #define TACIT_CLIENT_CLIENT_INSIDE_H
 
 #include <tacit/client.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "agents/known.h"
 #include "curate/monitor.h"
 

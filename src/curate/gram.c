@@ -24,7 +24,7 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
     c->o = *options;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         s->o = c->o.streams[i];
         TACIT__REQUIRE(!(s->o.centred && s->o.nonnegative));
         TACIT__REQUIRE(s->o.table == NULL || s->o.frame.blocks == 1);
@@ -56,7 +56,7 @@ void tacit__gram_destroy(tacit__gram *c)
     if (c == NULL)
         return;
     for (size_t i = 0; i < c->o.n_streams; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
         tacit__free_secret(s->x, s->size * sizeof *s->x);
         tacit__free_secret(s->sums, s->size * sizeof *s->sums); /* exact without privacy */
@@ -81,7 +81,7 @@ tacit_ledger *tacit__gram_ledger(const tacit__gram *c)
 
 /* Levels grow with the number of users. They are computed for all numbers up to 2^j - 1 at once, where the noise of trees is
  * largest among them and that of the others has grown. */
-static tacit_status find_levels(const tacit__gram *c, stream *s)
+static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
 {
     if (!tacit__gram_is_private(c) || c->users <= s->level_until)
         return TACIT_OK;
@@ -106,7 +106,7 @@ static tacit_status find_levels(const tacit__gram *c, stream *s)
     return TACIT_OK;
 }
 
-static tacit_status read_sum(stream *s, tacit_error *err)
+static tacit_status read_sum(gram_stream *s, tacit_error *err)
 {
     tacit_status status = tacit_sum_release(s->sum, s->sums, err);
     size_t cell = tacit__frame_cell(&s->o.frame), width = s->o.frame.width;
@@ -117,11 +117,11 @@ static tacit_status read_sum(stream *s, tacit_error *err)
     return status;
 }
 
-tacit_status tacit__gram_release(tacit__gram *c, tacit__moments out[TACIT__MAX_GRAM_STREAMS],
+tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                  tacit_error *err)
 {
     for (size_t i = 0; i < c->o.n_streams; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         tacit_status status = find_levels(c, s);
         if (status != TACIT_OK)
             return tacit__fail_plain(err, status);
@@ -129,10 +129,10 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__moments out[TACIT__MAX_G
             status = read_sum(s, err);
         if (status != TACIT_OK)
             return status;
-        out[i] = (tacit__moments){.users = c->users,
-                                  .sums = s->sums,
-                                  .gram_level = s->gram_level,
-                                  .response_level = s->response_level};
+        out[i] = (tacit__gram_sums){.users = c->users,
+                                    .sums = s->sums,
+                                    .gram_level = s->gram_level,
+                                    .response_level = s->response_level};
     }
     c->fresh = true;
     return TACIT_OK;
@@ -161,7 +161,7 @@ static double clip(double value, double low, double high)
 }
 
 /* What the table makes of the values of a step, into s->step. */
-static void multiply(const tacit__gram *c, const stream *s, const tacit__lens *lens, size_t h,
+static void multiply(const tacit__gram *c, const gram_stream *s, const tacit__lens *lens, size_t h,
                      size_t pair)
 {
     const tacit__frame *f = &s->o.frame;
@@ -177,7 +177,7 @@ static void multiply(const tacit__gram *c, const stream *s, const tacit__lens *l
 }
 
 /* The features of a pair at a step into s->step, within the radius and with the declared signs. */
-static void look(const tacit__gram *c, const stream *s, const tacit__lens *lens, size_t h,
+static void look(const tacit__gram *c, const gram_stream *s, const tacit__lens *lens, size_t h,
                  size_t pair)
 {
     const tacit__frame *f = &s->o.frame;
@@ -199,7 +199,7 @@ static void look(const tacit__gram *c, const stream *s, const tacit__lens *lens,
         s->step[j] = shrink > 0 ? shrink * s->step[j] : 0;
 }
 
-void tacit__gram_contribute(const tacit__gram *c, stream *s, const tacit__trajectory *u,
+void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit__trajectory *u,
                             const tacit__lens *lens, bool clear)
 {
     const tacit__frame *f = &s->o.frame;
@@ -246,7 +246,7 @@ tacit_status tacit__gram_add(tacit__gram *c, const tacit__trajectory *u, const t
         return status;
     bool needed = c->users + 1 < c->o.episodes;
     for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         tacit__gram_contribute(c, s, u, &lenses[i], false);
         status = tacit_sum_add(s->sum, s->x, err);
         tacit__gram_contribute(c, s, u, &lenses[i], true);

@@ -2,7 +2,7 @@
  * guarantee asks.
  *
  * It keeps one or more streams; a stream is a sum over users of one long vector each, with the Gram matrix and the
- * response of every step and block (base/linear.h). How a step becomes features and a target is said by a public lens, which may
+ * response of every step and block (board/gram_sums.h). How a step becomes features and a target is said by a public lens, which may
  * change from user to user. Under local privacy every user's vector gets its noise before it is added. */
 #ifndef TACIT_CURATE_GRAM_H
 #define TACIT_CURATE_GRAM_H
@@ -11,8 +11,8 @@
 #include <tacit/sum.h>
 
 #include "base/bytes.h"
-#include "base/linear.h"
-#include "base/tabular.h"
+#include "board/gram_sums.h"
+#include "board/trajectory.h"
 
 enum { TACIT__MAX_GRAM_STREAMS = 2 };
 
@@ -52,7 +52,7 @@ void tacit__gram_destroy(tacit__gram *curator);
 
 /* The release for the next episode, of all streams. Sums live until the next call. */
 TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
-                                                tacit__moments out[TACIT__MAX_GRAM_STREAMS],
+                                                tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                                 tacit_error *err);
 
 /* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the space: refused, nothing

@@ -33,7 +33,7 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit__trajectory *u,
                            needed, *size);
     tacit_status status = tacit__gram_check(c, u, err);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         tacit__gram_contribute(c, s, u, &lenses[i], false);
         status = tacit_sum_report(s->sum, s->x, s->report, err);
         tacit__gram_contribute(c, s, u, &lenses[i], true);
@@ -64,7 +64,7 @@ tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, s
     tacit_status status = tacit__gram_open(c, err);
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
-        const stream *s = &c->streams[i];
+        const gram_stream *s = &c->streams[i];
         for (size_t j = 0; j < s->size; j++)
             s->report[j] = (int64_t)tacit__take_le64(&r);
         status = tacit_sum_check_report(s->sum, s->report, err);
@@ -142,7 +142,7 @@ tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err
     if (!consistent || r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
         return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
     for (size_t i = 0; i < c->o.n_streams; i++) { /* nothing fails from here on */
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         memcpy(s->sums, sums[i], s->size * sizeof *s->sums);
         TACIT__REQUIRE(tacit_sum_load(s->sum, state[i], size[i], err) == TACIT_OK);
     }

@@ -4,7 +4,7 @@
 
 #include "curate/gram.h"
 
-typedef struct stream {
+typedef struct gram_stream {
     tacit__gram_stream o;
     tacit_sum_spec spec;
     size_t size;  /* numbers in the sum */
@@ -18,12 +18,12 @@ typedef struct stream {
     int64_t *report;      /* local: scratch of a report */
     uint64_t level_until; /* the levels below hold for so many users */
     double gram_level, response_level;
-} stream;
+} gram_stream;
 
 struct tacit__gram {
     tacit__gram_options o;
     tacit_ledger *ledger;
-    stream streams[TACIT__MAX_GRAM_STREAMS];
+    gram_stream streams[TACIT__MAX_GRAM_STREAMS];
     uint64_t users;
     bool fresh;  /* `sums` is the release of `users` users */
     bool broken; /* a charge was refused halfway through a user: nothing more is released */
@@ -45,7 +45,7 @@ static inline double tacit__gram_radius(const tacit__gram_stream *o, size_t h)
 }
 
 /* That a level of a block fails. */
-static inline double tacit__gram_failure(const tacit__gram *c, const stream *s)
+static inline double tacit__gram_failure(const tacit__gram *c, const gram_stream *s)
 {
     return c->o.failure / (double)s->o.frame.blocks;
 }
@@ -60,7 +60,7 @@ TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit_
 TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
 
 /* One user's vector into s->x, or away from it again. */
-void tacit__gram_contribute(const tacit__gram *c, stream *s, const tacit__trajectory *user,
+void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit__trajectory *user,
                             const tacit__lens *lens, bool clear);
 
 #endif

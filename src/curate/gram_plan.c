@@ -21,7 +21,7 @@
 #include "sums/lattice.h"
 
 /* Printed calibrations are judged for all features of norm 1, as their papers mean them. */
-static tacit__angle angle_of(const stream *s)
+static tacit__angle angle_of(const gram_stream *s)
 {
     if (s->o.nonnegative)
         return TACIT__ACUTE;
@@ -31,7 +31,7 @@ static tacit__angle angle_of(const stream *s)
 }
 
 /* The bonus suffers like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
-static double choose_ratio(const tacit__gram *c, const stream *s)
+static double choose_ratio(const tacit__gram *c, const gram_stream *s)
 {
     if (s->o.printed_gram > 0)
         return s->o.printed_gram / s->o.printed_response;
@@ -46,7 +46,7 @@ static double choose_ratio(const tacit__gram *c, const stream *s)
 }
 
 /* F, and why. */
-static tacit_status find_reach(const tacit__gram *c, stream *s)
+static tacit_status find_reach(const tacit__gram *c, gram_stream *s)
 {
     const tacit__angle angle = angle_of(s);
     const double square = s->ratio * s->ratio;
@@ -81,7 +81,7 @@ static tacit_status find_reach(const tacit__gram *c, stream *s)
 }
 
 /* Fills in the bounds, with room for rounding to a lattice of this step. */
-static void set_bounds(stream *s, double step)
+static void set_bounds(gram_stream *s, double step)
 {
     const tacit__frame *f = &s->o.frame;
     const double nonzeros = (double)(f->steps * tacit__frame_cell(f)), up = 1 + 1e-12;
@@ -102,7 +102,7 @@ static void set_bounds(stream *s, double step)
 
 /* The sum, and the step of its lattice, which its bounds depend on in turn: until the step that they are made for is no finer than the
  * one that is chosen for them. */
-static tacit_status describe(const tacit__gram *c, stream *s, tacit_error *err)
+static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *err)
 {
     double step = 0;
     s->spec = (tacit_sum_spec){.mechanism = c->o.mechanism,
@@ -128,7 +128,7 @@ static tacit_status describe(const tacit__gram *c, stream *s, tacit_error *err)
 }
 
 /* The weight that makes the calibrator give this stream its share of mu^2, or of epsilon; see account/plan.c. */
-static double weight_of(const tacit__gram *c, const stream *s, const tacit_release *line)
+static double weight_of(const tacit__gram *c, const gram_stream *s, const tacit_release *line)
 {
     return tacit__gram_is_laplace(c) ? s->o.share * s->o.share / (line->l1 * line->column_l1)
                                      : pow(s->o.share, 1.5) / (line->l2 * line->column_l2);
@@ -152,7 +152,7 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
     tacit_plan *plan = NULL;
     tacit_status status = tacit_plan_create(&plan);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         s->ratio = choose_ratio(c, s);
         tacit_release line;
         status = describe(c, s, err);
@@ -168,7 +168,7 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
     if (status == TACIT_OK)
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        stream *s = &c->streams[i];
+        gram_stream *s = &c->streams[i];
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->o.name));
         status = tacit_sum_create(&s->spec, c->ledger, s->o.name, &s->sum, err);
     }

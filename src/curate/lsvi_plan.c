@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "curate/lsvi_inside.h"
+#include "curate/lsvi_curator_inside.h"
 #include "sums/lattice.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "curate/lsvi_inside.h"
+#include "curate/lsvi_curator_inside.h"
 #include "sums/saved.h"
 
 typedef struct header {

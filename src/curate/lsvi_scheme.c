@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 #include "curate/levels.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 #define SIGMA 0.25   /* standard deviation of a normalised target: stated choice */
 #define TYPICAL 0.25 /* size of a centred weight: stated choice, half the largest possible */

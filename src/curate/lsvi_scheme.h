@@ -6,7 +6,7 @@
 #include <tacit/plan.h>
 #include <tacit/sum.h>
 
-#include "base/lsvi.h"
+#include "board/linear_space.h"
 
 typedef enum tacit__lsvi_gram {
     TACIT__GRAM_AUTO,

@@ -1,12 +1,12 @@
 /* Sums for linear bandits. See curate/regression.h.
  *
  * A user's contribution is the vector (x x^T packed, s x y), |x| <= 1, |y| <= 1, in the block of the action taken. How far
- * a replaced user moves it [D: kernel.md 7.3]: in one block, with rho = |x . x'| and rewards of opposite sign,
+ * a replaced user moves it (docs/why/kernel.md#sensitivity-of-linear-moments has the proof): in one block, with |x| = |x'| = 1,
+ * rho = |x . x'| and rewards of opposite sign,
  *
  *     2 - 2 rho^2 + 2 s^2 (1 + rho) <= 2 + 2 s^2 + s^4 / 2     (rho = s^2 / 2 <= 1),   4 s^2 if s^2 >= 2;
  *
- * in two blocks 2 + 2 s^2, which is less. Shorter x only shrink it: the left side is the squared distance of
- * two points of the convex hull of the extreme ones. To this comes what rounding to the lattice can add.
+ * in two blocks 2 + 2 s^2, which is less. No shorter x moves it farther. To this comes what rounding to the lattice can add.
  *
  * Joint privacy. The sums are released at moments fixed beforehand, when there are `growth` times as many users as at
  * the last one (1: after every user). Each user is put on the lattice and added to the batch, exactly, in doubles that are

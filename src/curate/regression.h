@@ -5,7 +5,7 @@
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
-#include "base/bandit.h"
+#include "board/moments.h"
 
 typedef struct tacit__regression_options {
     size_t dimension, blocks;

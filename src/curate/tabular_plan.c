@@ -1,8 +1,8 @@
 /* What the tabular curator declares: each stream's bound and the reason for it, the plan and its calibration, the sums that
- * are opened under it, and how far off their releases may be. See curate/tabular.h.
+ * are opened under it, and how far off their releases may be. See curate/tabular_curator.h.
  *
- * One user's contribution to a stream, over H steps, and how far a replaced user moves it [D: tabular
- * sensitivities; all for replacement]:
+ * One user's contribution to a stream, over H steps, and how far a replaced user moves it (see
+ * docs/why/tabular.md#how-far-a-replaced-user-moves-the-counts):
  *
  *     stream              bound on a contribution            move: L1, L2
  *     N, P per step       H ones in H tables                 2H, sqrt(2H)    (no coordinate is negative)
@@ -62,9 +62,9 @@
 
 #include "base/error.h"
 #include "curate/levels.h"
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "sums/lattice.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
@@ -233,7 +233,7 @@ static double level_of(const tacit__tabular *c, stream_name which, double draws)
 /* Error level of all releases of a stream: its noisiest prefix is a sum of so many draws. */
 static double joint_level(const tacit__tabular *c, stream_name which)
 {
-    const stream *s = &c->streams[which == VISITS && c->o.visits_from_moves ? MOVES : which];
+    const count_stream *s = &c->streams[which == VISITS && c->o.visits_from_moves ? MOVES : which];
     const bool laplace = c->o.guarantee.delta == 0;
     double ratio = tacit_sum_worst_stddev(s->sum) / (s->scale * (laplace ? M_SQRT2 : 1));
     double draws = ratio * ratio;
@@ -303,7 +303,7 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         if (!is_released(&c->o, i))
             continue;
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
         status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);

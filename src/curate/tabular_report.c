@@ -1,10 +1,10 @@
-/* Local privacy in two halves: a user's report, and its addition. See curate/tabular.h.
+/* Local privacy in two halves: a user's report, and its addition. See curate/tabular_curator.h.
  *
  * A report is the step that it is about (all ones: every step), then the numbers of visits (if they are a stream), moves and
  * rewards on the lattice, noise included: 64 bits each, low byte first. The step is public chance; everything else has noise. */
 #include "base/bytes.h"
 #include "base/error.h"
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 
 #define ALL_STEPS UINT64_MAX
 
@@ -34,7 +34,7 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u
     tacit__tabular_steps(c, &first, &last);
     tacit__tabular_contribute(c, u, first, last);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
         status = tacit_sum_report_sparse(s->sum, s->cells, s->cell, s->x, c->scratch + at, err);

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "sums/saved.h"
 
 typedef struct position {
@@ -51,7 +51,7 @@ tacit_status tacit__tabular_save(const tacit__tabular *c, tacit__writer *w, taci
     tacit__wipe(&p, sizeof p);
     tacit__put(w, c->reports, c->o.space.horizon * sizeof *c->reports);
     for (int i = 0; i < STREAMS; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if (s->counts != NULL)
             tacit__put(w, s->counts, s->size * sizeof *s->counts);
         if (s->total != NULL)
@@ -139,7 +139,7 @@ static bool are_counts(const tacit__tabular *c, const parts *found)
     const double steps = (double)counted(c, &found->p) * (double)c->o.space.horizon,
                  most = tacit__tabular_is_private(c) ? TACIT__MOST_SUM : steps;
     for (int i = 0; i < STREAMS; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if ((s->counts != NULL && !tacit__are_reals(found->counts[i], s->size, most)) ||
             (s->total != NULL && !tacit__are_reals(found->total[i], s->report, most)) ||
             (s->sum != NULL && tacit__sum_saved_step(found->sum[i]) != counted(c, &found->p)))
@@ -157,7 +157,7 @@ static tacit_status find_parts(tacit__tabular *c, tacit__reader *r, parts *out, 
     out->reports = tacit__take_array(r, c->o.space.horizon, sizeof *c->reports);
     tacit_status status = TACIT_OK;
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        const stream *s = &c->streams[i];
+        const count_stream *s = &c->streams[i];
         if (s->counts != NULL)
             out->counts[i] = tacit__take_array(r, s->size, sizeof *s->counts);
         if (s->total != NULL)
@@ -186,7 +186,7 @@ tacit_status tacit__tabular_load(tacit__tabular *c, tacit__reader *r, tacit_erro
     parts found = {0};
     tacit_status status = find_parts(c, r, &found, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) { /* nothing fails from here on */
-        stream *s = &c->streams[i];
+        count_stream *s = &c->streams[i];
         if (s->counts != NULL)
             memcpy(s->counts, found.counts[i], s->size * sizeof *s->counts);
         if (s->total != NULL)

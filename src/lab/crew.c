@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "lab/experiment.h"
 
-double tacit__clock(void)
+double tacit__monotonic_seconds(void)
 {
     struct timespec t = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
@@ -159,7 +159,7 @@ static void fail_job(tacit__crew *crew, size_t job, uint64_t episodes, tacit_sta
                      const tacit_error *err)
 {
     const tacit_experiment *e = crew->experiment;
-    const tacit__pair *pair = &e->pairs[job % e->n_pairs];
+    const tacit__world_agent *pair = &e->pairs[job % e->n_pairs];
     const tacit_entry *entry = &e->agents[pair->agent];
     tacit_error failure;
     char place[128] = "";
@@ -174,10 +174,10 @@ static void fail_job(tacit__crew *crew, size_t job, uint64_t episodes, tacit_sta
 static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
 {
     tacit_results *r = crew->results;
-    const tacit__pair *pair = &crew->experiment->pairs[job % r->n_pairs];
+    const tacit__world_agent *pair = &crew->experiment->pairs[job % r->n_pairs];
     tacit_error err = {.message = ""};
     tacit_job result;
-    double start = tacit__clock();
+    double start = tacit__monotonic_seconds();
     atomic_store(&seat->episodes, 0);
     atomic_store(&seat->points, 0);
     atomic_store(&seat->since, start);
@@ -193,7 +193,7 @@ static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
     if (status != TACIT_OK)
         fail_job(crew, job, episodes, status, &err);
     else if (result.done)
-        tacit__crew_finish(crew, job, tacit__clock() - start);
+        tacit__crew_finish(crew, job, tacit__monotonic_seconds() - start);
 }
 
 static void *work(void *context)

@@ -54,7 +54,7 @@ typedef struct tacit__crew {
     uint64_t told;              /* episodes, last time */
 } tacit__crew;
 
-double tacit__clock(void); /* seconds, monotonic */
+double tacit__monotonic_seconds(void); /* seconds, monotonic */
 
 /* `results` and `stages` must outlive the crew. Seats for `n_processes` times `n_threads`. The list of jobs is
  * empty. */

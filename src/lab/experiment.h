@@ -6,7 +6,7 @@
 
 #include <tacit/lab.h>
 
-#include "lab/grid.h"
+#include "lab/entry_grid.h"
 #include "lab/take.h"
 #include "lab/yaml.h"
 
@@ -17,9 +17,9 @@ typedef struct tacit__world_name {
 } tacit__world_name;
 
 /* An agent in a world. */
-typedef struct tacit__pair {
+typedef struct tacit__world_agent {
     uint32_t world, agent;
-} tacit__pair;
+} tacit__world_agent;
 
 #define TACIT__NO_PAIR UINT32_MAX
 
@@ -33,8 +33,8 @@ struct tacit_experiment {
     tacit_world_entry *worlds;
     tacit__world_name *names; /* [n_worlds] */
     tacit_entry *agents;
-    uint32_t *pair_of;  /* [n_worlds][n_agents], or NO_PAIR */
-    tacit__pair *pairs; /* [n_pairs], world by world; job = run * n_pairs + pair */
+    uint32_t *pair_of;         /* [n_worlds][n_agents], or NO_PAIR */
+    tacit__world_agent *pairs; /* [n_pairs], world by world; job = run * n_pairs + pair */
     size_t n_pairs;
 };
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "lab/experiment.h"
 #include "noise/stream.h"
-#include "worlds/file.h"
+#include "worlds/text_file.h"
 
 /* A chain: each field is hashed together with all before it, and with its length. */
 typedef struct chain {
@@ -85,11 +85,11 @@ static tacit_status add_world(chain *c, const tacit_experiment *e, size_t world,
         if (!is_file(kind, s->key))
             continue;
         const tacit__value value = {.text = s->value, .given = true, .line = s->line};
-        tacit__file file = {.text = NULL};
-        tacit_status status = tacit__file_read(&value, &origin, &file, err);
+        tacit__text_file file = {.text = NULL};
+        tacit_status status = tacit__text_file_read(&value, &origin, &file, err);
         if (status == TACIT_OK)
             add_bytes(c, file.text, file.size);
-        tacit__file_close(&file);
+        tacit__text_file_close(&file);
         if (status != TACIT_OK)
             return status;
     }

@@ -3,7 +3,7 @@
 #define TACIT_LAB_LOAD_H
 
 #include "lab/results.h"
-#include "store/results.h"
+#include "store/results_file.h"
 
 /* Finished jobs and the curves of all, as far as they go. */
 TACIT_MUST_USE tacit_status tacit__load_jobs(tacit__store *store, tacit_results *results,

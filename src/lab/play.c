@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/experiment.h"
-#include "lab/rounds.h"
+#include "lab/play_rounds.h"
 #include "lab/seed.h"
 #include "lab/yardstick.h"
 

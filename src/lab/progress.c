@@ -93,7 +93,7 @@ static size_t look_around(tacit__crew *crew)
 void tacit__crew_measure(tacit__crew *crew, double start, tacit_lab_progress *out)
 {
     const tacit_experiment *e = crew->experiment;
-    const double time = tacit__clock();
+    const double time = tacit__monotonic_seconds();
     (void)pthread_mutex_lock(&crew->lock);
     size_t n = look_around(crew);
     tacit_lab_progress p = {.n_jobs = crew->results->n_jobs,
@@ -111,7 +111,7 @@ void tacit__crew_measure(tacit__crew *crew, double start, tacit_lab_progress *ou
     p.episodes += p.earlier;
     for (size_t i = 0; i < n; i++) {
         const tacit__glimpse *g = &crew->seen[i];
-        const tacit__pair *pair = &e->pairs[g->job % e->n_pairs];
+        const tacit__world_agent *pair = &e->pairs[g->job % e->n_pairs];
         crew->running[i] =
             (tacit_lab_running){pair->world, pair->agent, g->job / e->n_pairs, g->episodes};
         p.episodes += is_played(crew, g->job % e->n_pairs) ? g->episodes : 0;

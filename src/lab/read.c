@@ -315,7 +315,7 @@ static tacit_status number_pairs(tacit_experiment *e, tacit_error *err)
             if (*pair == TACIT__NO_PAIR)
                 continue;
             *pair = (uint32_t)e->n_pairs;
-            e->pairs[e->n_pairs++] = (tacit__pair){world, agent};
+            e->pairs[e->n_pairs++] = (tacit__world_agent){world, agent};
         }
         if (e->n_pairs == before)
             return tacit__yaml_fail(

@@ -71,15 +71,15 @@ static void report(const run *r, double start)
 
 static void watch(const run *r)
 {
-    const double start = tacit__clock();
+    const double start = tacit__monotonic_seconds();
     double next = start;
     for (bool busy = true; busy;) {
         busy = wait_a_tick(r);
         if (r->ranks != NULL)
             busy = tacit__ranks_poll(r->ranks) || busy;
-        if (!busy || tacit__clock() >= next) {
+        if (!busy || tacit__monotonic_seconds() >= next) {
             report(r, start);
-            next = tacit__clock() + (r->ranks != NULL ? 1e-3 * TICK_MS : 0);
+            next = tacit__monotonic_seconds() + (r->ranks != NULL ? 1e-3 * TICK_MS : 0);
         }
     }
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "account/plan.h"
+#include "account/plan_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "lab/experiment.h"

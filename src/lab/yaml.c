@@ -224,6 +224,12 @@ static tacit_status take_key(reader *r, const yaml_event_t *event, const tacit__
     tacit_status status = take_scalar(r, event, key);
     if (status != TACIT_OK)
         return status;
+    /* Keys become parts of messages and labels, which are lines. */
+    for (const char *c = *key; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
+                                    "a key has a line break or control character in it, expected a "
+                                    "word");
     const tacit__node *other = tacit__node_get(map, *key);
     if (other != NULL)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,

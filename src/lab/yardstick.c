@@ -127,7 +127,7 @@ tacit_status tacit__yardstick_value(const char *name, const tacit_world *world, 
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     const tacit_world_facts *facts = tacit_world_describe(world);
     if (facts->family == TACIT_WORLD_BANDIT && yardsticks[i].value == value_of_optimal) {
-        *value = facts->optimal_value; /* the others are played, see rounds.c */
+        *value = facts->optimal_value; /* the others are played, see play_rounds.c */
         return TACIT_OK;
     }
     double *scratch = tacit__alloc(tacit_world_scratch(world), sizeof *scratch);

@@ -1,4 +1,4 @@
-/* See blas.h: plain loops over contiguous columns, in textbook form [Golub, Van Loan 2013, 1.1, 3.1, 4.2.5, 8.5]. Sums run in the
+/* See blas.h: plain loops over contiguous columns, in textbook form [GV13, 1.1, 3.1, 4.2.5, 8.5]. Sums run in the
  * order of the indices, so results depend on nothing but the input.
  *
  * Departures from LAPACK, all within its error bounds: sums are not blocked, and eigenvectors come from cyclic Jacobi

@@ -112,7 +112,7 @@ void tacit__forms(size_t d, size_t n, const double *factor, const double *pivots
     forms(d, n, factor, pivots, t, vectors, scratch, inner, square);
 }
 
-/* Givens rotations, column by column [Golub, Van Loan 2013, 6.5.4]. */
+/* Givens rotations, column by column [GV13, 6.5.4]. */
 void tacit__cholesky_add(size_t d, double *factor, double *pivots, double *x)
 {
     for (size_t j = 0; j < d; j++) {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 
 /* psi(w) in R^p for n points, so that psi(w) . psi(w') = <P phi(w), P phi(w')>, P the projector on the span of the pivots;
  * residual[w] = k(w, w) - |psi(w)|^2 >= 0. Pivots are those of the points marked in `candidate` (NULL: all) with the largest

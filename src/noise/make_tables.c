@@ -1,4 +1,4 @@
-/* Computes the quantile tables of tables.h, with a proven tolerance for every slot, and prints them
+/* Computes the quantile tables of quantile_tables.h, with a proven tolerance for every slot, and prints them
  * as a C initialiser. Runs at build time; MPFR at 192 bits throughout.
  *
  * Interpolation at the Chebyshev nodes of a segment of half-width r in w errs by at most
@@ -14,7 +14,7 @@
 #include <mpfr.h>
 #include <stdio.h>
 
-#include "noise/tables.h"
+#include "noise/quantile_tables.h"
 
 enum { PRECISION = 192, N = TACIT__DEGREE + 1 };
 

@@ -1,4 +1,4 @@
-/* See normal.h. Two forms of Mills' ratio [Abramowitz, Stegun 1964, 26.2.10, 26.2.14]:
+/* See normal.h. Two forms of Mills' ratio [AS64, 26.2.10, 26.2.14]:
  *
  *     R(x) = sqrt(pi / 2) e^(x^2/2) - sum_n x^(2n+1) / (1 3 5 ... (2n+1)),   the sum positive, so that only the one difference cancels;
  *     R(x) = 1/(x + 1/(x + 2/(x + 3/(x + ...)))),                            whose convergents enclose it.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "noise/kernel.h"
+#include "noise/draw_loop.h"
 #include "noise/refine.h"
 
 enum { BLOCK = 4096, RUN = 512 };
@@ -16,7 +16,7 @@ static void draw_one_by_one(const tacit__site *site, uint64_t step, uint64_t fir
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t word = (uint64_t)out[i];
-        if (!tacit__kernel_one(tacit__tables[law], scale, word, &out[i]))
+        if (!tacit__draw_loop_one(tacit__tables[law], scale, word, &out[i]))
             out[i] = tacit__refine(site, step, first + i, law, scale, word);
     }
 }
@@ -25,7 +25,7 @@ void tacit__noise_draw(const tacit__site *site, uint64_t step, uint64_t first, t
                        double scale, size_t n, int64_t *out)
 {
     TACIT__REQUIRE(scale > 0 && scale <= TACIT__MAX_SCALE && law < TACIT__LAWS);
-    tacit__kernel_fn *kernel = tacit__kernel();
+    tacit__draw_loop_fn *kernel = tacit__draw_loop();
     const tacit__slot *table = tacit__tables[law];
     for (size_t start = 0; start < n; start += BLOCK) {
         size_t in_block = n - start < BLOCK ? n - start : BLOCK;
@@ -52,7 +52,7 @@ void tacit__link_draw(const tacit__link *link, uint64_t first, tacit__law law, d
     TACIT__REQUIRE(scale > 0 && scale <= TACIT__MAX_SCALE && law < TACIT__LAWS);
     TACIT__REQUIRE(first + n <= link->n_head);
     memcpy(out, words, n * sizeof *out);
-    if (!tacit__kernel()(tacit__tables[law], scale, n, out)) {
+    if (!tacit__draw_loop()(tacit__tables[law], scale, n, out)) {
         memcpy(out, words, n * sizeof *out);
         draw_one_by_one(site, link->step, link->first + first, law, scale, n, out);
     }

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "noise/quantile_tables.h"
 #include "noise/stream.h"
-#include "noise/tables.h"
 
 /* Largest scale in lattice steps: keeps the kernel's products below 2^51. */
 #define TACIT__MAX_SCALE 0x1p46

@@ -87,7 +87,7 @@ void tacit__random_bytes(void *out, size_t n)
 }
 
 /* Bytes drawn ahead, one store for each thread: ChaCha20 under a key of the system. Each filling begins with the key of the next one, and
- * what was given out is wiped, so that nothing that is in memory tells what came before [Bernstein 2017, fast-key-erasure]. A forked
+ * what was given out is wiped, so that nothing that is in memory tells what came before [B17]. A forked
  * child, and every REKEY-th filling, get a key of the system again. */
 enum { DRAWN = 512, FEW = 64, REKEY = 1024 };
 

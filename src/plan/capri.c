@@ -1,8 +1,8 @@
-/* CAPRI [PSZ25, alg. 1]. See plan/capri.h; docs/why/bandits.md tells where it departs from the paper and why.
+/* CAPRI [PSZ25, Alg. 1]. See plan/capri.h; docs/why/bandits.md tells where it departs from the paper and why.
  *
  * In epoch r every user plays a uniformly drawn active action; afterwards mu(w) = v(w) . g estimates the mean reward, and
- * actions that are surely worse than another one of their context are dropped. Widths [kernel.md 5], all from public
- * numbers; b = 1/2, n_z = 1 (joint) or T_r (local), s = scale b length the noise in g:
+ * actions that are surely worse than another one of their context are dropped. Widths (docs/why/kernel.md#widths), all from
+ * public numbers; b = 1/2, n_z = 1 (joint) or T_r (local), s = scale b length the noise in g:
  *
  *   pairwise   with d = v(w) - v(w'), e = u(w) - u(w'), q = |d|^2 - tau |e|^2, keep w iff for every w' of the context
  *              mu(w) >= mu(w') - { omega [ B (b1 + b2) + z b sqrt((1 + 1/copies) q) ] + zeta s sqrt(n_z) |d| },
@@ -338,7 +338,7 @@ static double width_max4(const tacit__capri *p)
            e->sigma_max;
 }
 
-/* [PSZ25, th. 4.1] with the appendix's beta_1; B is one constant for norm and rewards. */
+/* [PSZ25, eq. 7] with beta and beta_1 of [PSZ25, Lemma 6.6]; B is one constant for norm and rewards. */
 static double width_theory(const tacit__capri *p)
 {
     const tacit__estimator *e = p->estimator;

@@ -5,7 +5,7 @@
  *     v(w) = C^-1 psi(w)                        |v|^2 = k_S^T M^+ k_S: what a user adds is y v
  *     u(w) = C^-T v(w) = G^-1 psi(w)
  *
- * This is the published estimator exactly (any square root of M will do, kernel.md 3.1), without any inverse: G is at
+ * This is the published estimator exactly (docs/why/kernel.md#any-square-root-will-do), without any inverse: G is at
  * least tau, so its Cholesky needs no jitter. The table v is made once, its longest column measured, and the very same
  * numbers are what users' rewards are multiplied with: however kernels, pivots or solves were rounded, or cut off by a
  * rank, the noise fits what is summed.

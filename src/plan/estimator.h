@@ -1,11 +1,11 @@
-/* The estimator of one epoch of a kernel bandit [PSZ25; kernel.md 3.2]: everything about it that is fixed before the
- * epoch's data, computed from public numbers alone. */
+/* The estimator of one epoch of a kernel bandit [PSZ25, eq. 4] (docs/why/kernel.md#the-estimator): everything about it that
+ * is fixed before the epoch's data, computed from public numbers alone. */
 #ifndef TACIT_PLAN_ESTIMATOR_H
 #define TACIT_PLAN_ESTIMATOR_H
 
 #include <stdint.h>
 
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 
 /* The pairs w = (context, action), numbered context * n_actions + action. */
 typedef struct tacit__pairs {

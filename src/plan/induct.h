@@ -9,7 +9,7 @@
 #define TACIT_PLAN_INDUCT_H
 
 #include "base/bytes.h"
-#include "base/tabular.h"
+#include "board/counts.h"
 #include "tacit/status.h"
 
 /* Mean and variance of `values` after every pair at step h, for a planner whose model is no dense table. */

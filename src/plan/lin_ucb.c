@@ -1,9 +1,9 @@
 /* LinUCB. See plan/lin_ucb.h.
  *
- * Exact sums [APS11, th. 2]: H = lambda I + V, theta = H^-1 u, play the largest x . theta + omega beta |x|_{H^-1} with
+ * Exact sums [APS11, Thm. 2]: H = lambda I + V, theta = H^-1 u, play the largest x . theta + omega beta |x|_{H^-1} with
  *     beta = R sqrt(2 ln(2 / p) + ln det H - d ln lambda) + S sqrt(lambda),     R = 1 for rewards in [-1, 1].
  *
- * Noisy sums [SS18; kernel.md 7.4]: st is the standard deviation of the noise in every packed coordinate, and
+ * Noisy sums [SS18] (docs/why/kernel.md#widths-of-linear-bandits): st is the standard deviation of the noise in every packed coordinate, and
  *     Y = st (sqrt(2 d) + sqrt(2 ln(4 T / p)))
  * bounds its operator norm; H = V + N + (lambda + shift Y) I. With shift 2 the noise and what was added have a spectrum in
  * [lambda + Y, lambda + 3 Y] = [low, high], and

@@ -6,7 +6,7 @@
 
 #include <tacit/status.h>
 
-#include "base/bandit.h"
+#include "board/moments.h"
 
 typedef struct tacit__lin_ucb_options {
     size_t dimension, blocks, n_actions;

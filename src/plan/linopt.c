@@ -25,7 +25,7 @@ static double printed_radius(const tacit__radius_options *o, size_t i)
            parameter * sqrt(3 * u) + o->level[i].response / sqrt(u);
 }
 
-void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__moments *m,
+void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                               tacit__confidence *out)
 {
     for (size_t i = 0; i < TACIT__REGRESSIONS; i++) {

@@ -5,8 +5,8 @@
 #ifndef TACIT_PLAN_LSVI_H
 #define TACIT_PLAN_LSVI_H
 
-#include "base/lsvi.h"
-#include "base/tabular.h"
+#include "board/billboard.h"
+#include "board/linear_space.h"
 #include "linalg/optimism.h"
 #include "tacit/status.h"
 

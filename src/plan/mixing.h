@@ -6,7 +6,7 @@
 #include <tacit/features.h>
 #include <tacit/status.h>
 
-#include "base/linear.h"
+#include "board/gram_sums.h"
 
 /* Layout of what is written: [width][pair], or with many blocks [width], the same for every pair in its own block. */
 typedef struct tacit__mixing {

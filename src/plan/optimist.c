@@ -225,7 +225,7 @@ const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
 
 /* --- The model --------------------------------------------------------------------------------- */
 
-void tacit__optimist_fit(tacit__optimist *p, const tacit__moments *moments,
+void tacit__optimist_fit(tacit__optimist *p, const tacit__gram_sums *moments,
                          const tacit__confidence *confidence)
 {
     if (p->o.soft && p->planned) {

@@ -9,8 +9,8 @@
 #include <tacit/features.h>
 #include <tacit/status.h>
 
-#include "base/linear.h"
-#include "base/tabular.h"
+#include "board/billboard.h"
+#include "board/gram_sums.h"
 #include "plan/mixing.h"
 #include "plan/ridge.h"
 
@@ -61,7 +61,7 @@ const double *tacit__optimist_radius(const tacit__optimist *planner, size_t stre
 const double *tacit__optimist_table(const tacit__optimist *planner, size_t stream);
 
 /* A new model. moments and confidence are [streams]. */
-void tacit__optimist_fit(tacit__optimist *planner, const tacit__moments *moments,
+void tacit__optimist_fit(tacit__optimist *planner, const tacit__gram_sums *moments,
                          const tacit__confidence *confidence);
 /* The plan of the model. */
 tacit__billboard tacit__optimist_induct(tacit__optimist *planner);

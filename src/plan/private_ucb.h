@@ -3,7 +3,8 @@
 #define TACIT_PLAN_PRIVATE_UCB_H
 
 #include "base/bytes.h"
-#include "base/tabular.h"
+#include "board/billboard.h"
+#include "board/counts.h"
 #include "tacit/status.h"
 
 typedef struct tacit__private_ucb_options {

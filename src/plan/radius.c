@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static double level(const tacit__radius_options *o, const tacit__moments *m, size_t i)
+static double level(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i)
 {
     return o->printed ? o->level[i].gram : m[i].gram_level;
 }
@@ -12,14 +12,14 @@ double tacit__radius_dimension(const tacit__radius_options *o, size_t i)
     return (double)o->frame[i].blocks * (double)o->frame[i].width;
 }
 
-void tacit__radius_ridge(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+void tacit__radius_ridge(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                          double lambda, tacit__confidence *out)
 {
     out->add = lambda + o->shift_scale * 2 * level(o, m, i);
     out->floor = lambda;
 }
 
-double tacit__radius_noise(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+double tacit__radius_noise(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                            double lambda)
 {
     double u = level(o, m, i), shift = fmax(1, o->shift_scale) * 2 * u;

@@ -12,7 +12,7 @@
 #ifndef TACIT_PLAN_RADIUS_H
 #define TACIT_PLAN_RADIUS_H
 
-#include "base/linear.h"
+#include "board/gram_sums.h"
 #include "plan/optimist.h"
 
 /* Levels that a paper prints, where they are to be used instead of what the curator says: U and C. */
@@ -36,15 +36,15 @@ typedef struct tacit__radius_options {
 
 /* Of a release, for all of its streams. */
 typedef void tacit__confidence_fn(const tacit__radius_options *options,
-                                  const tacit__moments *moments, tacit__confidence *out);
+                                  const tacit__gram_sums *moments, tacit__confidence *out);
 
 /* `add` and `floor` of regression i. */
-void tacit__radius_ridge(const tacit__radius_options *options, const tacit__moments *moments,
+void tacit__radius_ridge(const tacit__radius_options *options, const tacit__gram_sums *moments,
                          size_t i, double lambda, tacit__confidence *out);
 
 /* sqrt(lambda + hi) W + C / sqrt(lambda + lo); shifts below the theorem's count as the theorem's, so that bonus_scale and
  * shift_scale do not act on each other. */
-double tacit__radius_noise(const tacit__radius_options *options, const tacit__moments *moments,
+double tacit__radius_noise(const tacit__radius_options *options, const tacit__gram_sums *moments,
                            size_t i, double lambda);
 
 /* |sum x eta|_{(G + lambda I)^-1} for eta of sub-Gaussian width sigma, all steps, blocks and episodes together:

@@ -60,7 +60,8 @@ static bool factorize(tacit__ridge *r, const double *packed, bool exact, double 
 }
 
 /* Blocks with one feature each need no matrices. */
-static size_t fit_scalars(tacit__ridge *r, const tacit__moments *moments, double add, double floor)
+static size_t fit_scalars(tacit__ridge *r, const tacit__gram_sums *moments, double add,
+                          double floor)
 {
     size_t repaired = 0;
     for (size_t i = 0; i < r->frame.steps * r->frame.blocks; i++) {
@@ -73,7 +74,7 @@ static size_t fit_scalars(tacit__ridge *r, const tacit__moments *moments, double
     return repaired;
 }
 
-size_t tacit__ridge_fit(tacit__ridge *r, const tacit__moments *moments, double add, double floor)
+size_t tacit__ridge_fit(tacit__ridge *r, const tacit__gram_sums *moments, double add, double floor)
 {
     const tacit__frame *f = &r->frame;
     const size_t w = f->width, cell = tacit__frame_cell(f);

@@ -4,7 +4,7 @@
 
 #include <tacit/status.h>
 
-#include "base/linear.h"
+#include "board/gram_sums.h"
 
 typedef struct tacit__ridge {
     tacit__frame frame;
@@ -20,7 +20,7 @@ void tacit__ridge_destroy(tacit__ridge *ridge);
 
 /* Factors Gram + add I and solves, for every step and block. Where noise leaves an eigenvalue below `floor` > 0, the
  * matrix is replaced by the nearest one with none; returns how often. Nothing can fail, and nothing is ever NaN. */
-size_t tacit__ridge_fit(tacit__ridge *ridge, const tacit__moments *moments, double add,
+size_t tacit__ridge_fit(tacit__ridge *ridge, const tacit__gram_sums *moments, double add,
                         double floor);
 
 /* mean[pair] = x . w and spread[pair] = sqrt(x (Gram + add I)^-1 x) at a step, for features in the layout of a lens. */

@@ -3,7 +3,8 @@
 #define TACIT_PLAN_UCBVI_H
 
 #include "base/bytes.h"
-#include "base/tabular.h"
+#include "board/billboard.h"
+#include "board/counts.h"
 #include "tacit/status.h"
 
 typedef enum tacit__ucbvi_bonus {

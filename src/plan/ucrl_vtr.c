@@ -1,8 +1,8 @@
-/* UCRL-VTR [LGLP21, Thm. 7]. Printed, divided by H (U in units of H^2, lambda = H^2 is 1):
+/* UCRL-VTR [LGLP21, Thm. 7]. As printed in [LGLP21, Cor. 5 and 6], divided by H (U in units of H^2, lambda = H^2 is 1):
  *     3 (W + 1) sqrt(1 + U) + sqrt(2 [log(3 H / p) + (d/2) log(1 + K H)])
  * else the radius of radius.h with sigma = 1: targets in [0, 1] or [-1, 1] have sub-Gaussian width at most 1.
  *
- * UCRL-VTR+ [LGLP21, Thm. 9], with the inequality of [ZGS21, Thm. 2]. Weighted steps in units of d: features of
+ * UCRL-VTR+ [LGLP21, Thm. 9], with the Bernstein inequality of [ZGS21]. Weighted steps in units of d: features of
  * norm sqrt(d), so that raw numbers are d times ours, lambda = 1 is 1/d, and a raw radius is sqrt(d) times ours. For
  * |eta| <= b and variance at most s^2, with l = log(24 k^2 H / p),
  *     |sum x eta|_{(G + lambda I)^-1} <= 8 s sqrt(d log(1 + k / (d lambda)) l) + 4 b l.
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__moments *m,
+void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                                 tacit__confidence *out)
 {
     double lambda = o->lambda > 0 ? o->lambda : 1, radius;
@@ -29,14 +29,14 @@ void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__mom
 }
 
 /* The noise's part, printed or proven. */
-static double noise_part(const tacit__radius_options *o, const tacit__moments *m, size_t i,
+static double noise_part(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                          double lambda)
 {
     return o->printed ? 3 * (o->parameter_norm[i] + 1) * sqrt(lambda + o->level[i].gram)
                       : tacit__radius_noise(o, m, i, lambda);
 }
 
-void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit__moments *m,
+void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                                      tacit__confidence *out)
 {
     double d = o->printed ? tacit__radius_dimension(o, 0) : (double)o->frame[0].width;

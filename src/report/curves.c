@@ -15,7 +15,7 @@ bool tacit__curves_want_log(const tacit__report *r, size_t stage)
 {
     double low = HUGE_VAL, high = 0;
     for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__outcome *o = &r->stages[stage].outcomes[i];
+        const tacit__report_outcome *o = &r->stages[stage].outcomes[i];
         if (o->n_runs == 0 || !(o->regret > 0))
             continue;
         low = o->regret < low ? o->regret : low;
@@ -30,7 +30,7 @@ static bool find_range(const tacit__report *r, size_t stage, bool log, tacit__ax
     double low = HUGE_VAL, high = 0;
     bool any = false;
     for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__outcome *o = &r->stages[stage].outcomes[i];
+        const tacit__report_outcome *o = &r->stages[stage].outcomes[i];
         any = any || o->mean != NULL;
         for (size_t p = 0; o->mean != NULL && p < r->n_points; p++) {
             high = o->high[p] > high ? o->high[p] : high;
@@ -44,7 +44,7 @@ static bool find_range(const tacit__report *r, size_t stage, bool log, tacit__ax
     return any;
 }
 
-static void point(tacit__text *to, const tacit__frame *f, const tacit__report *r, char how,
+static void point(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r, char how,
                   size_t p, const double *values)
 {
     char x[TACIT__NUMBER], y[TACIT__NUMBER];
@@ -58,8 +58,8 @@ static size_t pick(const tacit__report *r, size_t i, size_t n)
     return (i + 1) * r->n_points / n - 1;
 }
 
-static void draw_band(tacit__text *to, const tacit__frame *f, const tacit__report *r,
-                      const tacit__outcome *o, tacit__style style)
+static void draw_band(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
+                      const tacit__report_outcome *o, tacit__style style)
 {
     size_t n = r->n_points < FINEST ? r->n_points : FINEST;
     tacit__text_put(to, "<path");
@@ -72,8 +72,8 @@ static void draw_band(tacit__text *to, const tacit__frame *f, const tacit__repor
     tacit__text_put(to, "Z\"/>");
 }
 
-static void draw_mean(tacit__text *to, const tacit__frame *f, const tacit__report *r,
-                      const tacit__outcome *o, tacit__style style)
+static void draw_mean(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
+                      const tacit__report_outcome *o, tacit__style style)
 {
     size_t n = r->n_points < FINEST ? r->n_points : FINEST;
     tacit__text_put(to, "<path fill=\"none\" stroke-width=\"1.8\" stroke-linejoin=\"round\"");
@@ -85,17 +85,17 @@ static void draw_mean(tacit__text *to, const tacit__frame *f, const tacit__repor
 }
 
 /* Zero has no place on a logarithmic axis. */
-static bool drawable(const tacit__report *r, const tacit__outcome *o, bool log)
+static bool drawable(const tacit__report *r, const tacit__report_outcome *o, bool log)
 {
     return o->mean != NULL && (!log || o->mean[r->n_points - 1] > 0);
 }
 
-static void draw_agents(tacit__text *to, const tacit__frame *f, const tacit__report *r,
-                        const tacit__stage *stage)
+static void draw_agents(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
+                        const tacit__report_stage *stage)
 {
     for (int layer = 0; layer < 2; layer++)
         for (size_t i = 0; i < r->n_players; i++) {
-            const tacit__outcome *o = &stage->outcomes[i];
+            const tacit__report_outcome *o = &stage->outcomes[i];
             if (!drawable(r, o, f->y.log) || (layer == 0 && o->n_runs < 2))
                 continue;
             tacit__text_print(to, "<g data-series=\"%zu\">", i);
@@ -113,8 +113,8 @@ static void draw_agents(tacit__text *to, const tacit__frame *f, const tacit__rep
 
 bool tacit__curves_svg(tacit__text *to, const tacit__report *r, size_t stage, bool log)
 {
-    const tacit__stage *s = &r->stages[stage];
-    tacit__frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
+    const tacit__report_stage *s = &r->stages[stage];
+    tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
     double height = tacit__labels_height(r->n_players) + TOP + BOTTOM;
     f.height = height > HEIGHT ? height : HEIGHT;
     f.bottom = f.height - BOTTOM;

@@ -24,11 +24,11 @@ static void put_style(tacit__text *to, tacit__style style)
     tacit__text_print(to, ",\"colour\":%d,\"dash\":\"%s\"", style.colour, tacit__dash(style));
 }
 
-static void put_agents(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+static void put_agents(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
 {
     tacit__text_put(to, "\"agents\":[");
     for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__outcome *o = &s->outcomes[i];
+        const tacit__report_outcome *o = &s->outcomes[i];
         tacit__text_put(to, i == 0 ? "{\"label\":" : ",\n{\"label\":");
         tacit__write_json(to, r->players[i].entry->label);
         put_style(to, r->players[i].style);
@@ -41,9 +41,10 @@ static void put_agents(tacit__text *to, const tacit__report *r, const tacit__sta
     tacit__text_put(to, "]");
 }
 
-static void put_family(tacit__text *to, const tacit__report *r, const tacit__stage *s, size_t f)
+static void put_family(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
+                       size_t f)
 {
-    const tacit__family *family = &r->families[f];
+    const tacit__report_family *family = &r->families[f];
     bool hollow = false, first = true;
     tacit__text_print(to, "%s{\"series\":%zu,\"label\":", f == 0 ? "" : ",\n", f);
     tacit__write_json(to, family->name);
@@ -51,7 +52,7 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__sta
     tacit__text_put(to, ",\"points\":[");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        const tacit__outcome *o = &s->outcomes[i];
+        const tacit__report_outcome *o = &s->outcomes[i];
         if (o->n_runs == 0)
             continue;
         tacit__text_put(to, first ? "[" : ",[");
@@ -67,7 +68,7 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__sta
     tacit__text_print(to, "],\"hollow\":%s}", hollow ? "true" : "false");
 }
 
-static void put_price(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+static void put_price(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
 {
     tacit__text_put(to, "\"families\":[");
     for (size_t f = 0; f < r->n_families; f++)
@@ -75,7 +76,7 @@ static void put_price(tacit__text *to, const tacit__report *r, const tacit__stag
     tacit__text_put(to, "],\"levels\":[");
     bool first = true;
     for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__outcome *o = &s->outcomes[i];
+        const tacit__report_outcome *o = &s->outcomes[i];
         if (r->players[i].family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
             continue;
         tacit__text_print(to, "%s{\"series\":%zu,\"label\":", first ? "" : ",\n",

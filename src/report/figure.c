@@ -18,12 +18,12 @@ static double fraction(const tacit__axis *a, double v)
     return a->log ? log(v / a->low) / log(a->high / a->low) : (v - a->low) / (a->high - a->low);
 }
 
-double tacit__frame_x(const tacit__frame *f, double x)
+double tacit__frame_x(const tacit__figure_frame *f, double x)
 {
     return f->left + (f->right - f->left) * fraction(&f->x, x);
 }
 
-double tacit__frame_y(const tacit__frame *f, double y)
+double tacit__frame_y(const tacit__figure_frame *f, double y)
 {
     return f->bottom - (f->bottom - f->top) * fraction(&f->y, y);
 }
@@ -119,7 +119,7 @@ static void words(tacit__text *to, const char *css_class, const char *anchor, do
     tacit__text_put(to, "</text>");
 }
 
-static void draw_axes(tacit__text *to, const tacit__frame *f, const char *x_name,
+static void draw_axes(tacit__text *to, const tacit__figure_frame *f, const char *x_name,
                       const char *y_name)
 {
     double ticks[TACIT__TICKS];
@@ -144,7 +144,7 @@ static void draw_axes(tacit__text *to, const tacit__frame *f, const char *x_name
     words(to, "ink", "middle", 14, middle, turned, y_name);
 }
 
-void tacit__figure_begin(tacit__text *to, const tacit__frame *f, const char *css_class,
+void tacit__figure_begin(tacit__text *to, const tacit__figure_frame *f, const char *css_class,
                          const char *title, const char *x_name, const char *y_name)
 {
     tacit__text_print(to,
@@ -210,7 +210,7 @@ void tacit__labels_place(tacit__label *labels, size_t n, double top, double bott
     }
 }
 
-void tacit__labels_draw(tacit__text *to, const tacit__frame *f, const tacit__label *labels,
+void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *f, const tacit__label *labels,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -16,15 +16,15 @@ typedef struct tacit__axis {
     bool log;
 } tacit__axis;
 
-typedef struct tacit__frame {
+typedef struct tacit__figure_frame {
     double width, height;            /* of the figure, in pixels */
     double left, right, top, bottom; /* of the frame inside it */
     tacit__axis x, y;
-} tacit__frame;
+} tacit__figure_frame;
 
 /* Where a value lies; values beyond the frame lie on its edge. */
-double tacit__frame_x(const tacit__frame *frame, double x);
-double tacit__frame_y(const tacit__frame *frame, double y);
+double tacit__frame_x(const tacit__figure_frame *frame, double x);
+double tacit__frame_y(const tacit__figure_frame *frame, double y);
 
 /* Ticks inside [low, high], ascending, at most TACIT__TICKS; returns how many. Steps of 1, 2, 5 times a power of ten, or
  * powers of ten. */
@@ -32,7 +32,7 @@ enum { TACIT__TICKS = 16 };
 size_t tacit__axis_ticks(const tacit__axis *axis, double out[TACIT__TICKS]);
 
 /* <svg …> with title and description for those who do not see it, grid, axes; and its end. */
-void tacit__figure_begin(tacit__text *to, const tacit__frame *frame, const char *css_class,
+void tacit__figure_begin(tacit__text *to, const tacit__figure_frame *frame, const char *css_class,
                          const char *title, const char *x_name, const char *y_name);
 void tacit__figure_end(tacit__text *to);
 
@@ -54,8 +54,8 @@ typedef struct tacit__label {
 
 /* Moves labels apart, as little as possible in the sense of least squares, between top and bottom; sorts them. */
 void tacit__labels_place(tacit__label *labels, size_t n, double top, double bottom);
-void tacit__labels_draw(tacit__text *to, const tacit__frame *frame, const tacit__label *labels,
-                        size_t n);
+void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *frame,
+                        const tacit__label *labels, size_t n);
 /* Pixels of height that n labels need. */
 double tacit__labels_height(size_t n);
 

@@ -20,7 +20,7 @@ enum {
 void tacit__report_empty(tacit__report *r)
 {
     for (size_t w = 0; r->stages != NULL && w < r->n_stages; w++) {
-        tacit__outcome *outcomes = r->stages[w].outcomes;
+        tacit__report_outcome *outcomes = r->stages[w].outcomes;
         for (size_t i = 0; outcomes != NULL && i < r->n_players; i++) {
             tacit__free(outcomes[i].per_run);
             tacit__free(outcomes[i].mean);
@@ -76,7 +76,7 @@ static void band_of(double *values, size_t n, double *low, double *mean, double 
 }
 
 static tacit_status fill_curves(const tacit__report *r, const tacit_results *results, size_t world,
-                                size_t agent, tacit__outcome *o)
+                                size_t agent, tacit__report_outcome *o)
 {
     size_t n_all = tacit_results_points(results);
     o->mean = tacit__alloc(r->n_points, sizeof *o->mean);
@@ -117,15 +117,15 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
 static tacit_status fill_outcome(tacit__report *r, const tacit_results *results, size_t world,
                                  size_t agent, tacit_error *err)
 {
-    tacit__outcome *o = &r->stages[world].outcomes[agent];
+    tacit__report_outcome *o = &r->stages[world].outcomes[agent];
     tacit_summary s = tacit_results_summary(results, world, agent);
-    *o = (tacit__outcome){.n_runs = s.runs,
-                          .regret = s.regret_mean,
-                          .error = s.regret_error,
-                          .late = s.late_mean,
-                          .switches = s.switches,
-                          .seconds = s.seconds,
-                          .plays = tacit_results_job(results, world, agent, 0) != NULL};
+    *o = (tacit__report_outcome){.n_runs = s.runs,
+                                 .regret = s.regret_mean,
+                                 .error = s.regret_error,
+                                 .late = s.late_mean,
+                                 .switches = s.switches,
+                                 .seconds = s.seconds,
+                                 .plays = tacit_results_job(results, world, agent, 0) != NULL};
     if (!o->plays)
         return TACIT_OK;
     r->n_jobs += r->runs;
@@ -152,9 +152,9 @@ static bool fill_players(tacit__report *r, const tacit_experiment_facts *facts)
     for (size_t i = 0; r->players != NULL && i < r->n_players; i++) {
         const tacit_entry *entry = &facts->agents[i];
         r->players[i] =
-            (tacit__player){.entry = entry,
-                            .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
-                                                     : tacit_agent_kind_find(entry->kind)};
+            (tacit__report_player){.entry = entry,
+                                   .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
+                                                            : tacit_agent_kind_find(entry->kind)};
     }
     return r->players != NULL && tacit__report_families(r);
 }
@@ -164,17 +164,17 @@ static tacit_status fill_stage(tacit__report *r, const tacit_results *results, s
 {
     const tacit_world_entry *entry = &tacit_results_describe(results)->worlds[world];
     const tacit_world_facts *space = tacit_results_world(results, world);
-    tacit__stage *stage = &r->stages[world];
+    tacit__report_stage *stage = &r->stages[world];
     double optimal = tacit_results_optimal_value(results, world);
-    *stage = (tacit__stage){.name = entry->label,
-                            .kind = entry->kind,
-                            .settings = entry->settings,
-                            .n_settings = entry->n_settings,
-                            .n_states = space->n_states,
-                            .n_actions = space->n_actions,
-                            .horizon = space->horizon,
-                            .has_share = space->reward_low == 0 && optimal > 0,
-                            .optimal_value = optimal};
+    *stage = (tacit__report_stage){.name = entry->label,
+                                   .kind = entry->kind,
+                                   .settings = entry->settings,
+                                   .n_settings = entry->n_settings,
+                                   .n_states = space->n_states,
+                                   .n_actions = space->n_actions,
+                                   .horizon = space->horizon,
+                                   .has_share = space->reward_low == 0 && optimal > 0,
+                                   .optimal_value = optimal};
     stage->outcomes = tacit__alloc(r->n_players, sizeof *stage->outcomes);
     if (stage->outcomes == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);

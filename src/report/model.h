@@ -6,24 +6,24 @@
 #include <tacit/lab.h>
 
 /* An agent in a world. Curves are NULL, and numbers NaN, where no run was finished. */
-typedef struct tacit__outcome {
+typedef struct tacit__report_outcome {
     uint64_t n_runs;
     double regret, error, late, switches, seconds;
     double *per_run;            /* [runs], NaN where not finished */
     double *mean, *low, *high;  /* [n_points], over the finished runs */
     tacit_explanation *promise; /* NULL: not known, because nobody has begun to play */
     bool plays;
-} tacit__outcome;
+} tacit__report_outcome;
 
-typedef struct tacit__stage {
+typedef struct tacit__report_stage {
     const char *name, *kind;
     const tacit_setting *settings;
     size_t n_settings;
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
-    bool has_share;           /* regret may be told as a share of what the best policy earns */
-    tacit__outcome *outcomes; /* [n_agents] */
-} tacit__stage;
+    bool has_share; /* regret may be told as a share of what the best policy earns */
+    tacit__report_outcome *outcomes; /* [n_agents] */
+} tacit__report_stage;
 
 /* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one colour, several dashes. */
 typedef struct tacit__style {
@@ -32,30 +32,30 @@ typedef struct tacit__style {
 } tacit__style;
 enum { TACIT__COLOURS = 6, TACIT__GREY = 7, TACIT__DASHES = 4 };
 
-typedef struct tacit__player {
+typedef struct tacit__report_player {
     const tacit_entry *entry;
     const tacit_agent_kind *kind;
     size_t family; /* of the private agents; SIZE_MAX: none */
     tacit__style style;
-} tacit__player;
+} tacit__report_player;
 
 /* A family of private agents, members by ascending epsilon. */
-typedef struct tacit__family {
+typedef struct tacit__report_family {
     size_t *members, n_members;
     char name[96];
     tacit__style style;
-} tacit__family;
+} tacit__report_family;
 
 typedef struct tacit__report {
     const char *title, *file, *version;
     const char *command; /* NULL: made from the rest */
     uint64_t episodes, runs, seed;
     uint64_t n_jobs, n_done;
-    tacit__stage *stages;
+    tacit__report_stage *stages;
     size_t n_stages;
-    tacit__player *players;
+    tacit__report_player *players;
     size_t n_players;
-    tacit__family *families;
+    tacit__report_family *families;
     size_t n_families;
     size_t *members; /* [n_players], storage of the families */
     uint64_t *at;    /* [n_points] episodes */

@@ -36,7 +36,7 @@ static void put_head(tacit__text *to, const tacit__report *r, bool plots)
     tacit__text_put(to, "</style>\n</head>\n");
 }
 
-static void put_space(tacit__text *to, const tacit__stage *s)
+static void put_space(tacit__text *to, const tacit__report_stage *s)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER];
     tacit__write_html(to, s->name);
@@ -163,7 +163,7 @@ static size_t put_curves(tacit__text *to, const tacit__report *r, size_t stage, 
     return number + 1;
 }
 
-static bool any_hollow(const tacit__stage *s, size_t n)
+static bool any_hollow(const tacit__report_stage *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (s->outcomes[i].promise != NULL &&
@@ -201,7 +201,7 @@ static size_t put_price(tacit__text *to, const tacit__report *r, size_t stage, s
 /* --- Table --------------------------------------------------------------------------------------- */
 
 /* The single runs, for whoever points at their mean. */
-static void put_runs(tacit__text *to, const tacit__report *r, const tacit__outcome *o)
+static void put_runs(tacit__text *to, const tacit__report *r, const tacit__report_outcome *o)
 {
     char number[TACIT__NUMBER];
     const char *between = " title=\"single runs: ";
@@ -216,10 +216,10 @@ static void put_runs(tacit__text *to, const tacit__report *r, const tacit__outco
     tacit__text_put(to, "\"");
 }
 
-static void put_row(tacit__text *to, const tacit__report *r, const tacit__stage *s, size_t i)
+static void put_row(tacit__text *to, const tacit__report *r, const tacit__report_stage *s, size_t i)
 {
-    const tacit__player *p = &r->players[i];
-    const tacit__outcome *o = &s->outcomes[i];
+    const tacit__report_player *p = &r->players[i];
+    const tacit__report_outcome *o = &s->outcomes[i];
     char number[TACIT__NUMBER];
     tacit__text_print(to,
                       "<tr><th scope=\"row\"><span class=\"swatch s%d\"></span><a "
@@ -255,7 +255,7 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__stage 
 
 static void put_table(tacit__text *to, const tacit__report *r, size_t stage)
 {
-    const tacit__stage *s = &r->stages[stage];
+    const tacit__report_stage *s = &r->stages[stage];
     tacit__text_print(
         to,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Results\">\n<table "

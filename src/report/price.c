@@ -29,12 +29,13 @@ static void air(tacit__axis *axis, double factor)
 }
 
 /* An epsilon of 0, beside a delta, is nowhere on an axis of logarithms. */
-static bool has_place(const tacit__player *p)
+static bool has_place(const tacit__report_player *p)
 {
     return p->entry->guarantee.epsilon > 0;
 }
 
-static bool find_ranges(const tacit__report *r, const tacit__stage *s, tacit__frame *f)
+static bool find_ranges(const tacit__report *r, const tacit__report_stage *s,
+                        tacit__figure_frame *f)
 {
     f->x = f->y = (tacit__axis){HUGE_VAL, 0, true};
     for (size_t i = 0; i < r->n_players; i++) {
@@ -51,13 +52,13 @@ static bool find_ranges(const tacit__report *r, const tacit__stage *s, tacit__fr
     return true;
 }
 
-static bool holds(const tacit__outcome *o)
+static bool holds(const tacit__report_outcome *o)
 {
     return o->promise == NULL || o->promise->verdict != TACIT_VERDICT_FAILS;
 }
 
-static void draw_point(tacit__text *to, const tacit__frame *f, const tacit__player *p,
-                       const tacit__outcome *o)
+static void draw_point(tacit__text *to, const tacit__figure_frame *f, const tacit__report_player *p,
+                       const tacit__report_outcome *o)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
     double x = tacit__frame_x(f, p->entry->guarantee.epsilon);
@@ -85,8 +86,8 @@ static void draw_point(tacit__text *to, const tacit__frame *f, const tacit__play
 }
 
 /* The line of a family through its finished members; returns the last of them, or SIZE_MAX. */
-static size_t draw_family(tacit__text *to, const tacit__frame *f, const tacit__report *r,
-                          const tacit__stage *s, const tacit__family *family)
+static size_t draw_family(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
+                          const tacit__report_stage *s, const tacit__report_family *family)
 {
     size_t last = SIZE_MAX;
     char a[TACIT__NUMBER], b[TACIT__NUMBER];
@@ -111,7 +112,8 @@ static size_t draw_family(tacit__text *to, const tacit__frame *f, const tacit__r
     return last;
 }
 
-static void draw_level(tacit__text *to, const tacit__frame *f, const tacit__player *p, double y)
+static void draw_level(tacit__text *to, const tacit__figure_frame *f, const tacit__report_player *p,
+                       double y)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
     tacit__style dashed = {p->style.colour, p->style.dash};
@@ -122,13 +124,13 @@ static void draw_level(tacit__text *to, const tacit__frame *f, const tacit__play
 }
 
 /* Series are the families, then the levels by the number of their agent. */
-static size_t draw_all(tacit__text *to, const tacit__frame *f, const tacit__report *r,
-                       const tacit__stage *s, tacit__label *labels)
+static size_t draw_all(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
+                       const tacit__report_stage *s, tacit__label *labels)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__player *p = &r->players[i];
-        const tacit__outcome *o = &s->outcomes[i];
+        const tacit__report_player *p = &r->players[i];
+        const tacit__report_outcome *o = &s->outcomes[i];
         if (p->family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
             continue;
         double y = tacit__frame_y(f, o->regret);
@@ -155,8 +157,8 @@ static size_t draw_all(tacit__text *to, const tacit__frame *f, const tacit__repo
 
 bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t stage)
 {
-    const tacit__stage *s = &r->stages[stage];
-    tacit__frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
+    const tacit__report_stage *s = &r->stages[stage];
+    tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
     double height = tacit__labels_height(r->n_players) + TOP + BOTTOM;
     f.height = height > HEIGHT ? height : HEIGHT;
     f.bottom = f.height - BOTTOM;

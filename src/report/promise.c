@@ -139,7 +139,7 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
 {
     const tacit_explanation *last = NULL;
     for (size_t w = 0; w < r->n_stages; w++) {
-        const tacit__outcome *o = &r->stages[w].outcomes[i];
+        const tacit__report_outcome *o = &r->stages[w].outcomes[i];
         if (!o->plays || (last != NULL && last->n_releases == 0))
             continue; /* no releases here, none elsewhere */
         bool titled = r->n_stages > 1 && r->players[i].entry->guarantee.model != TACIT_MODEL_NONE;
@@ -159,7 +159,7 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
 
 static void put_player(tacit__text *to, const tacit__report *r, size_t i)
 {
-    const tacit__player *player = &r->players[i];
+    const tacit__report_player *player = &r->players[i];
     const tacit_explanation *worst = worst_of(r, i);
     tacit__text_print(to, "<article class=\"promise s%d\" id=\"agent%zu\">\n<h3>",
                       player->style.colour, i + 1);

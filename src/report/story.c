@@ -11,7 +11,8 @@
 
 enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are told */
 
-static void put_loss(tacit__text *to, const tacit__report *r, const tacit__stage *s, double regret)
+static void put_loss(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
+                     double regret)
 {
     char number[TACIT__NUMBER];
     if (s->has_share)
@@ -22,7 +23,7 @@ static void put_loss(tacit__text *to, const tacit__report *r, const tacit__stage
 }
 
 /* The agent without privacy that does best, and random actions; SIZE_MAX: none. */
-static size_t find_plain(const tacit__report *r, const tacit__stage *s)
+static size_t find_plain(const tacit__report *r, const tacit__report_stage *s)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < r->n_players; i++) {
@@ -35,7 +36,7 @@ static size_t find_plain(const tacit__report *r, const tacit__stage *s)
     return best;
 }
 
-static size_t find_random(const tacit__report *r, const tacit__stage *s)
+static size_t find_random(const tacit__report *r, const tacit__report_stage *s)
 {
     for (size_t i = 0; i < r->n_players; i++)
         if (r->players[i].entry->yardstick && strcmp(r->players[i].entry->kind, "uniform") == 0 &&
@@ -45,13 +46,13 @@ static size_t find_random(const tacit__report *r, const tacit__stage *s)
 }
 
 /* The best agent of this model with the largest epsilon below `bound` whose promise holds; SIZE_MAX: none. */
-static size_t find_next(const tacit__report *r, const tacit__stage *s, tacit_model model,
+static size_t find_next(const tacit__report *r, const tacit__report_stage *s, tacit_model model,
                         double bound)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < r->n_players; i++) {
         const tacit_guarantee *g = &r->players[i].entry->guarantee;
-        const tacit__outcome *o = &s->outcomes[i];
+        const tacit__report_outcome *o = &s->outcomes[i];
         if (g->model != model || !(g->epsilon < bound) || o->n_runs == 0 ||
             (o->promise != NULL && o->promise->verdict != TACIT_VERDICT_HOLDS))
             continue;
@@ -62,7 +63,7 @@ static size_t find_next(const tacit__report *r, const tacit__stage *s, tacit_mod
     return best;
 }
 
-static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__stage *s,
+static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
                        tacit_model model, const char *opening)
 {
     size_t told[MOST], n = 0, all = 0;
@@ -88,7 +89,7 @@ static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__sta
     return true;
 }
 
-static void tell_false_claims(tacit__text *to, const tacit__report *r, const tacit__stage *s)
+static void tell_false_claims(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n_players; i++) {
@@ -114,7 +115,7 @@ static void tell_false_claims(tacit__text *to, const tacit__report *r, const tac
 
 void tacit__story(tacit__text *to, const tacit__report *r, size_t stage)
 {
-    const tacit__stage *s = &r->stages[stage];
+    const tacit__report_stage *s = &r->stages[stage];
     size_t plain = find_plain(r, s), random = find_random(r, s);
     char users[TACIT__NUMBER];
     const char *verb = s->has_share ? "gives up" : "has a regret of";

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 
@@ -113,7 +113,7 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
     tacit_status status = recall(r, tacit__service_read(r->service), &memory, t, NULL);
     tacit__service_read_end(r->service);
     if (status != TACIT_OK)
-        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
     if (memory == TACIT__VAULT_OTHER)
         return !tacit__again_refuse(r);
     *found = memory == TACIT__VAULT_SAME;

@@ -51,7 +51,7 @@ static void resume(tacit__request *one)
         whole->resume(whole);
 }
 
-static bool is_array(const tacit__request *r)
+bool tacit__batch_is_array(const tacit__request *r)
 {
     for (size_t i = 0; i < r->body_size && !r->binary; i++)
         if (r->body[i] != ' ' && r->body[i] != '\t' && r->body[i] != '\n' && r->body[i] != '\r')
@@ -61,7 +61,7 @@ static bool is_array(const tacit__request *r)
 
 bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
 {
-    if (!is_array(r))
+    if (!tacit__batch_is_array(r))
         return handle(r);
     const tacit__json_node *nodes = tacit__body_parse(r);
     if (nodes == NULL)

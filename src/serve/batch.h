@@ -8,6 +8,8 @@
 /* Elements at most, a stated choice: as many jobs as the scribe writes in one transaction, up to round numbers. */
 enum { TACIT__MAX_BATCH = 1000 };
 
+/* Whether the body is a batch: its first character says so. */
+bool tacit__batch_is_array(const tacit__request *r);
 /* Handles the body, or each element of it; as a route's `handle`. */
 bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one));
 

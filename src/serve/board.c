@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 

@@ -10,7 +10,7 @@
 #include "serve/config.h"
 #include "serve/key.h"
 #include "serve/lives.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 /* A service file's store, opened, and its key. */
 typedef struct opened {

@@ -10,9 +10,9 @@
 #include "base/settings.h"
 #include "lab/take.h"
 #include "serve/config_learner.h"
+#include "serve/config_space.h"
 #include "serve/names.h"
 #include "serve/room.h"
-#include "serve/space.h"
 
 typedef tacit__service_config config;
 
@@ -44,14 +44,17 @@ static const tacit__field tls_fields[] = {
     {"key", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
     {NULL}};
 
-#define LIMIT(member, low, high)                                                                   \
-    {                                                                                              \
-#member, TACIT__FIELD_COUNT, offsetof(tacit__limits, member), low, high, .expected = NULL  \
-    }
+#define LIMIT(member) TACIT__FIELD_COUNT, offsetof(tacit__limits, member)
 static const tacit__field limit_fields[] = {
-    LIMIT(body, 64, TACIT__MOST_BODY), LIMIT(header, 1024, 1 << 20), LIMIT(connections, 1, 100000),
-    LIMIT(per_address, 0, 100000),     LIMIT(rate, 0, 10000000),     LIMIT(timeout, 1, 3600),
-    LIMIT(episodes, 1, 1000000000),    LIMIT(keys, 1, 1000000000),   {NULL}};
+    {"body", LIMIT(body), .low = 64, .high = TACIT__MOST_BODY},
+    {"header", LIMIT(header), .low = 1024, .high = 1 << 20},
+    {"connections", LIMIT(connections), .low = 1, .high = 100000},
+    {"per_address", LIMIT(per_address), .high = 100000},
+    {"rate", LIMIT(rate), .high = 10000000},
+    {"timeout", LIMIT(timeout), .low = 1, .high = 3600},
+    {"episodes", LIMIT(episodes), .low = 1, .high = 1000000000},
+    {"keys", LIMIT(keys), .low = 1, .high = 1000000000},
+    {NULL}};
 
 /* A path, relative to the file's directory; to be freed. */
 static tacit_status read_path(const config *c, const tacit__node *map, const char *key, char **out,

@@ -5,7 +5,7 @@
 #include "base/settings.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
-#include "serve/space.h"
+#include "serve/config_space.h"
 
 static const tacit__field learner_fields[] = {
     {"name", TACIT__FIELD_TEXT, offsetof(tacit__learner_config, name), .high = TACIT__MAX_NAME,

@@ -27,11 +27,13 @@ static bool pass_outside(const place *p)
         p->request->outside = true;
         return true;
     }
-    return !(c->numeric
-                 ? tacit__refuse(p->request, 422, "out_of_range", p->field,
-                                 "%s must be a number from %g to %g", p->field, c->low, c->high)
-                 : tacit__refuse(p->request, 422, "out_of_range", p->field,
-                                 "%s must be one of the declared categories", p->field));
+    return !(
+        c->numeric
+            ? tacit__refuse(p->request, 422, "out_of_range", p->field,
+                            "%s must be a number from %g to %g", p->field, c->low, c->high)
+            : tacit__refuse(p->request, 422, "out_of_range", p->field,
+                            "%s must be one of the declared categories, which /v1/guarantee lists",
+                            p->field));
 }
 
 static bool encode_number(const place *p, const tacit__json_node *node, double *features)

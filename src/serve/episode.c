@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "serve/grid.h"
-#include "store/service.h"
+#include "serve/feature_grid.h"
+#include "store/service_store.h"
 
 enum {
     DECIDED = 1,

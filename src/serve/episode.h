@@ -9,7 +9,7 @@
 #include "serve/config.h"
 
 /* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They are the doubles of all actions or,
- * with config->chosen_only, the integers of the chosen one (serve/grid.h). */
+ * with config->chosen_only, the integers of the chosen one (serve/feature_grid.h). */
 size_t tacit__place_size(const tacit__learner_config *config);
 /* The features of a situation, `action` being chosen in it, as these bytes; out[tacit__place_size()]. */
 void tacit__place_pack(const tacit__learner_config *config, const double *features, uint32_t action,

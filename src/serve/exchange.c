@@ -95,9 +95,8 @@ static enum MHD_Result answer(exchange *e)
     allow(e, r->answer.length);
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
-    if (r->route != NULL)
-        tacit__figures_add(&r->service->figures[r->route - tacit__routes], r->status,
-                           tacit__seconds_since(&e->start));
+    const size_t place = r->route != NULL ? (size_t)(r->route - tacit__routes) : tacit__n_routes;
+    tacit__figures_add(&r->service->figures[place], r->status, tacit__seconds_since(&e->start));
     return result;
 }
 
@@ -119,15 +118,18 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))
         r->route = NULL;
     if (r->route == NULL)
-        return !(known != NULL
-                     ? tacit__refuse(r, 405, "method", NULL, "this route has another method")
-                     : tacit__refuse(r, 404, "no_route", NULL, "there is no such route"));
+        return !(
+            known != NULL
+                ? tacit__refuse(r, 405, "method", NULL, "this route has another method: %s", known)
+                : tacit__refuse(r, 404, "no_route", NULL,
+                                "there is no such route; tacit serve --reference lists them"));
     if (!tacit__guests_admit(r, e->headers[TACIT__AUTHORIZATION], r->route->scope))
         return false;
     const char *length = e->headers[TACIT__LENGTH];
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
     if (size > c->limits.body)
-        return !tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
+        return !tacit__refuse(r, 413, "too_large", NULL,
+                              "the body has more than %llu bytes (limits.body); send less at once",
                               (unsigned long long)c->limits.body);
     e->expected = (size_t)size;
     allow(e, length != NULL ? size : c->limits.body);
@@ -220,7 +222,8 @@ static enum MHD_Result handle(exchange *e)
         return settle_and_answer(e);
     }
     if (e->overflow) {
-        (void)tacit__refuse(r, 413, "too_large", NULL, "the body has more than %llu bytes",
+        (void)tacit__refuse(r, 413, "too_large", NULL,
+                            "the body has more than %llu bytes (limits.body); send less at once",
                             (unsigned long long)r->service->config.limits.body);
         return settle_and_answer(e);
     }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* A token in use: what it may do, and how much it has asked for lately. */
 struct tacit__guest {
@@ -54,7 +54,7 @@ static double now_ms(void)
 }
 
 /* A bucket that fills at `rate` a second up to one second's worth. */
-static bool may_ask(tacit__guest *g, uint64_t rate)
+static bool may_ask(tacit__guest *g, uint64_t rate, unsigned *wait)
 {
     double now = now_ms();
     if (rate == 0)
@@ -63,8 +63,11 @@ static bool may_ask(tacit__guest *g, uint64_t rate)
     g->seen_ms = now;
     if (g->allowance > (double)rate)
         g->allowance = (double)rate;
-    if (g->allowance < 1)
+    if (g->allowance < 1) {
+        *wait =
+            1 + (unsigned)((1 - g->allowance) / (double)rate); /* a batch may be owed for long */
         return false;
+    }
     g->allowance -= 1;
     return true;
 }
@@ -72,17 +75,18 @@ static bool may_ask(tacit__guest *g, uint64_t rate)
 typedef enum verdict { UNKNOWN, EXPIRED, NO_SCOPE, TOO_OFTEN, WELCOME } verdict;
 
 /* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was given means that clock. */
-static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope)
+static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope, unsigned *wait)
 {
     if (g->token.expires != 0 && (int64_t)time(NULL) >= g->token.expires)
         return EXPIRED;
     if (!(g->token.scopes & (scope | TACIT__SCOPE_ADMIN)))
         return NO_SCOPE;
-    return may_ask(g, s->config.limits.rate) ? WELCOME : TOO_OFTEN;
+    return may_ask(g, s->config.limits.rate, wait) ? WELCOME : TOO_OFTEN;
 }
 
+/* *wait: seconds, if it is too often. */
 static verdict find(tacit_service *s, const char *authorization, unsigned scope,
-                    tacit__bearer *bearer)
+                    tacit__bearer *bearer, unsigned *wait)
 {
     static const char prefix[] = "Bearer ";
     if (authorization == NULL || strncasecmp(authorization, prefix, sizeof prefix - 1) != 0)
@@ -96,7 +100,7 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
         tacit__guest *g = &s->guests[i];
         if (!tacit__same_bytes(g->token.hash, hash, sizeof hash))
             continue;
-        found = judge(s, g, scope);
+        found = judge(s, g, scope, wait);
         *bearer = (tacit__bearer){.token = g->token.id,
                                   .users_per_day = g->token.users_per_day,
                                   .bound = g->token.learner[0] != '\0'};
@@ -110,24 +114,31 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
 
 bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned scope)
 {
+    unsigned wait = 1;
     if (scope == TACIT__SCOPE_OPEN)
         return true;
-    switch (find(r->service, authorization, scope, &r->bearer)) {
+    switch (find(r->service, authorization, scope, &r->bearer, &wait)) {
     case WELCOME:
         return true;
     case EXPIRED:
         return !tacit__refuse(r, 401, "expired_token", NULL,
                               "the token has expired; another one is needed");
     case NO_SCOPE:
-        return !tacit__refuse(r, 403, "scope", NULL, "the token has not the scope %s",
+        return !tacit__refuse(r, 403, "scope", NULL,
+                              "the token does not have the scope %s; one that has it is needed",
                               tacit__scope_name(scope));
     case TOO_OFTEN:
-        r->retry_after = 1;
-        return !tacit__refuse(r, 429, "rate", NULL, "this token asks too often");
+        r->retry_after = wait;
+        return !tacit__refuse(r, 429, "rate", NULL,
+                              "this token asks too often: limits.rate is %llu a second; ask again "
+                              "after %u s",
+                              (unsigned long long)r->service->config.limits.rate, wait);
     case UNKNOWN:
         break;
     }
-    return !tacit__refuse(r, 401, "token", NULL, "a valid token is needed");
+    return !tacit__refuse(
+        r, 401, "token", NULL,
+        "a valid token is needed: Authorization: Bearer TOKEN, as tacit token create has shown it");
 }
 
 void tacit__guests_charge(const tacit__request *r, size_t more)

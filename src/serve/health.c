@@ -4,7 +4,7 @@
 #include "serve/health.h"
 
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 #include "serve/sweeper.h"
 
 static const struct {

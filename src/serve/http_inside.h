@@ -10,7 +10,7 @@
 
 #include "serve/callers.h"
 #include "serve/certificate.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 struct tacit__http {
     struct MHD_Daemon *daemon;

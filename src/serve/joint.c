@@ -15,7 +15,7 @@
 #include "serve/names.h"
 #include "serve/place.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not learn. */
 enum { MAX_USER = 256, CLOSED_SECONDS = 60 };
@@ -48,7 +48,8 @@ static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
     if (!tacit__body_text(b, "user", has, id, MAX_USER + 1))
         return false;
     if (r->user == NULL && required && !*has)
-        return !tacit__refuse(r, 422, "missing", "user", "user is missing");
+        return !tacit__refuse(r, 422, "missing", "user",
+                              "user is missing: this learner takes nobody without an id");
     if (r->user == NULL)
         return true;
     const size_t length = strlen(r->user);
@@ -102,7 +103,8 @@ static bool foresee(tacit__request *r, tacit__ticket *t)
                                                       t->person, t->episode, &returning, NULL);
         tacit__service_read_end(r->service);
         if (status != TACIT_OK)
-            return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+            return !tacit__refuse(r, 503, "store", NULL,
+                                  "the store cannot be read; try again later");
     }
     t->unlearned = returning                           ? TACIT__RETURNING
                    : tacit__learner_is_open(r->chosen) ? TACIT__LEARNED
@@ -121,9 +123,11 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
     tacit__learner *l = tacit__service_learner_by_id(r->service, t->learner);
     if (l == NULL)
         (void)tacit__refuse(r, 404, "no_learner", NULL,
-                            "the learner of this episode is not served");
+                            "the learner of this episode is not served any more; open another one");
     else if (is_expired(r, t))
-        (void)tacit__refuse(r, 410, "expired", NULL, "the episode is too old");
+        (void)tacit__refuse(r, 410, "expired", NULL,
+                            "the episode is older than %llu seconds; open another one",
+                            (unsigned long long)r->service->config.expire);
     else if (tacit__service_may_use(r, l))
         return l;
     return NULL;
@@ -131,12 +135,13 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
 
 bool tacit__joint_is_closed(tacit__request *r)
 {
-    const char *why;
-    const char *code = tacit__learner_closed(r->chosen, &why);
-    if (code == NULL)
-        return false;
+    const tacit__standing standing = tacit__vault_standing(r->service->vault);
+    if (standing == TACIT__STANDING_FINE || standing == TACIT__STANDING_FENCED)
+        return false; /* who is fenced learns it from the transaction: see tacit__refuse_unwritten */
     r->retry_after = CLOSED_SECONDS;
-    return tacit__refuse(r, 503, code, NULL, "%s", why);
+    return tacit__refuse(r, 503, tacit__standing_name(standing), NULL,
+                         "%s; nothing was kept: send it again when /readyz is 200",
+                         tacit__standing_reason(standing));
 }
 
 /* --- Opening and deciding ----------------------------------------------------------------------- */
@@ -268,9 +273,10 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     if (lacks)
         return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
     if (status != TACIT_OK)
-        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
     if (seen || *n == c->request.horizon)
-        return !tacit__refuse(r, 409, "finished", NULL, "the episode has no further steps");
+        return !tacit__refuse(r, 409, "finished", NULL,
+                              "the episode has no further steps; open another one");
     return true;
 }
 
@@ -281,12 +287,16 @@ static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool
     tacit__request *r = b->request;
     if (!tacit__body_count(b, "step", c->request.horizon, has, step))
         return false;
-    if (*has || r->step == NULL)
+    if (r->step == NULL)
         return true;
-    *has = true;
     int64_t number = -1;
-    if (tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
-        (uint64_t)number < c->request.horizon) {
+    const bool good = tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
+                      (uint64_t)number < c->request.horizon;
+    if (good && *has && (uint64_t)number != *step)
+        return !tacit__refuse(r, 422, "out_of_range", "step",
+                              "step is one in the body and another in the query: give it once");
+    if (good) {
+        *has = true;
         *step = (uint64_t)number;
         return true;
     }
@@ -300,7 +310,9 @@ bool tacit__handle_decide(tacit__request *r)
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                             r->path_id_length, t, NULL))
-        return tacit__refuse(r, 404, "no_episode", NULL, "there is no such episode");
+        return tacit__refuse(
+            r, 404, "no_episode", NULL,
+            "there is no such episode: its id must be what POST /v1/episodes has given");
     if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
@@ -325,8 +337,9 @@ static bool decide_once(tacit__request *r)
     if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.horizon != 1)
-        return tacit__refuse(r, 409, "episodes", "learner",
-                             "this learner has episodes of several steps: open one first");
+        return tacit__refuse(
+            r, 409, "episodes", "learner",
+            "this learner has episodes of several steps: open one by POST /v1/episodes");
     if (!begin_episode(&b, r->chosen, &r->ticket) || !take_place(r, &b) ||
         !tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
         return true;

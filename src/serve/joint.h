@@ -8,7 +8,7 @@
 /* The learner of a ticket that is not too old; NULL: refused. */
 tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *ticket);
 
-/* Whether r->chosen takes nothing from anybody, since its store must not learn; then it was refused. */
+/* Whether nothing is taken from anybody, since the store must not learn; then it was refused. */
 bool tacit__joint_is_closed(tacit__request *r);
 
 /* What an answer has if nothing is learned: `,"learned":false`, else "". */

@@ -6,7 +6,7 @@
 
 #include "noise/stream.h"
 #include "serve/config.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 enum { TACIT__KEY_PATH = 4300 };
 

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "account/door.h"
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -393,15 +393,6 @@ tacit__learner_figures tacit__learner_look(tacit__learner *l)
     tacit__learner_figures figures = l->figures;
     pthread_mutex_unlock(&l->lock);
     return figures;
-}
-
-const char *tacit__learner_closed(const tacit__learner *l, const char **why)
-{
-    const tacit__standing standing = l->figures.standing; /* set when it was made */
-    if (standing == TACIT__STANDING_FINE)
-        return NULL;
-    *why = tacit__standing_reason(standing);
-    return tacit__standing_name(standing);
 }
 
 bool tacit__learner_is_open(tacit__learner *l)

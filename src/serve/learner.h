@@ -60,9 +60,7 @@ typedef struct tacit__learner_figures {
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_look(tacit__learner *learner);
 
-/* Why it takes nothing from anybody, as an error's code and a sentence; NULL: it does. */
-const char *tacit__learner_closed(const tacit__learner *learner, const char **why);
-/* Whether one more user would be learned from: it is not closed, and has not had all its users. */
+/* Whether one more user would be learned from: the store stands fine, and the learner has not had all its users. */
 bool tacit__learner_is_open(tacit__learner *learner);
 
 /* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "serve/learner_inside.h"

@@ -8,7 +8,7 @@
  * where the family has none, one that is loaded from these very bytes. It is made anew when the version is new. */
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"

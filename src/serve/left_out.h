@@ -5,7 +5,7 @@
 #include <tacit/service.h>
 
 #include "serve/config.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 /* One line of the log for each. */
 TACIT_MUST_USE tacit_status tacit__left_out_say(const tacit__service_config *config,

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "serve/learner.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 /* Learner and monitor together (plans may be NULL), in `lives` lines. False: there is no number. A report of a device is made once, with
  * its noise, whatever is done with it afterwards: under local privacy lines cost nothing. */

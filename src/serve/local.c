@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/again.h"
@@ -10,7 +10,7 @@
 #include "serve/joint.h"
 #include "serve/quota.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { CACHE_SECONDS = 5 };
 
@@ -158,7 +158,8 @@ bool tacit__handle_report(tacit__request *r)
     if (r->chosen == NULL)
         return true;
     if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
-        return tacit__refuse(r, 409, "not_local", "learner", "reports belong to local learners");
+        return tacit__refuse(r, 409, "not_local", "learner",
+                             "this learner is not local: decide and observe instead of reporting");
     if (tacit__joint_is_closed(r) ||
         !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;

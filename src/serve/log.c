@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/json_text.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 static const char *const levels[] = {"info", "warning", "error"};
 

@@ -1,7 +1,7 @@
 /* Figures in Prometheus' text format: about the service and its learners, as /v1/learners has them. */
 #include "serve/health.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* a - b; 0 where a counter that is read a moment later has overtaken. */
 static uint64_t without(uint64_t a, uint64_t b)
@@ -49,53 +49,62 @@ static void put_learner_metrics(tacit__request *r)
 static const double ends[TACIT__N_BUCKETS] = {1e-4,   2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2,
                                               2.5e-2, 5e-2,   0.1,  0.25, 1,      5,    1e9};
 
-static void put_route_metrics(tacit__text *out, const tacit_service *service)
+void tacit__figures_write(tacit__route_figures *f, const char *method, const char *route,
+                          tacit__text *out)
+{
+    uint64_t up_to[TACIT__N_BUCKETS], n = 0; /* read once: requests end meanwhile */
+    for (int b = 0; b < TACIT__N_BUCKETS; b++)
+        up_to[b] = n += atomic_load(&f->buckets[b]);
+    if (n == 0)
+        return;
+    for (int b = 0; b + 1 < TACIT__N_BUCKETS; b++)
+        tacit__text_print(
+            out, "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"%g\"} %llu\n",
+            route, method, ends[b], (unsigned long long)up_to[b]);
+    const uint64_t total_us = atomic_load(&f->total_us);
+    tacit__text_print(
+        out,
+        "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"+Inf\"} %llu\n"
+        "tacit_http_request_seconds_sum{route=\"%s\",method=\"%s\"} %llu.%06llu\n"
+        "tacit_http_request_seconds_count{route=\"%s\",method=\"%s\"} %llu\n",
+        route, method, (unsigned long long)n, route, method,
+        (unsigned long long)(total_us / 1000000), (unsigned long long)(total_us % 1000000), route,
+        method, (unsigned long long)n);
+}
+
+/* Of route i; after the last one, of requests that have none. */
+static const char *path_of(size_t i)
+{
+    return i < tacit__n_routes ? tacit__routes[i].path : "unmatched";
+}
+
+static const char *method_of(size_t i)
+{
+    return i < tacit__n_routes ? tacit__routes[i].method : "any";
+}
+
+static void put_route_metrics(tacit__text *out, tacit_service *service)
 {
     tacit__text_put(out, "# HELP tacit_http_requests_total Answers by route and class of status\n"
                          "# TYPE tacit_http_requests_total counter\n");
-    for (size_t i = 0; i < tacit__n_routes; i++)
+    for (size_t i = 0; i <= tacit__n_routes; i++)
         for (unsigned class = 1; class < 6; class ++) {
             uint64_t n = atomic_load(&service->figures[i].answers[class]);
             if (n > 0)
                 tacit__text_print(
                     out,
                     "tacit_http_requests_total{method=\"%s\",route=\"%s\",status=\"%uxx\"} %llu\n",
-                    tacit__routes[i].method, tacit__routes[i].path, class, (unsigned long long)n);
+                    method_of(i), path_of(i), class, (unsigned long long)n);
         }
     tacit__text_put(out, "# HELP tacit_http_request_seconds Time from the request to the answer\n"
                          "# TYPE tacit_http_request_seconds histogram\n");
-    for (size_t i = 0; i < tacit__n_routes; i++) {
-        const tacit__route_figures *f = &service->figures[i];
-        uint64_t n = 0;
-        for (int b = 0; b < TACIT__N_BUCKETS; b++)
-            n += atomic_load(&f->buckets[b]);
-        if (n == 0)
-            continue;
-        uint64_t so_far = 0;
-        for (int b = 0; b + 1 < TACIT__N_BUCKETS; b++) {
-            so_far += atomic_load(&f->buckets[b]);
-            tacit__text_print(
-                out,
-                "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"%g\"}"
-                " %llu\n",
-                tacit__routes[i].path, tacit__routes[i].method, ends[b],
-                (unsigned long long)so_far);
-        }
-        tacit__text_print(
-            out,
-            "tacit_http_request_seconds_bucket{route=\"%s\",method=\"%s\",le=\"+Inf\"} %llu\n"
-            "tacit_http_request_seconds_sum{route=\"%s\",method=\"%s\"} %g\n"
-            "tacit_http_request_seconds_count{route=\"%s\",method=\"%s\"} %llu\n",
-            tacit__routes[i].path, tacit__routes[i].method, (unsigned long long)n,
-            tacit__routes[i].path, tacit__routes[i].method,
-            1e-6 * (double)atomic_load(&f->total_us), tacit__routes[i].path,
-            tacit__routes[i].method, (unsigned long long)n);
-    }
+    for (size_t i = 0; i <= tacit__n_routes; i++)
+        tacit__figures_write(&service->figures[i], method_of(i), path_of(i), out);
 }
 
 bool tacit__handle_metrics(tacit__request *r)
 {
-    const tacit_service *s = r->service;
+    tacit_service *s = r->service;
     tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
     tacit__text *out = &r->answer;
     r->status = 200;

@@ -17,7 +17,7 @@
 #include "serve/quota.h"
 #include "serve/record.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 typedef enum outcome {
     OPEN,
@@ -221,12 +221,14 @@ static void done(tacit__job *job, tacit_status status)
         (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == CONTRADICTION) {
         (void)tacit__refuse(r, 409, "contradiction", r->field,
-                            "this step was told otherwise before");
+                            "this step was told otherwise before; what was told first counts");
     } else if (r->answer_code == OVER_QUOTA) {
         (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
         r->retry_after = CROWDED_SECONDS;
-        (void)tacit__refuse(r, 503, "crowded", NULL, "too many episodes are open");
+        (void)tacit__refuse(r, 503, "crowded", NULL,
+                            "too many episodes are open, %llu (limits.episodes); try again later",
+                            (unsigned long long)r->service->config.limits.episodes);
     } else {
         acknowledge(r);
     }
@@ -259,7 +261,9 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
         tacit__ticket episode;
         if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
                                 r->path_id_length, &episode, NULL))
-            return !tacit__refuse(r, 404, "no_episode", NULL, "there is no such episode");
+            return !tacit__refuse(
+                r, 404, "no_episode", NULL,
+                "there is no such episode: its id must be what POST /v1/episodes has given");
         if (memcmp(episode.episode, t->episode, sizeof t->episode) != 0)
             return !tacit__refuse(r, 422, "out_of_range", "decision",
                                   "decision is one of another episode");
@@ -299,7 +303,6 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
                     const uint8_t *place)
 {
     double *next = NULL;
-    const bool last = r->ticket.step + 1 == c->request.horizon;
     const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c);
     if (!read_reward(r, b, c) ||
         !tacit__place_read(b, c, true, &r->has_next, &r->next_state, &next))
@@ -307,7 +310,9 @@ static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learne
     bool good = r->has_reward || r->has_next;
     if (!good)
         (void)tacit__refuse(r, 422, "missing", "reward",
-                            last ? "reward or next_state must be given" : "reward is missing");
+                            c->request.horizon == 1 ? "reward is missing"
+                            : c->per_user == 0      ? "reward or next_state must be given"
+                                                    : "reward or next_context must be given");
     r->data_size = aligned(own + 2 * row) + tacit__record_extra(c);
     r->data = good ? tacit__alloc(r->data_size, 1) : NULL;
     if (good && r->data == NULL)
@@ -355,7 +360,10 @@ static bool observe(tacit__request *r)
     return false;
 }
 
+/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it for kept. */
 bool tacit__handle_observe(tacit__request *r)
 {
+    if (tacit__batch_is_array(r) && tacit__joint_is_closed(r))
+        return true;
     return tacit__batch_handle(r, observe);
 }

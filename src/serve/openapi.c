@@ -77,7 +77,7 @@ static void put_one(tacit__text *out, const char **at)
         tacit__text_put(out, "}");
     } else if (**at >= 'A' && **at <= 'Z') {
         const size_t length = strspn(*at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-        const tacit__shape *shape = tacit__shape_find(*at, length);
+        const tacit__object_shape *shape = tacit__shape_find(*at, length);
         TACIT__REQUIRE(shape != NULL);
         tacit__text_print(out, "{\"$ref\":\"#/components/schemas/%s\"}", shape->name);
         *at += length;
@@ -139,11 +139,11 @@ static void put_schema(tacit__text *out, const char *type, const char *help)
 /* --- Objects ------------------------------------------------------------------------------------ */
 
 /* The fields of a shape and of those that are spread in it; `all`, or the names of those that must be there. */
-static void put_fields(tacit__text *out, const tacit__shape *shape, bool all, bool *first)
+static void put_fields(tacit__text *out, const tacit__object_shape *shape, bool all, bool *first)
 {
     for (const tacit__field *f = shape->fields; f->name != NULL; f++) {
         if (strcmp(f->name, "...") == 0) {
-            const tacit__shape *other = tacit__shape_find(f->type, strlen(f->type));
+            const tacit__object_shape *other = tacit__shape_find(f->type, strlen(f->type));
             TACIT__REQUIRE(other != NULL);
             put_fields(out, other, all, first);
             continue;
@@ -160,7 +160,7 @@ static void put_fields(tacit__text *out, const tacit__shape *shape, bool all, bo
     }
 }
 
-static void put_shape(tacit__text *out, const tacit__shape *shape)
+static void put_shape(tacit__text *out, const tacit__object_shape *shape)
 {
     bool first = true;
     put_string(out, shape->name);
@@ -376,7 +376,7 @@ void tacit__routes_openapi(tacit__text *out)
         tacit__text_put(out, "}");
     }
     tacit__text_put(out, "},\"schemas\":{");
-    for (const tacit__shape *const *s = tacit__shapes; *s != NULL; s++) {
+    for (const tacit__object_shape *const *s = tacit__shapes; *s != NULL; s++) {
         tacit__text_put(out, s > tacit__shapes ? "," : "");
         put_shape(out, *s);
     }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "serve/context.h"
 #include "serve/episode.h"
-#include "serve/grid.h"
+#include "serve/feature_grid.h"
 
 size_t tacit__place_room(const tacit__learner_config *c)
 {
@@ -83,8 +83,9 @@ bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, boo
                               "this learner has numbered states: send JSON");
     if (tacit__body_get(b, numbered ? context_key : state_key) != NULL)
         return !tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
-                              numbered ? "this learner has numbered states"
-                                       : "this learner has contexts, not states");
+                              numbered ? "this learner has numbered states: send %s"
+                                       : "this learner has contexts, not states: send %s",
+                              numbered ? state_key : context_key);
     if (!numbered)
         return read_features(b, c, context_key, has, features);
     if (c->request.outside == TACIT_OUTSIDE_CLIP)

@@ -1,6 +1,6 @@
 #include "serve/quota.h"
 
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 enum { DAY_SECONDS = 86400 };
 
@@ -32,6 +32,9 @@ tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, taci
 bool tacit__quota_refuse(tacit__request *r)
 {
     r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
-    return tacit__refuse(r, 429, "quota", NULL,
-                         "this token has brought all its users of today; nothing was kept");
+    return tacit__refuse(
+        r, 429, "quota", NULL,
+        "this token has brought its %llu users of today; nothing was kept: send it "
+        "again after %u s, or with another token",
+        (unsigned long long)r->bearer.users_per_day, r->retry_after);
 }

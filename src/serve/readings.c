@@ -6,13 +6,13 @@
 #include "base/memory.h"
 #include "serve/readings.h"
 
-struct tacit__reading {
+struct tacit__vault_reader {
     pthread_mutex_t lock;
     tacit__vault *vault;
 };
 
 /* The connection that is this thread's. Threads are numbered as they come. */
-static struct tacit__reading *own(const tacit_service *s)
+static struct tacit__vault_reader *own(const tacit_service *s)
 {
     static atomic_size_t threads;
     static _Thread_local size_t number;
@@ -29,7 +29,7 @@ tacit_status tacit__readings_open(tacit_service *s, const uint8_t *key, tacit_er
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = TACIT_OK;
     for (; s->n_readings < n && status == TACIT_OK; s->n_readings++) {
-        struct tacit__reading *r = &s->readings[s->n_readings];
+        struct tacit__vault_reader *r = &s->readings[s->n_readings];
         (void)pthread_mutex_init(&r->lock, NULL);
         status = tacit__vault_open(s->config.store, TACIT__VAULT_READ, key, &r->vault, err);
     }
@@ -47,7 +47,7 @@ void tacit__readings_close(tacit_service *s)
 
 tacit__vault *tacit__service_read(tacit_service *s)
 {
-    struct tacit__reading *r = own(s);
+    struct tacit__vault_reader *r = own(s);
     pthread_mutex_lock(&r->lock);
     return r->vault;
 }

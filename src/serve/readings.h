@@ -1,8 +1,8 @@
-/* See tacit__service_read in serve/service.h. */
+/* See tacit__service_read in serve/service_inside.h. */
 #ifndef TACIT_SERVE_READINGS_H
 #define TACIT_SERVE_READINGS_H
 
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 TACIT_MUST_USE tacit_status tacit__readings_open(tacit_service *service, const uint8_t *key,
                                                  tacit_error *err);

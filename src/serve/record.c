@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
-#include "serve/grid.h"
+#include "serve/feature_grid.h"
 #include "serve/names.h"
 
 enum { FORMAT = 1, HEAD = 3, STEP = 5 }; /* numbers before the steps, and of a step */

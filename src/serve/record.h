@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "serve/episode.h"
 #include "serve/ticket.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 /* Bytes of features that a record needs and an episode has not: with chosen_only, those of all actions. 0: none. */
 size_t tacit__record_extra(const tacit__learner_config *config);

@@ -158,7 +158,7 @@ void tacit__routes_reference(tacit__text *out)
                     "`text 1..64` a string of 1 to 64 bytes; `base64url` is without padding, [T] "
                     "an array, a word in quotes is that word. A field that is optional may be left "
                     "out. Fields that are not here are refused in a body, and never answered.\n");
-    for (const tacit__shape *const *s = tacit__shapes; *s != NULL; s++) {
+    for (const tacit__object_shape *const *s = tacit__shapes; *s != NULL; s++) {
         tacit__text_print(out, "\n### %s\n\n%s\n\n", (*s)->name, (*s)->help);
         put_fields(out, (*s)->fields);
     }

@@ -33,10 +33,11 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
 bool tacit__refuse_unwritten(tacit__request *r, tacit_status status)
 {
     return status == TACIT_FENCED
-               ? tacit__refuse(r, 503, "fenced", NULL,
-                               "another server has taken over the store; nothing was kept")
+               ? tacit__refuse(
+                     r, 503, "fenced", NULL,
+                     "another server has taken over the store; nothing was kept: ask that one")
                : tacit__refuse(r, 503, "store", NULL,
-                               "the store could not be written; nothing was kept");
+                               "the store could not be written; nothing was kept: try again later");
 }
 
 void tacit__request_clear(tacit__request *r)
@@ -92,14 +93,15 @@ static void list_fields(const tacit__field *f, char *out, size_t capacity)
 
 bool tacit__body_open(tacit__request *r, tacit__body *body)
 {
-    const tacit__shape *shape = r->route->asks->shape;
+    const tacit__object_shape *shape = r->route->asks->shape;
     *body = (tacit__body){r, r->nodes, r->object};
     if (body->nodes == NULL)
         body->nodes = body->object = tacit__body_parse(r);
     if (body->nodes == NULL)
         return false;
     if (body->object->kind != TACIT__JSON_OBJECT)
-        return !tacit__refuse(r, 400, "not_an_object", NULL, "the body must be a JSON object");
+        return !tacit__refuse(r, 400, "not_an_object", NULL, "%s must be a JSON object",
+                              r->batch != NULL ? "an element of a batch" : "the body");
     const tacit__json_node *key = body->object + 1;
     for (uint32_t i = 0; i < body->object->size; i++) {
         if (!tacit__shape_has(shape, key->text, key->length)) {

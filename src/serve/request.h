@@ -2,12 +2,13 @@
 #ifndef TACIT_SERVE_REQUEST_H
 #define TACIT_SERVE_REQUEST_H
 
+#include <tacit/service.h>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "serve/scribe.h"
 #include "serve/ticket.h"
 
-typedef struct tacit_service tacit_service;
 typedef struct tacit__route tacit__route;
 typedef struct tacit__request tacit__request;
 

@@ -41,7 +41,8 @@
                                        "byte first)"                                               \
     }
 #define MANY                                                                                       \
-    "an array of up to 1000 objects is a batch, and counts for as many requests in `limits.rate`"
+    "an array of up to 1000 objects, and of `limits.body` bytes, is a batch, and counts for as "   \
+    "many requests in `limits.rate`"
 #define WHAT_TO_DO "what to do; to a batch, an answer for each element, in the same order"
 #define ON_DISK                                                                                    \
     "it is on disk, or nothing of it is to be kept; to a batch, an answer for each element, in "   \

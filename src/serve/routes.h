@@ -37,17 +37,17 @@ typedef struct tacit__field {
 } tacit__field;
 
 /* An object by name. */
-typedef struct tacit__shape {
+typedef struct tacit__object_shape {
     const char *name, *help;
     const tacit__field *fields;
-} tacit__shape;
+} tacit__object_shape;
 
 /* What a body may be. */
 typedef struct tacit__content {
-    const tacit__shape *shape; /* NULL: the end of an array, or bytes of `media` */
-    bool batch;                /* an array of such objects is welcome, too */
-    const char *media;         /* NULL: application/json */
-    const char *help;          /* or NULL */
+    const tacit__object_shape *shape; /* NULL: the end of an array, or bytes of `media` */
+    bool batch;                       /* an array of such objects is welcome, too */
+    const char *media;                /* NULL: application/json */
+    const char *help;                 /* or NULL */
 } tacit__content;
 
 /* An answer that is no error. */
@@ -128,19 +128,19 @@ void tacit__routes_openapi(tacit__text *out);
 
 /* --- Objects: shapes.c -------------------------------------------------------------------------- */
 
-extern const tacit__shape tacit__shape_new_episode, tacit__shape_decide, tacit__shape_decide_once,
-    tacit__shape_observe, tacit__shape_report;
+extern const tacit__object_shape tacit__shape_new_episode, tacit__shape_decide,
+    tacit__shape_decide_once, tacit__shape_observe, tacit__shape_report;
 
-extern const tacit__shape *const tacit__shapes[]; /* all, NULL at the end */
+extern const tacit__object_shape *const tacit__shapes[]; /* all, NULL at the end */
 extern const tacit__error_row tacit__errors[];
 extern const tacit__field tacit__headers[];
 
 /* NULL: there is none. */
-const tacit__shape *tacit__shape_find(const char *name, size_t length);
+const tacit__object_shape *tacit__shape_find(const char *name, size_t length);
 /* Whether objects of this shape have the field. */
-bool tacit__shape_has(const tacit__shape *shape, const char *field, size_t length);
+bool tacit__shape_has(const tacit__object_shape *shape, const char *field, size_t length);
 
-/* Handlers: joint.c, local.c, reading.c. */
+/* Handlers: joint.c, local.c, public_routes.c. */
 bool tacit__handle_open(tacit__request *r);
 bool tacit__handle_decide(tacit__request *r);
 bool tacit__handle_decide_once(tacit__request *r);

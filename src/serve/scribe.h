@@ -10,7 +10,7 @@
 
 #include <tacit/service.h>
 
-#include "store/service.h"
+#include "store/service_store.h"
 
 typedef struct tacit__job tacit__job;
 struct tacit__job {

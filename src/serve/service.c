@@ -1,5 +1,5 @@
 /* Opening and closing the service. See include/tacit/service.h. */
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,20 +38,26 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 {
     if (!r->bearer.bound || r->bearer.learner == learner)
         return true;
-    return !tacit__refuse(r, 403, "learner", "learner", "the token is for another learner");
+    return !tacit__refuse(r, 403, "learner", "learner",
+                          "the token is for another learner; another token is needed");
 }
 
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 {
     const char *wanted = name != NULL ? name : r->learner;
+    if (name != NULL && r->learner != NULL && strcmp(name, r->learner) != 0) {
+        (void)tacit__refuse(r, 422, "out_of_range", "learner",
+                            "learner is one in the body and another in the query: give it once");
+        return NULL;
+    }
     tacit__learner *l = tacit__service_learner(r->service, wanted);
     for (size_t i = 0; wanted == NULL && i < r->service->config.n_learners; i++)
         if (r->service->learners[i] == r->bearer.learner)
             l = r->service->learners[i];
     if (l == NULL)
         (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            wanted != NULL ? "there is no such learner"
-                                           : "which learner is meant?");
+                            wanted != NULL ? "there is no such learner; GET /v1/learners lists them"
+                                           : "there are several learners: name one as learner");
     return l != NULL && tacit__service_may_use(r, l) ? l : NULL;
 }
 
@@ -83,6 +89,17 @@ static void on_fenced(void *context)
         s->fenced(s->log_context);
 }
 
+static void say_format(tacit_service *s)
+{
+    int64_t present;
+    const int from = (int)tacit__vault_came_from(s->vault, &present);
+    if (from != present)
+        tacit__service_say(s, TACIT__INFO, "store",
+                           "the store was brought from format %d to %d; as it was, it is beside "
+                           "it, as .format%d",
+                           from, (int)present, from);
+}
+
 static tacit_status open_store(tacit_service *s, const char *credentials, tacit_error *err)
 {
     tacit__key key;
@@ -104,6 +121,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         status = start_clock(s, err);
     tacit__standing standing = TACIT__STANDING_FINE;
     if (status == TACIT_OK) {
+        say_format(s);
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
         if (standing != TACIT__STANDING_FINE)

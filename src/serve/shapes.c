@@ -49,20 +49,20 @@
 
 /* --- What is asked ------------------------------------------------------------------------------ */
 
-const tacit__shape tacit__shape_new_episode = {"NewEpisode", "Whose episode it is.",
-                                               FIELDS(LEARNER, USER)};
+const tacit__object_shape tacit__shape_new_episode = {"NewEpisode", "Whose episode it is.",
+                                                      FIELDS(LEARNER, USER)};
 
-const tacit__shape tacit__shape_decide = {
+const tacit__object_shape tacit__shape_decide = {
     "Situation", "Where a user stands: `state` or `context`.",
     FIELDS(STATE, CONTEXT,
            {"step", "count", OPTIONAL,
             "from 0; may be left out: the first step that was not yet observed"})};
 
-const tacit__shape tacit__shape_decide_once = {
+const tacit__object_shape tacit__shape_decide_once = {
     "OneDecision", "An episode of one step: who, and where the user stands.",
     FIELDS(LEARNER, USER, STATE, CONTEXT)};
 
-const tacit__shape tacit__shape_observe = {
+const tacit__object_shape tacit__shape_observe = {
     "Observation", "What came of a decision.",
     FIELDS({"decision", "text", REQUIRED,
             "the id that decide gave; it is the idempotency key, and a header of that name is not "
@@ -74,7 +74,7 @@ const tacit__shape tacit__shape_observe = {
            {"next_context", "[number] | {number | text | null}", OPTIONAL,
             "where it led, for learners with contexts"})};
 
-const tacit__shape tacit__shape_report = {
+const tacit__object_shape tacit__shape_report = {
     "Report", "A privatized report.",
     FIELDS(LEARNER, {"report", "base64url", REQUIRED,
                      "what the device has made; its last 16 bytes are random, and no two reports "
@@ -82,7 +82,7 @@ const tacit__shape tacit__shape_report = {
 
 /* --- What is answered --------------------------------------------------------------------------- */
 
-static const tacit__shape episode = {
+static const tacit__object_shape episode = {
     "Episode", "An episode that was opened.",
     FIELDS(
         {"episode", "text", REQUIRED, "its id"}, {"learner", "text", REQUIRED, "its name"},
@@ -91,14 +91,14 @@ static const tacit__shape episode = {
          "seconds since 1970; an estimate, since time in which nothing is served does not count"},
         LEARNED)};
 
-static const tacit__shape decision = {
+static const tacit__object_shape decision = {
     "Decision", "What to do.",
     FIELDS({"action", "count | text", REQUIRED, "from 0, or its name where actions have names"},
            {"probability", "number 0..1", REQUIRED, "of this action"},
            {"version", "count", REQUIRED, "of the policy"}, STEP,
            {"decision", "text", REQUIRED, "its id, for observe"}, OUTSIDE, LEARNED)};
 
-static const tacit__shape observed = {
+static const tacit__object_shape observed = {
     "Observed", "What was made of an observation.",
     FIELDS({"status", "'open' | 'finished' | 'full' | 'taken_part'", REQUIRED,
             "`open`: more is expected; `finished`: it will be learned; `full`: the budget is "
@@ -106,29 +106,29 @@ static const tacit__shape observed = {
             "is learned, and nothing that was told is kept"},
            STEP, OUTSIDE, LEARNED)};
 
-static const tacit__shape one_of_many = {
+static const tacit__object_shape one_of_many = {
     "OneOfMany", "The answer to one element of a batch.",
     FIELDS({"status", "count", REQUIRED, "as of a request of its own"},
            {"body", "Decision | Observed | Error", REQUIRED, "as of a request of its own"})};
 
-static const tacit__shape reported = {
+static const tacit__object_shape reported = {
     "Reported", "What was made of a report.",
     FIELDS({"status", "'taken' | 'full' | 'late'", REQUIRED,
             "`full`: the budget is spent, so it is not learned; `late`: the model that it was made "
             "by has been replaced, so it is not learned"})};
 
-static const tacit__shape guarantee = {
+static const tacit__object_shape guarantee = {
     "Guarantee", "Differential privacy.",
     FIELDS({"epsilon", "number", REQUIRED, "of the guarantee"},
            {"delta", "number 0..1", REQUIRED, "of the guarantee"})};
 
-static const tacit__shape agent = {
+static const tacit__object_shape agent = {
     "Agent", "Who learns.",
     FIELDS({"kind", "text", REQUIRED, "as `tacit list agents` names it"},
            {"sums", "text | null", REQUIRED, "how running sums are kept private; null: by default"},
            {"settings", "[[text]]", REQUIRED, "pairs of a key and a value"})};
 
-static const tacit__shape space = {
+static const tacit__object_shape space = {
     "Space", "What users bring and what can be done, as the service file declares it.",
     FIELDS(
         {"states", "count", REQUIRED, "how many"}, {"actions", "count", REQUIRED, "how many"},
@@ -150,7 +150,7 @@ static const tacit__shape space = {
         {"unit", "flag", OPTIONAL, "of named columns: everybody's features are scaled to length 1"},
         {"user", "'required'", OPTIONAL, "there if nobody takes part without an id"})};
 
-static const tacit__shape column = {
+static const tacit__object_shape column = {
     "Column", "A column of a context: a range, or categories.",
     FIELDS({"name", "text", REQUIRED, "of the field in `context`"},
            {"low", "number", OPTIONAL, "the least number"},
@@ -160,7 +160,7 @@ static const tacit__shape column = {
            {"categories", "[text]", OPTIONAL, "that it may be; or none of them if it is missing"},
            {"others", "true", OPTIONAL, "other texts are no error, and are encoded as missing"})};
 
-static const tacit__shape about = {
+static const tacit__object_shape about = {
     "About", "What a learner is and promises.",
     FIELDS({"model", "'joint' | 'local' | 'none'", REQUIRED, "of privacy"},
            {"guarantee", "Guarantee | null", REQUIRED, "of the learner alone; null: none"},
@@ -170,13 +170,13 @@ static const tacit__shape about = {
            {"log_decisions", "true", OPTIONAL,
             "there if the operator keeps a record of decisions, which is outside the promise"})};
 
-static const tacit__shape costs = {
+static const tacit__object_shape costs = {
     "Costs", "What users pay beside the learner.",
     FIELDS({"monitor", "Guarantee | null", REQUIRED,
             "what the released mean reward costs; null: it is not released"},
            {"together", "Guarantee | null", REQUIRED, "learner and monitor; null: no promise"})};
 
-static const tacit__shape figures = {
+static const tacit__object_shape figures = {
     "Figures", "How far a learner is.",
     FIELDS({"limit", "count", REQUIRED, "users that it was declared for"},
            {"accepted", "count", REQUIRED, "users acknowledged"},
@@ -191,14 +191,14 @@ static const tacit__shape figures = {
            {"reward", "number | null", REQUIRED, "mean, as released"},
            {"reward_error", "number | null", REQUIRED, "its standard error"})};
 
-static const tacit__shape tables = {
+static const tacit__object_shape tables = {
     "Tables", "What the service file declares: numbers of 64 bits, low byte first.",
     FIELDS({"rewards", "base64url", OPTIONAL, "[horizon][states][actions]"},
            {"mixture", "base64url", OPTIONAL, "[states][actions][parts][states]"},
            {"features", "base64url", OPTIONAL, "[states][actions][features]"},
            {"weights", "base64url", OPTIONAL, "[states]"})};
 
-static const tacit__shape billboard = {
+static const tacit__object_shape billboard = {
     "Billboard", "What anybody may read and act by.",
     FIELDS({"learner", "text", REQUIRED, "its name"},
            {"version", "count", REQUIRED, "of the policy"},
@@ -212,17 +212,17 @@ static const tacit__shape billboard = {
            {"mixed", "[[[number 0..1]]]", OPTIONAL,
             "[horizon][states][actions]: probabilities, where the billboard is such a table"})};
 
-static const tacit__shape learner = {
+static const tacit__object_shape learner = {
     "Learner", "A learner and how far it is.",
     FIELDS({"name", "text", REQUIRED, "of the learner"}, {"kind", "text", REQUIRED, "of its agent"},
            {"model", "'joint' | 'local' | 'none'", REQUIRED, "of privacy"},
            {"...", "Figures", REQUIRED, ""})};
 
-static const tacit__shape learners = {
+static const tacit__object_shape learners = {
     "Learners", "All learners.",
     FIELDS({"learners", "[Learner]", REQUIRED, "in the order of the service file"})};
 
-static const tacit__shape passed = {
+static const tacit__object_shape passed = {
     "Passed", "A release and how often it has happened; for local learners it is in every report.",
     FIELDS({"name", "text", REQUIRED, "of the release"},
            {"dimension", "count", REQUIRED, "numbers in it"},
@@ -231,19 +231,19 @@ static const tacit__shape passed = {
            {"left", "count", REQUIRED, "steps to come"},
            {"scale", "number | null", REQUIRED, "of the noise"})};
 
-static const tacit__shape adoption = {
+static const tacit__object_shape adoption = {
     "Adoption", "A store went on whose original may have gone on, too.",
     FIELDS({"at", "count", REQUIRED, "seconds since 1970"},
            {"users", "count", REQUIRED, "users that the learner had learned from"},
            {"lives", "count", REQUIRED, "of the store from then on"})};
 
-static const tacit__shape lives = {
+static const tacit__object_shape lives = {
     "Lives", "In how many lines the store may have gone on.",
     FIELDS({"lives", "count", REQUIRED,
             "in how many lines the store may have gone on: 1, and one more with each adoption"},
            {"adoptions", "[Adoption]", REQUIRED, "all of them"})};
 
-static const tacit__shape ledger = {
+static const tacit__object_shape ledger = {
     "Ledger", "What was released, what it cost, what is left.",
     FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"...", "Costs", REQUIRED, ""}, {"...", "Figures", REQUIRED, ""},
@@ -251,7 +251,7 @@ static const tacit__shape ledger = {
            {"...", "Lives", REQUIRED, ""},
            {"note", "text", OPTIONAL, "for local learners: what is counted"})};
 
-static const tacit__shape release = {
+static const tacit__object_shape release = {
     "Release", "A line of a release plan.",
     FIELDS({"name", "text", REQUIRED, "of the release"},
            {"dimension", "count", REQUIRED, "numbers in it"},
@@ -263,7 +263,7 @@ static const tacit__shape release = {
            {"scale", "number | null", REQUIRED, "of the noise"},
            {"reason", "text", REQUIRED, "for the sensitivities"})};
 
-static const tacit__shape plan = {
+static const tacit__object_shape plan = {
     "Plan", "What is released, and what the accountant makes of it.",
     FIELDS({"law", "'gaussian' | 'laplace' | 'none'", REQUIRED, "of the noise"},
            {"releases", "[Release]", REQUIRED, "all of them"},
@@ -271,7 +271,7 @@ static const tacit__shape plan = {
            {"two_lives", "Guarantee | null", REQUIRED,
             "the same for a person in two continuations of one saved state"})};
 
-static const tacit__shape promise = {
+static const tacit__object_shape promise = {
     "Promise", "What is promised and why.",
     FIELDS({"learner", "text", REQUIRED, "its name"}, {"...", "About", REQUIRED, ""},
            {"plan", "Plan | null", REQUIRED, "of the learner; null: without privacy"},
@@ -282,7 +282,7 @@ static const tacit__shape promise = {
            {"in_all_lives", "Guarantee | null", REQUIRED,
             "for a person in all lives of the store; null: there is no number"})};
 
-static const tacit__shape point = {
+static const tacit__object_shape point = {
     "Point", "A point of the curves.",
     FIELDS({"users", "count", REQUIRED, "users that were learned from"},
            {"at", "count", REQUIRED, "seconds since 1970"},
@@ -290,19 +290,19 @@ static const tacit__shape point = {
            {"reward", "number | null", REQUIRED, "mean so far, as released; null: no monitor"},
            {"error", "number | null", REQUIRED, "standard error of the reward"})};
 
-static const tacit__shape history = {
+static const tacit__object_shape history = {
     "History", "The curves of a learner.",
     FIELDS({"learner", "text", REQUIRED, "its name"},
            {"points", "[Point]", REQUIRED, "at most 1,000, in the order of users"})};
 
 #define REASONS "'failing' | 'copy' | 'behind' | 'unsound' | 'fenced' | 'learner' | 'stopping'"
 
-static const tacit__shape health = {
+static const tacit__object_shape health = {
     "Health", "Whether the service is alive.",
     FIELDS({"status", "'ok' | " REASONS, REQUIRED, "`ok`, or the first reason of readyz"},
            {"version", "text", REQUIRED, "of tacit"})};
 
-static const tacit__shape readiness = {
+static const tacit__object_shape readiness = {
     "Readiness", "Whether the service can do all its work now.",
     FIELDS({"ready", "flag", REQUIRED, "whether there is no reason against it"},
            {"reasons", "[" REASONS "]", REQUIRED,
@@ -312,50 +312,50 @@ static const tacit__shape readiness = {
             "server has taken it over (with these four nobody learns); `learner`: a learner has "
             "failed; `stopping`: the service is being stopped"})};
 
-static const tacit__shape problem = {
+static const tacit__object_shape problem = {
     "Problem", "Why a request was refused.",
     FIELDS({"code", "text", REQUIRED, "one of the codes below"},
            {"field", "text", OPTIONAL, "where one is to blame"},
            {"message", "text", REQUIRED, "for people; nothing that was sent is repeated"})};
 
-static const tacit__shape error = {"Error", "The body of every error.",
-                                   FIELDS({"error", "Problem", REQUIRED, "what is wrong"})};
+static const tacit__object_shape error = {"Error", "The body of every error.",
+                                          FIELDS({"error", "Problem", REQUIRED, "what is wrong"})};
 
-const tacit__shape *const tacit__shapes[] = {&tacit__shape_new_episode,
-                                             &tacit__shape_decide,
-                                             &tacit__shape_decide_once,
-                                             &tacit__shape_observe,
-                                             &tacit__shape_report,
-                                             &episode,
-                                             &decision,
-                                             &observed,
-                                             &one_of_many,
-                                             &reported,
-                                             &billboard,
-                                             &learners,
-                                             &learner,
-                                             &ledger,
-                                             &passed,
-                                             &lives,
-                                             &adoption,
-                                             &promise,
-                                             &plan,
-                                             &release,
-                                             &history,
-                                             &point,
-                                             &health,
-                                             &readiness,
-                                             &about,
-                                             &costs,
-                                             &figures,
-                                             &guarantee,
-                                             &agent,
-                                             &space,
-                                             &column,
-                                             &tables,
-                                             &error,
-                                             &problem,
-                                             NULL};
+const tacit__object_shape *const tacit__shapes[] = {&tacit__shape_new_episode,
+                                                    &tacit__shape_decide,
+                                                    &tacit__shape_decide_once,
+                                                    &tacit__shape_observe,
+                                                    &tacit__shape_report,
+                                                    &episode,
+                                                    &decision,
+                                                    &observed,
+                                                    &one_of_many,
+                                                    &reported,
+                                                    &billboard,
+                                                    &learners,
+                                                    &learner,
+                                                    &ledger,
+                                                    &passed,
+                                                    &lives,
+                                                    &adoption,
+                                                    &promise,
+                                                    &plan,
+                                                    &release,
+                                                    &history,
+                                                    &point,
+                                                    &health,
+                                                    &readiness,
+                                                    &about,
+                                                    &costs,
+                                                    &figures,
+                                                    &guarantee,
+                                                    &agent,
+                                                    &space,
+                                                    &column,
+                                                    &tables,
+                                                    &error,
+                                                    &problem,
+                                                    NULL};
 
 /* --- Errors and headers ------------------------------------------------------------------------- */
 
@@ -365,7 +365,8 @@ const tacit__error_row tacit__errors[] = {
     {400, "encoding", TACIT__WHEN_ASKED, NULL, "a Transfer-Encoding other than chunked"},
     {400, "header", TACIT__WHEN_ASKED, NULL,
      "a header that may come once came twice, or has a name that cannot be"},
-    {400, "path", TACIT__WHEN_ASKED, NULL, "the path or the query has control characters"},
+    {400, "path", TACIT__WHEN_ASKED, NULL,
+     "the path or the query has control characters, or the query names a learner or a step twice"},
     {400, "not_json", TACIT__WHEN_BODY, NULL, "the body is not JSON"},
     {400, "not_an_object", TACIT__WHEN_BODY, NULL, "the body is JSON, but no object"},
     {401, "token", TACIT__WHEN_TOKEN, "WWW-Authenticate", "there is no token, or nobody knows it"},
@@ -429,15 +430,15 @@ static bool is_called(const char *name, const char *text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-const tacit__shape *tacit__shape_find(const char *name, size_t length)
+const tacit__object_shape *tacit__shape_find(const char *name, size_t length)
 {
-    for (const tacit__shape *const *s = tacit__shapes; *s != NULL; s++)
+    for (const tacit__object_shape *const *s = tacit__shapes; *s != NULL; s++)
         if (is_called((*s)->name, name, length))
             return *s;
     return NULL;
 }
 
-bool tacit__shape_has(const tacit__shape *shape, const char *field, size_t length)
+bool tacit__shape_has(const tacit__object_shape *shape, const char *field, size_t length)
 {
     for (const tacit__field *f = shape->fields; f->name != NULL; f++)
         if (strcmp(f->name, "...") == 0

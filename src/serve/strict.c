@@ -29,13 +29,19 @@ static const tacit__fault faults[] = {
     {"header", "Host, Content-Length, Transfer-Encoding, Authorization, Idempotency-Key, "
                "Content-Type and Tacit-User must not be given twice"},
     {"header", "the name of a header has a character that names do not have"},
-    {"path", "the path and the query must not have control characters"}};
-enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL };
+    {"path", "the path and the query must not have control characters"},
+    {"path", "learner and step must not be given twice in the query"}};
+enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL, ASKED_TWICE };
 
 typedef struct headers {
     const char **values;
-    bool twice, bad_name, control;
+    bool twice, bad_name, control, asked_twice;
+    unsigned asked; /* bits of `arguments` */
 } headers;
+
+/* What handlers look up in a query. */
+static const char *const arguments[] = {"learner", "step"};
+enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments };
 
 /* The characters of a token (RFC 9110, 5.6.2). */
 static bool is_token(const char *text, size_t size)
@@ -82,6 +88,12 @@ static enum MHD_Result look_at_argument(void *cls, enum MHD_ValueKind kind, cons
     (void)kind;
     h->control = h->control || has_control(key, key_size) ||
                  (value != NULL && has_control(value, value_size));
+    for (unsigned i = 0; i < N_ARGUMENTS; i++) {
+        if (strcasecmp(key, arguments[i]) != 0) /* as libmicrohttpd looks them up */
+            continue;
+        h->asked_twice = h->asked_twice || (h->asked >> i & 1) != 0;
+        h->asked |= 1u << i;
+    }
     return MHD_YES;
 }
 
@@ -104,7 +116,7 @@ const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const 
         return &faults[BOTH];
     if (encoding != NULL && strcasecmp(encoding, "chunked") != 0)
         return &faults[NOT_CHUNKED];
-    return h.control ? &faults[CONTROL] : NULL;
+    return h.control ? &faults[CONTROL] : h.asked_twice ? &faults[ASKED_TWICE] : NULL;
 }
 
 size_t tacit__strict_unescape(void *cls, struct MHD_Connection *connection, char *text)

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 /* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store cannot be written. */
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000, CLOCK_SECONDS = 60 };

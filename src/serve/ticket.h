@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "noise/stream.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 typedef enum tacit__ticket_kind {
     TACIT__TICKET_EPISODE = 1,

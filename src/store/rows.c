@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/results.h"
+#include "store/results_file.h"
 #include "store/store.h"
 
 static tacit_status fail_damaged(const tacit__store *store, const char *what, tacit_error *err)

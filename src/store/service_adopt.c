@@ -1,4 +1,4 @@
-/* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service.h.
+/* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service_store.h.
  *
  * The line that it came from may have gone on, with users who are missing here and may come again. So the store has one life more,
  * for good: `lives` says in how many lines a person's data may be, by what the store or its mark knows, and every adoption is written down with the users that each
@@ -10,7 +10,7 @@
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 uint64_t tacit__vault_next_lives(const tacit__vault *vault)
 {

@@ -1,4 +1,4 @@
-/* What requests with an idempotency key were answered. See store/service.h.
+/* What requests with an idempotency key were answered. See store/service_store.h.
  *
  * A row is found by a hash of the key, and says by another one what was asked. It ends with the episode that it belongs to, or
  * when there are too many: then the oldest go first. How many there are is counted once and then kept track of, since SQLite
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
                                  const uint8_t content[TACIT__VAULT_KEY], int64_t opened,

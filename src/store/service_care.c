@@ -1,12 +1,12 @@
 /* Looking after a vault: expiry, tokens, export. None of it is in a hurry, so statements are compiled where
- * they are used. See store/service.h. */
+ * they are used. See store/service_store.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/memory.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static tacit_status prepare(tacit__vault *vault, const char *sql, sqlite3_stmt **out,
                             tacit_error *err)

@@ -1,4 +1,4 @@
-/* Whether a vault is sound. See store/service.h.
+/* Whether a vault is sound. See store/service_store.h.
  *
  * A reader that stays in one transaction keeps the writer's log from being cut, for as long as it reads. So nothing here does: the
  * pages are checked table by table, sums by one statement each, and long tables PIECE rows at a time, each piece on a view of its
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum { PIECE = 4096 }; /* rows: some milliseconds */
 

@@ -1,5 +1,5 @@
-/* Where the service clock stands, in the row 'clock' of meta. See store/service.h and serve/clock.h. */
-#include "store/service_inside.h"
+/* Where the service clock stands, in the row 'clock' of meta. See store/service_store.h and serve/clock.h. */
+#include "store/service_store_inside.h"
 
 tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
                                 tacit_error *err)

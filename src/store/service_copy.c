@@ -1,4 +1,4 @@
-/* Copies of a vault. See store/service.h.
+/* Copies of a vault. See store/service_store.h.
  *
  * A copy says of itself that it is one: a service on it does not learn, since the original may have gone on. One that is not
  * finished must not be taken for a store: until it says what it is, it has another name. */
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static void remove_part(const char *part)
 {

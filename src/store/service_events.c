@@ -1,4 +1,4 @@
-/* The audit log: what was done to a store and its service, for the people who answer for them. See store/service.h. */
+/* The audit log: what was done to a store and its service, for the people who answer for them. See store/service_store.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service that starts anew every two
  * seconds needs two days to push older ones out, and each of its starts is in the journal, too. */

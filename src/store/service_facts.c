@@ -1,4 +1,4 @@
-/* The small facts of a vault, rows of `meta`, and the keys among them. See store/service_inside.h.
+/* The small facts of a vault, rows of `meta`, and the keys among them. See store/service_store_inside.h.
  *
  *     check       tells whether a master key is the right one
  *     secrets     the data keys, sealed under the master key
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* The first are nobody's but the store's. */
 enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };

@@ -1,7 +1,7 @@
-/* What a learner writes as it goes on: what it shows, and checkpoints. See store/service.h, and docs/why/service.md for why this
+/* What a learner writes as it goes on: what it shows, and checkpoints. See store/service_store.h, and docs/why/service.md for why this
  * order of transactions keeps the promise. */
 #include "base/error.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static tacit_status write_shown(tacit__vault *vault, const tacit__vault_learner *learner,
                                 const tacit__vault_line *lines, size_t n_lines, tacit_error *err)

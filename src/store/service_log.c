@@ -1,8 +1,8 @@
-/* The write-ahead log of the vault that serves: when it is brought into the file. See store/service.h.
+/* The write-ahead log of the vault that serves: when it is brought into the file. See store/service_store.h.
  *
  * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose data are in that
  * commit waits for it, though they are on disk. Here it comes when the scribe says so: after they were answered. */
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
 {

@@ -1,4 +1,4 @@
-/* The mark: how far a store has come, written outside it. See store/service_inside.h.
+/* The mark: how far a store has come, written outside it. See store/service_store_inside.h.
  *
  * A store that was put back, or has lost the end of its log, looks as sound as it did then. So the number of the last
  * transaction also stands in a file beside it, or on another disk: STORE.mark, or what `mark` names. The store is committed
@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum {
     MAC = 32,

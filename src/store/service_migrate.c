@@ -1,4 +1,4 @@
-/* From one format of the store to the next. See store/service_inside.h.
+/* From one format of the store to the next. See store/service_store_inside.h.
  *
  * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner alone, and marked as a
  * copy. Then all steps are one transaction: whatever the moment of a crash, the file has the old format or the new one, and is
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* --- 4 to 5 -------------------------------------------------------------------------------------
  * States were one sealed blob in the learner's row, with the proof of the row after it; `accepted` was not proved. The data keys

@@ -1,4 +1,4 @@
-/* Opening a vault. See store/service.h.
+/* Opening a vault. See store/service_store.h.
  *
  * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete overwrites what is
  * deleted.
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* --- Locks -------------------------------------------------------------------------------------- */
 
@@ -148,6 +148,20 @@ static tacit_status take_over(tacit__vault *vault, tacit_error *err)
     return status == TACIT_OK ? mark_made(vault, err) : status;
 }
 
+/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the other one does not have, and
+ * comes into the file later, over what was written since. */
+static tacit_status check_links(const tacit__vault *vault, const struct stat *entry,
+                                tacit_error *err)
+{
+    return vault->use == TACIT__VAULT_READ || entry->st_nlink <= 1
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_BAD_ARGUMENT,
+                             "%.200s: the file has another name, a hard link, and its log would be "
+                             "lost between the two; remove all names but one, and make backups "
+                             "with tacit store backup",
+                             vault->db.path);
+}
+
 static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     struct stat entry;
@@ -165,6 +179,8 @@ static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_err
                            "it",
                            vault->db.path);
     tacit_status status = serves ? lock_file(vault, err) : TACIT_OK;
+    if (status == TACIT_OK && there)
+        status = check_links(vault, &entry, err);
     if (status == TACIT_OK)
         status = open_handle(vault, err);
     int64_t things = 1;

@@ -1,4 +1,4 @@
-/* What belongs together in a vault stays together. See store/service_inside.h.
+/* What belongs together in a vault stays together. See store/service_store_inside.h.
  *
  * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file, a failing disk
  * included, must not raise the wall, hide what was released, put an older state under newer counters, or make a copy look like an
@@ -11,7 +11,7 @@
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
                                    tacit__text *out, tacit_error *err)

@@ -1,7 +1,7 @@
 /* How often users may come: reports that are known already, and what tokens may still bring. Both are asked in the transaction that
- * would take the user, so nothing comes between the question and the count. See store/service.h. */
+ * would take the user, so nothing comes between the question and the count. See store/service_store.h. */
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
                                    const uint8_t key[TACIT__VAULT_KEY],

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum { BATCH = 256 }; /* records of one read: a long one would hold the log */
 

@@ -1,4 +1,4 @@
-/* Another master key for a store. See store/service.h.
+/* Another master key for a store. See store/service_store.h.
  *
  * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the envelope that holds these keys
  * under the new master key: whatever the moment of a crash, the store is all under the old key or all under the new one. Keys of
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 typedef struct change {
     uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]; /* those that the vault has not now */

@@ -1,4 +1,4 @@
-/* The tables of a vault, and the number of their format. See store/service_inside.h.
+/* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
  * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. There is
  * nothing else: a trigger of somebody who can write to the file, but has no key, would act inside a transaction of the service, and
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum { APPLICATION = 0x74616374 }; /* "tact", in the header of the file */
 

@@ -1,4 +1,4 @@
-/* Who may learn from a store. See store/service.h.
+/* Who may learn from a store. See store/service_store.h.
  *
  * A store has one owner: 16 random bytes that whoever opens it to serve writes into it. Locks keep a second server away where they
  * work; where they do not, on a network's file system or when files were exchanged, the owner does: every transaction looks
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static const struct {
     const char *name, *reason;

@@ -1,4 +1,4 @@
-/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service.h.
+/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service_store.h.
  *
  * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a state; the learner's
  * row says which one is the state, and its tag is a keyed hash of the heads of all parts in order, which have their
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 {

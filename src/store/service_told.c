@@ -1,4 +1,4 @@
-/* Episodes that are over: what is known of those that were learned from, and the end of those that were not. See store/service.h.
+/* Episodes that are over: what is known of those that were learned from, and the end of those that were not. See store/service_store.h.
  *
  * What stands in seen.content of an episode begins with the time when it was opened, high byte first, so that the index by content is
  * in the order of age. */
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 enum { TIME_BYTES = 8 };
 

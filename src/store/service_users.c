@@ -1,10 +1,10 @@
-/* Users on their way into a learner, and tokens. See store/service.h. */
+/* Users on their way into a learner, and tokens. See store/service_store.h. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* Rows that the last write changed. */
 static bool changed(const tacit__vault *vault)

@@ -1,4 +1,4 @@
-/* Transactions of a vault, and its learners. See store/service.h.
+/* Transactions of a vault, and its learners. See store/service_store.h.
  *
  * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving what it has touched,
  * with a number that is one higher than the last one's. When it is on disk, and not before, the mark is raised to that number. A
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 
 /* --- Small things ------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 
 #include <tacit/sum.h>
 
-__extension__ typedef unsigned __int128 tacit__u128;
+#include "base/int128.h"
 
 typedef struct tacit__lattice {
     tacit_bound bound; /* as declared, both norms filled in */

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "noise/stream.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 void tacit__sum_forget(tacit_sum *sum)
 {

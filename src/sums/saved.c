@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "sums/regions.h"
 #include "sums/saved.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 #define MAGIC 0x746163697473756dU /* "tacitsum" */
 enum { FORMAT_VERSION = 4 };

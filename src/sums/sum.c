@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "sums/lattice.h"
 #include "sums/strategy.h"
-#include "sums/sum.h"
+#include "sums/sum_inside.h"
 
 static const tacit__strategy *const strategies[] = {
     [TACIT_SUM_EXACT] = &tacit__strategy_exact,   [TACIT_SUM_TREE] = &tacit__strategy_tree,

@@ -9,8 +9,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-
-__extension__ typedef unsigned __int128 tacit__u128;
+#include "base/int128.h"
 
 typedef struct tacit__bucket {
     uint64_t limit;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "worlds/file.h"
+#include "worlds/text_file.h"
 
 enum { TACIT__MAX_COLUMNS = 256, TACIT__MAX_CATEGORIES = 4096 };
 

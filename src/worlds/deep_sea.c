@@ -1,4 +1,4 @@
-/* Deep sea: a treasure that only n right moves in a row reach [Osband, Van Roy, Russo and Wen 2019; bsuite].
+/* Deep sea: a treasure that only n right moves in a row reach [OVRW19].
  *
  * The diver starts at the surface and sinks one row a step, to the left or to the right; cell (row, column),
  * column <= row, is state row (row + 1) / 2 + column, and an episode has n steps. Each move right costs
@@ -31,7 +31,7 @@ typedef struct waters {
     const uint64_t *coins; /* NULL: action 1 is right everywhere */
 } waters;
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     waters *sea = context;
     (void)layer;
@@ -39,7 +39,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     bool last = sea->depth == sea->size - 1, corner = sea->column == sea->size - 1;
     uint32_t below = s + sea->depth + 1; /* same column, next row */
     uint32_t next = right ? below + 1 : below - (sea->column > 0);
-    out[0] = (tacit__outcome){last ? 0 : next, 1, right ? (corner ? 1.0 : 0.0) - sea->cost : 0};
+    out[0] = (tacit_outcome){last ? 0 : next, 1, right ? (corner ? 1.0 : 0.0) - sea->cost : 0};
     if (action == 1 && sea->column++ == sea->depth) {
         sea->column = 0;
         sea->depth++;

@@ -12,11 +12,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 #include "worlds/alias.h"
 #include "worlds/dice.h"
-#include "worlds/file.h"
 #include "worlds/kind.h"
+#include "worlds/text_file.h"
 
 enum {
     CONTEXTS,
@@ -185,18 +185,18 @@ static tacit_status read_rows(field *f, tacit__csv *csv, bool *seen, double low,
 static tacit_status read_table(field *f, const tacit__value *v, const tacit__origin *origin,
                                double half, tacit_error *err)
 {
-    tacit__file file;
+    tacit__text_file file;
     tacit__csv csv;
     bool *seen = tacit__alloc(f->n_contexts * f->n_actions, sizeof *seen);
     if (seen == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status = tacit__file_read(&v[DATA], origin, &file, err);
+    tacit_status status = tacit__text_file_read(&v[DATA], origin, &file, err);
     if (status == TACIT_OK)
         status = tacit__csv_open(&csv, file.path, "context,action,mean",
                                  (tacit__span){file.text, file.size}, err);
     if (status == TACIT_OK)
         status = read_rows(f, &csv, seen, v[LOW].real + half, v[HIGH].real - half, err);
-    tacit__file_close(&file);
+    tacit__text_file_close(&file);
     tacit__free(seen);
     return status;
 }

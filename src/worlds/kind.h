@@ -20,7 +20,7 @@ typedef struct tacit__model {
 typedef struct tacit__kind {
     tacit_world_kind face;
     tacit_world_family family;
-    /* values[i] is the value of face.parameters[i]. NULL: the program's own, see own.h. */
+    /* values[i] is the value of face.parameters[i]. NULL: the program's own, see own_worlds.h. */
     tacit_status (*create)(const tacit__value *values, const tacit__origin *origin,
                            tacit__model *out, tacit_error *err);
 } tacit__kind;

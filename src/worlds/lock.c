@@ -39,7 +39,7 @@ static const double *kernel(size_t j, uint32_t state, uint32_t action)
     return action == j ? right_action[state] : wrong_action[state];
 }
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     size_t d = *(const size_t *)context, hidden = combination[layer % LENGTH] % d;
     double other = (1 - HIDDEN_WEIGHT) / (double)(d - 1);
@@ -47,7 +47,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
         double prob = 0;
         for (size_t j = 0; j < d; j++)
             prob += (j == hidden ? HIDDEN_WEIGHT : other) * kernel(j, s, action)[next];
-        out[next] = (tacit__outcome){next, prob, reward_of[s]};
+        out[next] = (tacit_outcome){next, prob, reward_of[s]};
     }
     return STATES;
 }

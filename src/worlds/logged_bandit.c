@@ -2,7 +2,7 @@
  *
  * With a label, actions are its classes and the right one earns 1; since every action's reward is known, regret is exact:
  * the number of wrong answers. With a logged action, its propensity and its reward, only that action's reward is known; the
- * lab replays and divides by propensities (lab/rounds.c). Learners see no more than in any bandit: the context, and the
+ * lab replays and divides by propensities (lab/play_rounds.c). Learners see no more than in any bandit: the context, and the
  * reward of the action that was taken. */
 #include <math.h>
 #include <stdio.h>
@@ -112,8 +112,8 @@ static tacit__declaration declare(const tacit__value *v, const tacit__origin *or
 static tacit_status read(const tacit__value *v, const tacit__origin *origin, tacit__people **out,
                          tacit_error *err)
 {
-    tacit__file file;
-    tacit_status status = tacit__file_read(&v[DATA], origin, &file, err);
+    tacit__text_file file;
+    tacit_status status = tacit__text_file_read(&v[DATA], origin, &file, err);
     if (status == TACIT_BAD_ARGUMENT && v[OBTAIN].text[0] != '\0' && err != NULL) {
         size_t used = strlen(err->message);
         (void)snprintf(err->message + used, sizeof err->message - used, "; to get it: %s",
@@ -132,7 +132,7 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, tac
                                              .reward = declare(v, origin, REWARD)};
         status = tacit__people_read(&source, out, err);
     }
-    tacit__file_close(&file);
+    tacit__text_file_close(&file);
     return status;
 }
 

@@ -17,13 +17,13 @@
 typedef struct builder {
     const tacit__mdp_spec *spec;
     tacit__mdp *mdp;
-    tacit__outcome *row; /* [row_max] */
+    tacit_outcome *row; /* [row_max] */
     tacit__alias_scratch alias;
     bool by_outcome; /* some row pays differently by next state */
     tacit_error *err;
 } builder;
 
-double tacit__outcomes_sum(const tacit__outcome *outcomes, size_t n)
+double tacit__outcomes_sum(const tacit_outcome *outcomes, size_t n)
 {
     double sum = 0, rest = 0; /* Neumaier */
     for (size_t i = 0; i < n; i++) {
@@ -36,14 +36,14 @@ double tacit__outcomes_sum(const tacit__outcome *outcomes, size_t n)
 
 static int compare(const void *left, const void *right)
 {
-    const tacit__outcome *a = left, *b = right;
+    const tacit_outcome *a = left, *b = right;
     if (a->next != b->next)
         return a->next < b->next ? -1 : 1;
     return (a->reward > b->reward) - (a->reward < b->reward);
 }
 
 /* Sorts, drops what has no probability, adds up what is the same. Returns what is left. */
-static size_t tidy(tacit__outcome *row, size_t n)
+static size_t tidy(tacit_outcome *row, size_t n)
 {
     bool sorted = true;
     for (size_t i = 1; i < n && sorted; i++)
@@ -63,7 +63,7 @@ static size_t tidy(tacit__outcome *row, size_t n)
 }
 
 /* Probabilities are positive numbers that sum to one; afterwards exactly, up to rounding. */
-static bool normalise(tacit__outcome *row, size_t n, double *sum)
+static bool normalise(tacit_outcome *row, size_t n, double *sum)
 {
     *sum = tacit__outcomes_sum(row, n);
     bool positive = true;
@@ -154,13 +154,13 @@ static tacit_status store_rows(builder *b)
 
 static tacit_status store_initial(builder *b)
 {
-    static const tacit__outcome first = {.next = 0, .prob = 1};
+    static const tacit_outcome first = {.next = 0, .prob = 1};
     tacit__mdp *mdp = b->mdp;
     bool given = b->spec->initial != NULL;
     size_t n = given ? b->spec->n_initial : 1;
-    const tacit__outcome *initial = given ? b->spec->initial : &first;
+    const tacit_outcome *initial = given ? b->spec->initial : &first;
     for (size_t i = 0; i < n; i++) {
-        b->row[i] = (tacit__outcome){.next = initial[i].next, .prob = initial[i].prob};
+        b->row[i] = (tacit_outcome){.next = initial[i].next, .prob = initial[i].prob};
         if (initial[i].next >= mdp->n_states)
             return tacit__fail(b->err, TACIT_BAD_ARGUMENT, "initial state %u; there are %zu states",
                                initial[i].next, mdp->n_states);

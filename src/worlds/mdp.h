@@ -25,8 +25,6 @@ enum {
 #define TACIT__SUM_TOLERANCE                                                                       \
     1e-5 /* of probabilities in files: twenty numbers of six printed digits */
 
-typedef tacit_outcome tacit__outcome;
-
 /* How a process is described before it exists. `row` writes the outcomes of a row, at most row_max, and says
  * how many; it is called once for each row, in order. Outcomes may come in any order; those of probability 0
  * are dropped, and those of the same next state and reward are added up. */
@@ -35,10 +33,9 @@ typedef struct tacit__mdp_spec {
     bool stationary;
     double reward_low, reward_high;
     size_t row_max, total_max; /* outcomes in a row, and in all rows together (0: rows * row_max) */
-    size_t (*row)(void *context, size_t layer, uint32_t state, uint32_t action,
-                  tacit__outcome *out);
+    size_t (*row)(void *context, size_t layer, uint32_t state, uint32_t action, tacit_outcome *out);
     void *context;
-    const tacit__outcome *initial; /* next and prob; rewards are not looked at. NULL: state 0 */
+    const tacit_outcome *initial; /* next and prob; rewards are not looked at. NULL: state 0 */
     size_t n_initial;
 } tacit__mdp_spec;
 
@@ -70,7 +67,7 @@ TACIT_MUST_USE tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit
 void tacit__mdp_destroy(tacit__mdp *mdp);
 
 /* Sum of the probabilities, compensated, so that a long row is judged by its numbers and not by rounding. */
-double tacit__outcomes_sum(const tacit__outcome *outcomes, size_t n);
+double tacit__outcomes_sum(const tacit_outcome *outcomes, size_t n);
 
 /* Optimal values by backward induction into values[horizon + 1][n_states] and the greedy policy, ties to the
  * smallest action, into policy[horizon][n_states]; either may be NULL. Without

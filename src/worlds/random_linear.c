@@ -49,7 +49,7 @@ static void feature_row(void *context, uint32_t state, uint32_t action, double *
         out[j] = phi[j];
 }
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     const maker *m = context;
     const features *f = m->features;
@@ -63,8 +63,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
         double prob = 0;
         for (size_t j = 0; j < f->d; j++)
             prob += phi[j] * measures[j * m->n_states + next];
-        out[next] =
-            (tacit__outcome){.next = next, .prob = prob, .reward = fmin(fmax(reward, 0), 1)};
+        out[next] = (tacit_outcome){.next = next, .prob = prob, .reward = fmin(fmax(reward, 0), 1)};
         sum += prob;
     }
     for (uint32_t next = 0; next < m->n_states; next++)

@@ -49,7 +49,7 @@ static const double *kernels_of(const mixture *m, uint32_t state, uint32_t actio
     return m->kernels + ((size_t)state * m->n_actions + action) * m->d * m->n_states;
 }
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     const mixture *m = context;
     const double *kernels = kernels_of(m, s, action), *weights = m->weights + layer * m->d;
@@ -58,7 +58,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
         for (size_t j = 0; j < m->d; j++)
             prob += weights[j] * kernels[j * m->n_states + next];
         out[next] =
-            (tacit__outcome){(uint32_t)next, prob, m->rewards[(size_t)s * m->n_actions + action]};
+            (tacit_outcome){(uint32_t)next, prob, m->rewards[(size_t)s * m->n_actions + action]};
     }
     return m->n_states;
 }

@@ -32,7 +32,7 @@ typedef struct maker {
     uint32_t *order; /* a permutation of the states, shuffled on from row to row */
 } maker;
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     maker *m = context;
     tacit__dice *dice = &m->dice;

@@ -1,5 +1,5 @@
-/* RiverSwim: a swimmer who must go against the current all the way to be paid well [Strehl and Littman 2008; the variant of
- * Osband, Russo and Van Roy 2013, with rewards 5/1000 and 1].
+/* RiverSwim: a swimmer who must go against the current all the way to be paid well [SL08; the variant of ORV13,
+ * with rewards 5/1000 and 1].
  *
  * States 0 .. n-1 from left to right, start at 0. Left always moves one to the left. Right: at the left end it
  * advances with 0.6 and stays with 0.4; inside it advances with 0.35, stays with 0.6, slips left with 0.05; at the
@@ -20,28 +20,28 @@ typedef struct river {
     bool mirror;
 } river;
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     const river *r = context;
     bool right = (action == 1) != r->mirror;
     (void)layer;
     if (!right) {
-        out[0] = (tacit__outcome){s == 0 ? 0 : s - 1, 1, s == 0 ? 5.0 / 1000 : 0};
+        out[0] = (tacit_outcome){s == 0 ? 0 : s - 1, 1, s == 0 ? 5.0 / 1000 : 0};
         return 1;
     }
     if (s == 0) {
-        out[0] = (tacit__outcome){0, 0.4, 0};
-        out[1] = (tacit__outcome){1, 0.6, 0};
+        out[0] = (tacit_outcome){0, 0.4, 0};
+        out[1] = (tacit_outcome){1, 0.6, 0};
         return 2;
     }
     if (s == r->right_end) {
-        out[0] = (tacit__outcome){s - 1, 0.4, 1};
-        out[1] = (tacit__outcome){s, 0.6, 1};
+        out[0] = (tacit_outcome){s - 1, 0.4, 1};
+        out[1] = (tacit_outcome){s, 0.6, 1};
         return 2;
     }
-    out[0] = (tacit__outcome){s - 1, 0.05, 0};
-    out[1] = (tacit__outcome){s, 0.6, 0};
-    out[2] = (tacit__outcome){s + 1, 0.35, 0};
+    out[0] = (tacit_outcome){s - 1, 0.05, 0};
+    out[1] = (tacit_outcome){s, 0.6, 0};
+    out[2] = (tacit_outcome){s + 1, 0.35, 0};
     return 3;
 }
 

@@ -17,7 +17,7 @@
 typedef struct entry {
     uint32_t state, action;
     size_t line;
-    tacit__outcome outcome;
+    tacit_outcome outcome;
 } entry;
 
 typedef struct table {
@@ -25,7 +25,7 @@ typedef struct table {
     entry *entries; /* sorted by state, action, line */
     size_t n, cursor;
     size_t n_states, n_actions, longest;
-    tacit__outcome *initial;
+    tacit_outcome *initial;
     size_t n_initial;
     tacit_error *err;
 } table;
@@ -158,7 +158,7 @@ static tacit_status check_rows(table *t)
 
 static int compare_states(const void *left, const void *right)
 {
-    const tacit__outcome *a = left, *b = right;
+    const tacit_outcome *a = left, *b = right;
     return (a->next > b->next) - (a->next < b->next);
 }
 
@@ -194,7 +194,7 @@ static tacit_status read_initial(table *t)
         return tacit__fail_plain(t->err, TACIT_NO_MEMORY);
     bool more;
     while ((status = tacit__csv_next(&csv, &more, t->err)) == TACIT_OK && more) {
-        tacit__outcome *o = &t->initial[t->n_initial];
+        tacit_outcome *o = &t->initial[t->n_initial];
         status = tacit__csv_index(&csv, 0, "state", (uint32_t)t->n_states - 1, &o->next, t->err);
         if (status == TACIT_OK)
             status = read_probability(&csv, 1, &o->prob, t->err);
@@ -205,7 +205,7 @@ static tacit_status read_initial(table *t)
     return status == TACIT_OK ? check_initial(t) : status;
 }
 
-static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit__outcome *out)
+static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, tacit_outcome *out)
 {
     table *t = context;
     size_t n = 0;
@@ -274,11 +274,11 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
             err, TACIT_BAD_ARGUMENT, origin->file, (size_t)line,
             "reward_low is %g and reward_high is %g, expected the first to be smaller", low, high);
     }
-    tacit__file transitions = {.text = NULL}, initial = {.text = NULL};
+    tacit__text_file transitions = {.text = NULL}, initial = {.text = NULL};
     bool has_initial = values[INITIAL].given;
-    tacit_status status = tacit__file_read(&values[TRANSITIONS], origin, &transitions, err);
+    tacit_status status = tacit__text_file_read(&values[TRANSITIONS], origin, &transitions, err);
     if (status == TACIT_OK && has_initial)
-        status = tacit__file_read(&values[INITIAL], origin, &initial, err);
+        status = tacit__text_file_read(&values[INITIAL], origin, &initial, err);
     if (status == TACIT_OK) {
         const tacit__table_source source = {
             .transitions = {transitions.text, transitions.size},
@@ -291,8 +291,8 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
         };
         status = tacit__table_create(&source, &out->mdp, err);
     }
-    tacit__file_close(&transitions);
-    tacit__file_close(&initial);
+    tacit__text_file_close(&transitions);
+    tacit__text_file_close(&initial);
     return status;
 }
 

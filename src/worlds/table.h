@@ -2,8 +2,8 @@
 #ifndef TACIT_WORLDS_TABLE_H
 #define TACIT_WORLDS_TABLE_H
 
-#include "worlds/file.h"
 #include "worlds/mdp.h"
+#include "worlds/text_file.h"
 
 typedef struct tacit__table_source {
     tacit__span transitions, initial; /* initial.text NULL: everyone starts in state 0 */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "worlds/kind.h"
-#include "worlds/own.h"
+#include "worlds/own_worlds.h"
 #include "worlds/walk.h"
 
 struct tacit_world {

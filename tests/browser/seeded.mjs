@@ -45,7 +45,11 @@ tacit_http_requests_total{method="POST",route="/v1/decide",status="2xx"} 2600
 tacit_http_requests_total{method="POST",route="/v1/decide",status="4xx"} 17
 tacit_http_requests_total{method="POST",route="/v1/observe",status="2xx"} 2500
 tacit_http_requests_total{method="POST",route="/v1/observe",status="5xx"} 3
-tacit_http_request_seconds_sum{route="/v1/decide",method="POST"} 0.2617
+tacit_http_requests_total{method="POST",route="/v1/episodes/{id}/observe",status="2xx"} 12345678
+tacit_http_request_seconds_sum{route="/v1/episodes/{id}/observe",method="POST"} 98765.432100
+tacit_http_request_seconds_count{route="/v1/episodes/{id}/observe",method="POST"} 12345678
+tacit_http_requests_total{method="any",route="unmatched",status="4xx"} 3
+tacit_http_request_seconds_sum{route="/v1/decide",method="POST"} 0.0219
 tacit_http_request_seconds_count{route="/v1/decide",method="POST"} 2617
 tacit_http_request_seconds_sum{route="/v1/observe",method="POST"} 12.515
 tacit_http_request_seconds_count{route="/v1/observe",method="POST"} 2503

@@ -29,7 +29,7 @@
 #include "base/json.h"
 #include "fuzz/http_grammar.h"
 #include "serve/routes.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

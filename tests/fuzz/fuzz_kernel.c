@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

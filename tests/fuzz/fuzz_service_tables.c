@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "serve/tables.h"
+#include "serve/public_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -21,8 +21,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "serve/routes.h"
-#include "serve/service.h"
-#include "store/service_inside.h"
+#include "serve/service_inside.h"
+#include "store/service_store_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "worlds/grid.h"
+#include "worlds/grid_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

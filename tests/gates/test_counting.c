@@ -14,7 +14,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "agents/outside.h"
 #include "support/check.h"
 #include "support/random.h"

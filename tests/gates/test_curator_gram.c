@@ -70,7 +70,7 @@ static void play(const setup *s, tacit__gram *curator, const point *p, const wal
         const walk *w = k == 0 ? first : &other;
         const tacit__trajectory t = {
             .states = w->states, .actions = w->actions, .rewards = w->rewards};
-        tacit__moments moments[TACIT__MAX_GRAM_STREAMS];
+        tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
         assert_ok(tacit__gram_add(curator, &t, &lens, NULL));
         assert_ok(tacit__gram_release(curator, moments, NULL));
     }

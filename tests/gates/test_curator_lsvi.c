@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/lsvi.h"
-#include "curate/lsvi_inside.h"
-#include "sums/sum.h"
+#include "curate/lsvi_curator.h"
+#include "curate/lsvi_curator_inside.h"
+#include "sums/sum_inside.h"
 #include "support/check.h"
 #include "support/climb.h"
 #include "support/random.h"

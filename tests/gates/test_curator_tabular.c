@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/tabular.h"
+#include "curate/tabular_curator.h"
 #include "support/check.h"
 #include "support/replay.h"
 

@@ -13,7 +13,7 @@
 #include <tacit/world.h>
 
 #include "account/door.h"
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "audit/users.h"
 #include "base/memory.h"
 #include "support/random.h"

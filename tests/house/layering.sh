@@ -18,7 +18,7 @@ check() { # ROOT TABLE
         n_bad++
     }
 
-    # Is this file one of the places (rooms, or room/file.c) in the list?
+    # Is this file one of the places (rooms, or ROOM/file.c) in the list?
     function is_among(list, places, n, i) {
         n = split(list, places, " ")
         for (i = 1; i <= n; i++)

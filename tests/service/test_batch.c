@@ -187,6 +187,10 @@ static void a_batch_counts_for_as_many_as_it_has(void **state)
     (void)snprintf(body + used, sizeof body - used, "]");
     assert_int_equal(server_post(&s, "/v1/decide", body, answer), 200);
     assert_error(server_post(&s, "/v1/decide", "{\"state\":0}", answer), 429, "rate", "");
+    const char *wait = strstr(answer, "\r\nRetry-After: ");
+    assert_non_null(wait);
+    assert_within(strtod(wait + 15, NULL), 2,
+                  100); /* until the batch is paid for, and not a second */
     end(&s);
 }
 

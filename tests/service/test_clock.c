@@ -9,7 +9,7 @@
 
 #include "serve/clock.h"
 #include "service/wall.h"
-#include "store/service.h"
+#include "store/service_store.h"
 
 /* Episodes live for a month at most, by jumps of which nobody is to notice; long enough for a slow machine, too. */
 static const char yaml[] =

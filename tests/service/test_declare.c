@@ -9,7 +9,7 @@
 #include <tacit/client.h>
 #include <tacit/lab.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "serve/config.h"
 #include "service/plain.h"
 

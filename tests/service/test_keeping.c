@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "noise/seal.h"
 #include "service/fault_io.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 #include "support/check.h"
 
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's", other[TACIT__KEY_BYTES] = "another";

@@ -2,7 +2,8 @@
  *
  * Two services begin with the same store, so with the same noise. In both, the same users come one after the other to two learners, of
  * which one has a state that is written now and then only; one service is killed at any moment, started again, and asked again
- * for what it had not acknowledged. In the end both have the same billboards, ledgers and counts. Meanwhile a crowd loads another learner: every user of it that was acknowledged is counted, and nobody twice. */
+ * for what it had not acknowledged. In the end both have the same billboards, ledgers and counts. Meanwhile a crowd loads another learner: every user of it that was acknowledged is counted, and nobody twice;
+ * and the operator's record of its decisions has each of them, once. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <tacit/service.h>
 
 #include "support/check.h"
 #include "support/random.h"
@@ -30,7 +33,8 @@ static const char yaml[] =
     "  - {name: large, space: {states: 90, actions: 2, horizon: 1}, users: 100000,\n"
     "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}, monitor: {epsilon: 1}}\n"
     "  - {name: busy, space: {states: 2, actions: 2, horizon: 2}, users: 100000,\n"
-    "     agent: {kind: private-ucb-po, privacy: {model: joint, epsilon: 1, delta: 0}}}\n";
+    "     agent: {kind: private-ucb-po, privacy: {model: joint, epsilon: 1, delta: 0}},\n"
+    "     log_decisions: yes}\n";
 
 static void nap(long ms)
 {
@@ -175,6 +179,26 @@ static int count(guest *guests)
     return acknowledged;
 }
 
+/* A record: both steps of one user, whole, with the probabilities that they were decided with. */
+static bool take_record(void *context, const char *lines, size_t size)
+{
+    static const char first[] = "{\"learner\":\"busy\",\"user\":";
+    int *users = context;
+    const char *line = lines;
+    for (int step = 0; step < 2; step++) {
+        assert_true(strncmp(line, first, sizeof first - 1) == 0);
+        assert_true(json_number(line, "step") == step && json_number(line, "state") == step);
+        assert_within(json_number(line, "probability"), 1e-6, 1);
+        assert_true(json_number(line, "reward") == 0.5 && json_number(line, "version") >= 1);
+        line = strchr(line, '\n');
+        assert_non_null(line);
+        line++;
+    }
+    assert_true(line == lines + size);
+    ++*users;
+    return true;
+}
+
 static void killed_often_it_ends_where_it_would_have_ended(void **state)
 {
     (void)state;
@@ -229,6 +253,12 @@ static void killed_often_it_ends_where_it_would_have_ended(void **state)
         }
     assert_int_equal(ask(&hunted, "GET", "/v1/ledger?learner=busy", NULL, there), 200);
     assert_within(json_number(there, "accepted"), acknowledged, acknowledged + unsure);
+    const double accepted = json_number(there, "accepted");
+    const tacit_service_options options = {.file = hunted.s.file};
+    tacit_error err = {0};
+    int recorded = 0;
+    assert_ok(tacit_store_decisions(&options, take_record, &recorded, &err));
+    assert_true(recorded == accepted);
     char out[512];
     assert_int_equal(server_tool(&hunted.s, "store check service.yaml", out, sizeof out), 0);
     assert_int_equal(server_stop(&hunted.s, SIGTERM), 0);

@@ -212,6 +212,58 @@ static void a_request_has_names_and_so_has_its_answer(void **state)
     end(&s);
 }
 
+/* Quotes, other alphabets, spaces, categories and actions that look like something else: all are text, compared byte by byte. */
+static void names_may_be_odd(void **state)
+{
+    (void)state;
+    static const char odd[] = BEGIN
+        "  - name: odd\n"
+        "    space:\n"
+        "      context: 'größe 140..200 ?, \"x y, z\" {1 | 2.5 | null | 日本 | a, b}, n {\"c\" | "
+        "d\\e | ...}'\n"
+        "      actions: [\"lo\\\"w\", 日本語, '<b>', 0, \"null\", ' 0']\n"
+        "    users: 100\n"
+        "    agent: " LIN "\n";
+    static const struct {
+        const char *context, *code, *field; /* NULL: taken */
+    } cases[] = {
+        {"{\"größe\":170,\"x y, z\":\"1\",\"n\":\"\\\"c\\\"\"}", NULL, NULL},
+        {"{\"gr\\u00f6\\u00dfe\":170,\"x y, z\":\"\\u65e5本\",\"n\":\"d\\\\e\"}", NULL, NULL},
+        {"{\"x y, z\":\"null\"}", NULL, NULL},
+        {"{\"x y, z\":\"a, b\"}", NULL, NULL},
+        {"{\"n\":\" \\\"c\\\"\"}", NULL, NULL}, /* one of the others */
+        {"{\"n\":\"a\\u0000b\"}", NULL, NULL},
+        {"{\"x y, z\":\"2.50\"}", "out_of_range", "context.x y, z"},
+        {"{\"x y, z\":\"1\\u0000\"}", "out_of_range", "context.x y, z"},
+        {"{\"x y, z\":\" 1\"}", "out_of_range", "context.x y, z"},
+        {"{\"x y, z\":\"a\"}", "out_of_range", "context.x y, z"},
+        {"{\"x y, z\":1}", "out_of_range", "context.x y, z"},
+        {"{\"größe\":500}", "out_of_range", "context.größe"},
+        {"{\"gro\\u0308ße\":170}", "unknown_field", "context"},
+        {"{\"\\\"x y, z\\\"\":\"1\"}", "unknown_field", "context"},
+        {"{\"\":1}", "unknown_field", "context"},
+    };
+    static const char *const actions[] = {"lo\\\"w", "日本語", "<b>", "0", "null", " 0"};
+    server s;
+    begin(&s, odd);
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const int status = decide_for(&s, "odd", cases[i].context);
+        if (cases[i].code != NULL) {
+            assert_error(status, 422, cases[i].code, cases[i].field);
+            continue;
+        }
+        assert_int_equal(status, 200);
+        size_t found = 0;
+        for (size_t j = 0; j < N_OF(actions); j++) {
+            char wanted[64];
+            (void)snprintf(wanted, sizeof wanted, "{\"action\":\"%s\",", actions[j]);
+            found += strstr(answer, wanted) != NULL;
+        }
+        assert_int_equal(found, 1);
+    }
+    end(&s);
+}
+
 static void what_lies_outside_is_refused_or_clipped(void **state)
 {
     (void)state;
@@ -563,6 +615,7 @@ int main(void)
         cmocka_unit_test(a_number_of_context_features_is_no_declaration),
         cmocka_unit_test(a_digest_tells_meanings_apart),
         cmocka_unit_test(a_request_has_names_and_so_has_its_answer),
+        cmocka_unit_test(names_may_be_odd),
         cmocka_unit_test(what_lies_outside_is_refused_or_clipped),
         cmocka_unit_test(the_encoding_is_that_of_logged_bandit),
         cmocka_unit_test(names_are_told_to_whoever_asks),

@@ -14,7 +14,7 @@
 #include "serve/key.h"
 #include "serve/routes.h"
 #include "serve/ticket.h"
-#include "store/service.h"
+#include "store/service_store.h"
 #include "support/check.h"
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))

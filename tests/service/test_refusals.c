@@ -69,6 +69,44 @@ static void what_is_out_of_range_is_refused_with_its_field(void **state)
     end(&s);
 }
 
+/* Who reads an error should know what to do, without looking it up. */
+static void errors_say_what_would_be_right(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *body, *words;
+    } cases[] = {
+        {"/v1/decide", "{\"learner\":\"nobody\",\"state\":0}", "/v1/learners lists them"},
+        {"/v1/decide", "{\"state\":0}", "name one as learner"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"context\":[1]}", "send state"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"state\":7}", "from 0 to 2"},
+        {"/v1/decide", "{\"learner\":\"arms\",\"what\":7}", "learner, user, state, context"},
+        {"/v1/decide", "{\"learner\":\"walk\",\"state\":0}", "POST /v1/episodes"},
+        {"/v1/decide", "[[]]", "an element of a batch must be a JSON object"},
+        {"/v1/episodes/xyz/decide", "{\"state\":0}", "POST /v1/episodes has given"},
+        {"/v1/observe", "{\"decision\":\"abc\",\"reward\":1}", "must be what decide has given"},
+        {"/v1/billboard", "{}", "GET, HEAD"},
+        {"/v1/nowhere", "{}", "tacit serve --reference"},
+    };
+    server s;
+    char decision[1024];
+    begin(&s, plain);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)server_post(&s, cases[i].path, cases[i].body, answer);
+        if (strstr(answer, cases[i].words) == NULL)
+            fail_msg("%s: '%s' is not in %s", cases[i].body, cases[i].words, answer);
+    }
+    decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
+    assert_error(observe(&s, decision, ""), 422, "missing", "reward");
+    assert_null(strstr(answer, "next_state")); /* of one step, which leads nowhere */
+    assert_int_equal(observe(&s, decision, ",\"reward\":1"), 200);
+    assert_error(observe(&s, decision, ",\"reward\":0"), 409, "contradiction", "reward");
+    assert_non_null(strstr(answer, "what was told first counts"));
+    assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", "", "{}", answer), 401);
+    assert_non_null(strstr(answer, "Authorization: Bearer"));
+    end(&s);
+}
+
 static void large_and_strange_requests_do_no_harm(void **state)
 {
     (void)state;
@@ -141,6 +179,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_out_of_range_is_refused_with_its_field),
+        cmocka_unit_test(errors_say_what_would_be_right),
         cmocka_unit_test(large_and_strange_requests_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

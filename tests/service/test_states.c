@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "store/service_inside.h"
+#include "store/service_store_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -50,6 +50,9 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
         {"GET /healthz%0d%0a HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /healthz%01 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
         {"GET /v1/billboard?learner=arms%00x HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /v1/billboard?learner=arms&learner=walk HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /v1/billboard?learner=arms&learner=arms HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
+        {"GET /healthz?step=1&step=2 HTTP/1.1\r\nHost: x\r\n\r\n", "path"},
     };
     server s;
     begin(&s, plain);
@@ -80,6 +83,29 @@ static void nothing_behind_a_refused_request_is_answered(void **state)
     end(&s);
 }
 
+/* A learner or a step in the query and another one in the body. */
+static void the_query_and_the_body_say_the_same(void **state)
+{
+    (void)state;
+    server s;
+    char episode[1024], path[1100];
+    begin(&s, plain);
+    assert_int_equal(
+        server_post(&s, "/v1/decide?learner=arms", "{\"learner\":\"arms\",\"state\":0}", answer),
+        200);
+    assert_error(
+        server_post(&s, "/v1/decide?learner=few", "{\"learner\":\"arms\",\"state\":0}", answer),
+        422, "out_of_range", "learner");
+    assert_int_equal(server_post(&s, "/v1/episodes", "{\"learner\":\"walk\"}", answer), 201);
+    assert_true(json_field(answer, "episode", episode, sizeof episode));
+    (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide?step=1", episode);
+    assert_int_equal(server_post(&s, path, "{\"state\":0}", answer), 200);
+    assert_int_equal(server_post(&s, path, "{\"state\":0,\"step\":1}", answer), 200);
+    assert_error(server_post(&s, path, "{\"state\":0,\"step\":2}", answer), 422, "out_of_range",
+                 "step");
+    end(&s);
+}
+
 static void what_is_only_unusual_is_answered(void **state)
 {
     (void)state;
@@ -103,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_can_be_read_in_two_ways_is_refused),
         cmocka_unit_test(nothing_behind_a_refused_request_is_answered),
+        cmocka_unit_test(the_query_and_the_body_say_the_same),
         cmocka_unit_test(what_is_only_unusual_is_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

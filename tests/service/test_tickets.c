@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "noise/seal.h"
 #include "serve/episode.h"
-#include "serve/grid.h"
+#include "serve/feature_grid.h"
 #include "serve/ticket.h"
 #include "service/plain.h"
-#include "store/service.h"
+#include "store/service_store.h"
 #include "support/random.h"
 
 /* --- The grid ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -6,7 +6,7 @@
 
 #include <tacit/audit.h>
 
-#include "audit/audit.h"
+#include "audit/audit_inside.h"
 #include "audit/charges.h"
 #include "audit/counter.h"
 #include "base/error.h"

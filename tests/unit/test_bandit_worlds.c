@@ -6,7 +6,7 @@
 
 #include <tacit/world.h>
 
-#include "linalg/kernel.h"
+#include "linalg/kernel_function.h"
 #include "support/check.h"
 #include "support/world.h"
 

@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "curate/epochs.h"
 #include "plan/capri.h"
 #include "support/check.h"

@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "support/check.h"

@@ -6,7 +6,7 @@
 
 #include <tacit/client.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/bytes.h"
 #include "noise/seal.h"
 #include "support/check.h"

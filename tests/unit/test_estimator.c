@@ -230,7 +230,7 @@ static void a_rank_cap_moves_mass_into_the_residual(void **state)
     tacit__estimator_destroy(r.e);
 }
 
-/* More noise, more regularization [kernel.md 5.3]; and the choice is the grid's best by the plain formula. */
+/* More noise, more regularization (docs/why/kernel.md#the-regularizer); and the choice is the grid's best by the plain formula. */
 static void tau_grows_with_the_noise(void **state)
 {
     (void)state;

@@ -47,7 +47,7 @@ static void logarithmic_ticks_are_powers_or_1_2_5(void **state)
 static void values_beyond_the_frame_lie_on_its_edge(void **state)
 {
     (void)state;
-    const tacit__frame f = {
+    const tacit__figure_frame f = {
         .left = 10, .right = 110, .top = 5, .bottom = 55, .x = {0, 10, false}, .y = {1, 100, true}};
     assert_true(tacit__frame_x(&f, -1) == 10 && tacit__frame_x(&f, 11) == 110);
     assert_close(tacit__frame_x(&f, 5), 60, 1e-12);

@@ -64,7 +64,7 @@ static tacit__gram *start(uint64_t episodes, tacit_guarantee g, const double *pa
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
 
 /* The squared length of the features that went into a step: the trace of its Gram matrix. */
-static double trace(const stream *s, size_t h)
+static double trace(const gram_stream *s, size_t h)
 {
     double sum = 0;
     for (size_t j = 0; j < WIDTH; j++)
@@ -83,7 +83,7 @@ static void with_a_table_features_are_the_tables(void **state)
     const tacit__lens lens = {.features = lies, .stride = WIDTH * PAIRS, .targets = values};
     fill_table();
     tacit__gram *c = start(1000, joint, table, true);
-    stream *s = &c->streams[0];
+    gram_stream *s = &c->streams[0];
     tacit__gram_contribute(c, s, &user, &lens, false);
     for (size_t h = 0; h < STEPS; h++) {
         const double *v = cut + h * STATES, *at = s->x + h * CELL;
@@ -128,7 +128,7 @@ static void without_a_table_features_targets_and_weights_are_cut(void **state)
     const tacit__lens lens = {
         .features = features, .stride = WIDTH * PAIRS, .targets = values, .weights = weights};
     tacit__gram *c = start(1000, joint, NULL, true);
-    stream *s = &c->streams[0];
+    gram_stream *s = &c->streams[0];
     tacit__gram_contribute(c, s, &user, &lens, false);
     for (size_t h = 0; h < STEPS; h++) {
         const double *at = s->x + h * CELL;
@@ -151,7 +151,7 @@ static void the_declared_movement_has_room_for_the_lattice(void **state)
                                  how == 2 ? 0 : 1e-6};
             /* blt walks through all of its users when it is made */
             tacit__gram *c = start(how == 0 && i == 2 ? 1000000 : users[i], g, NULL, true);
-            const stream *s = &c->streams[0];
+            const gram_stream *s = &c->streams[0];
             tacit__lattice lattice;
             assert_ok(tacit__lattice_choose(&s->spec, s->size, &lattice, NULL));
             double step = ldexp(1, -lattice.bits), n = (double)s->size;
@@ -172,7 +172,7 @@ static void a_public_table_needs_less_noise(void **state)
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
         alike[i] = table[i] / 2 + M_SQRT1_2 / (2 * STATES);
     tacit__gram *ball = start(1000, joint, NULL, true), *known = start(1000, joint, alike, true);
-    const stream *b = &ball->streams[0], *k = &known->streams[0];
+    const gram_stream *b = &ball->streams[0], *k = &known->streams[0];
     assert_true(k->reach <= 0.7 * b->reach);
     assert_close(k->scale / b->scale, sqrt(k->reach / b->reach), 1e-6);
     assert_non_null(strstr(k->spec.reason, "public table"));

@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/cpu.h"
 #include "curate/regression.h"
 #include "curate/regression_inside.h"
@@ -148,7 +148,7 @@ static void a_user_is_added_on_the_lattice(void **state)
     tacit__regression_destroy(c);
 }
 
-/* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 [kernel.md 7.3]. */
+/* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 (docs/why/kernel.md). */
 static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
 {
     (void)state;

@@ -2,9 +2,9 @@
  * of no privacy, the printed constants, saved states, refusals, failing allocations. */
 #include <stdlib.h>
 
-#include "agents/agent.h"
+#include "agents/agent_inside.h"
 #include "base/memory.h"
-#include "curate/lsvi.h"
+#include "curate/lsvi_curator.h"
 #include "curate/visits.h"
 #include "plan/lsvi.h"
 #include "support/lsvi.h"

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "curate/lsvi.h"
+#include "curate/lsvi_curator.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -97,7 +97,7 @@ static void close_bench(bench *b)
 
 static tacit__billboard plan(bench *b)
 {
-    tacit__moments moments[TACIT__MAX_GRAM_STREAMS];
+    tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
     tacit__confidence confidence[TACIT__REGRESSIONS];
     tacit_error err;
     assert_ok(tacit__gram_release(b->curator, moments, &err));
@@ -169,7 +169,7 @@ static void values_are_optimistic_at_the_scale_of_the_theorem(void **state)
 
 /* The largest |L^T (w - theta)| over the steps, with M = L L^T: how far the truth is from the estimate, in the norm of the
  * radius. `theta` [steps][width]. */
-static double furthest(const tacit__moments *m, const tacit__frame *f, const tacit__confidence *c,
+static double furthest(const tacit__gram_sums *m, const tacit__frame *f, const tacit__confidence *c,
                        const double *theta)
 {
     tacit__ridge ridge;
@@ -211,7 +211,7 @@ static void check_radius(tacit__optimist_form form, bool centred, tacit_guarante
         b.radius.bonus_scale = form == TACIT__VARIANCE ? 0.003 : 0.05;
         tacit__billboard board = plan(&b);
         if (k % 10 == 9) {
-            tacit__moments m[TACIT__MAX_GRAM_STREAMS];
+            tacit__gram_sums m[TACIT__MAX_GRAM_STREAMS];
             tacit__confidence c[TACIT__REGRESSIONS];
             tacit_error err;
             assert_ok(tacit__gram_release(b.curator, m, &err));
@@ -311,7 +311,7 @@ static void tables_are_planned_like_their_one_hot_embedding(void **state)
                     actions[h] = (uint32_t)random_below(&r, A);
                 tacit__trajectory t = {.states = states, .actions = actions, .rewards = paid};
                 for (int i = 0; i < 2; i++) {
-                    tacit__moments moments[2];
+                    tacit__gram_sums moments[2];
                     tacit__lens lenses[2];
                     assert_ok(tacit__gram_release(curators[i], moments, &err));
                     tacit__optimist_fit(planners[i], moments, confidence);

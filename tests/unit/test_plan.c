@@ -8,7 +8,7 @@
 
 #include <tacit/plan.h>
 
-#include "account/plan.h"
+#include "account/plan_inside.h"
 #include "support/random.h"
 
 static const tacit_release valid = {.name = "counts",

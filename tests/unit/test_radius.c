@@ -70,7 +70,7 @@ static void printed_ucrl_vtr_is_as_printed(void **state)
             tacit__radius_options o = options_of(k, h, d, w, 1);
             print_levels(&o, noise, 1);
             tacit__confidence got;
-            tacit__ucrl_vtr_confidence(&o, &(tacit__moments){0}, &got);
+            tacit__ucrl_vtr_confidence(&o, &(tacit__gram_sums){0}, &got);
             assert_close(got.radius * h, beta, 1e-12);
             assert_close(got.add * h * h, h * h + 2 * up, 1e-12);
             assert_close(got.floor, 1, 1e-15);
@@ -97,7 +97,7 @@ static void printed_ucrl_vtr_plus_is_as_printed(void **state)
             tacit__radius_options o = options_of(k, h, d, FIELD(w), 1);
             print_levels(&o, noise, 2);
             tacit__confidence got[2];
-            tacit__moments moments[2] = {{.users = (uint64_t)FIELD(now)}};
+            tacit__gram_sums moments[2] = {{.users = (uint64_t)FIELD(now)}};
             tacit__ucrl_vtr_plus_confidence(&o, moments, got);
             assert_close(got[0].radius * sqrt(d), FIELD(hat), 1e-12);
             assert_close(got[0].crude * sqrt(d), FIELD(check), 1e-12);
@@ -129,7 +129,7 @@ static void printed_linopt_is_as_printed(void **state)
             tacit__radius_options o = options_of(k, h, d, 1, 1);
             print_levels(&o, noise, 2);
             tacit__confidence got[2];
-            tacit__linopt_confidence(&o, (tacit__moments[2]){{0}}, got);
+            tacit__linopt_confidence(&o, (tacit__gram_sums[2]){{0}}, got);
             assert_close(got[0].radius * h, FIELD(beta_p), 1e-12);
             assert_close(got[1].radius, FIELD(beta_r), 1e-12);
             assert_close(got[0].add * d * h * h, 2 * FIELD(sigma_p), 1e-12);
@@ -146,9 +146,9 @@ static void proven_radii_agree_with_the_oracle(void **state)
         double h = oracle_proven[i].h, d = oracle_proven[i].d, k = oracle_proven[i].k;
         double u = oracle_proven[i].u, c = oracle_proven[i].c;
         tacit__radius_options o = options_of(k, h, d, oracle_proven[i].w, oracle_proven[i].blocks);
-        tacit__moments moment = {
+        tacit__gram_sums moment = {
             .users = (uint64_t)oracle_proven[i].now, .gram_level = u, .response_level = c};
-        tacit__moments moments[2] = {moment, moment};
+        tacit__gram_sums moments[2] = {moment, moment};
         tacit__confidence got[2];
         tacit__ucrl_vtr_confidence(&o, moments, got);
         assert_close(got[0].radius, oracle_proven[i].vtr, 1e-12);

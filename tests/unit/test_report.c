@@ -75,7 +75,7 @@ static void curves_and_bands_are_those_of_the_runs(void **state)
     assert_int_equal(r.n_points, 300);
     assert_int_equal(r.at[299], 300);
     for (size_t i = 0; i < r.n_players; i++) {
-        const tacit__outcome *o = &r.stages[0].outcomes[i];
+        const tacit__report_outcome *o = &r.stages[0].outcomes[i];
         tacit_summary s = tacit_results_summary(results, 0, i);
         assert_true(o->regret == s.regret_mean && o->switches == s.switches);
         for (size_t p = 0; p < r.n_points; p += 7) {

@@ -70,7 +70,7 @@ static void check_frame(const tacit__frame *f, bool noisy)
     double *sums = make_sums(f, w + 100 * f->blocks, full);
     tacit__ridge ridge;
     assert_ok(tacit__ridge_create(f, &ridge));
-    tacit__moments m = {.users = 5, .sums = sums, .gram_level = noisy ? 1 : 0};
+    tacit__gram_sums m = {.users = 5, .sums = sums, .gram_level = noisy ? 1 : 0};
     assert_int_equal(tacit__ridge_fit(&ridge, &m, 0.7, 0.3), 0);
     double *features = calloc(w * f->pairs, sizeof *features), *mean = calloc(f->pairs, 8);
     double *spread = calloc(f->pairs, 8);
@@ -137,7 +137,7 @@ static void indefinite_matrices_are_repaired_and_counted(void **state)
             features[j] = 1 / sqrt((double)f->width);
         tacit__ridge ridge;
         assert_ok(tacit__ridge_create(f, &ridge));
-        tacit__moments m = {.users = 5, .sums = sums, .gram_level = 1};
+        tacit__gram_sums m = {.users = 5, .sums = sums, .gram_level = 1};
         size_t repaired = tacit__ridge_fit(&ridge, &m, 1, 0.25);
         assert_within((double)repaired, 1, (double)(f->steps * f->blocks));
         for (size_t h = 0; h < f->steps; h++) {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/results.h"
+#include "store/results_file.h"
 
 static char box[64];
 

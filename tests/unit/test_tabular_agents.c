@@ -6,7 +6,7 @@
 #include <tacit/agent.h>
 #include <tacit/world.h>
 
-#include "curate/tabular.h"
+#include "curate/tabular_curator.h"
 #include "plan/ucbvi.h"
 #include "support/check.h"
 

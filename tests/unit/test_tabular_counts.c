@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "curate/levels.h"
-#include "curate/tabular.h"
+#include "curate/tabular_curator.h"
 #include "support/check.h"
 #include "support/random.h"
 

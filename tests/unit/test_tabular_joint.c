@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "curate/tabular_inside.h"
+#include "curate/tabular_curator_inside.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -41,7 +41,7 @@ static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, doubl
 /* What a user adds to a stream, clipped as it will be. */
 static void add_clipped(const tacit__tabular *c, int which, double sign, double *out)
 {
-    const stream *s = &c->streams[which];
+    const count_stream *s = &c->streams[which];
     double square = 0, bound = c->o.user_norm * (double)c->o.space.horizon;
     if (which == REWARDS)
         bound /= 2;

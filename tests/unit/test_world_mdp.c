@@ -15,15 +15,15 @@ enum { MAX_S = 12, MAX_A = 4, MAX_H = 6 };
 typedef struct dense {
     size_t S, A, H, layers;
     double p[MAX_H][MAX_S][MAX_A][MAX_S], r[MAX_H][MAX_S][MAX_A][MAX_S]; /* r by next state */
-    tacit__outcome initial[MAX_S];
+    tacit_outcome initial[MAX_S];
 } dense;
 
-static size_t dense_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit__outcome *out)
+static size_t dense_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit_outcome *out)
 {
     const dense *d = context;
     for (uint32_t next = 0; next < d->S; next++) /* backwards, to be sorted */
         out[d->S - 1 - next] =
-            (tacit__outcome){next, d->p[layer][s][a][next], d->r[layer][s][a][next]};
+            (tacit_outcome){next, d->p[layer][s][a][next], d->r[layer][s][a][next]};
     return d->S;
 }
 
@@ -56,7 +56,7 @@ static void fill(dense *d, size_t S, size_t A, size_t H, bool stationary, size_t
             }
     double sum = 0;
     for (uint32_t s = 0; s < S; s++) {
-        d->initial[s] = (tacit__outcome){s, random_unit(&seed), 0};
+        d->initial[s] = (tacit_outcome){s, random_unit(&seed), 0};
         sum += d->initial[s].prob;
     }
     for (size_t s = 0; s < S; s++)
@@ -186,11 +186,11 @@ static void sampling_tables_hold_the_probabilities(void **state)
 }
 
 typedef struct one_row {
-    tacit__outcome outcomes[4];
+    tacit_outcome outcomes[4];
     size_t n;
 } one_row;
 
-static size_t give_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit__outcome *out)
+static size_t give_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit_outcome *out)
 {
     const one_row *r = context;
     (void)layer, (void)s, (void)a;
@@ -274,10 +274,10 @@ static void small_errors_of_sums_are_divided_out_and_large_ones_refused(void **s
 }
 
 /* A chain 0 -> 1 -> 2 -> ..., by layer or for ever. */
-static size_t chain_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit__outcome *out)
+static size_t chain_row(void *context, size_t layer, uint32_t s, uint32_t a, tacit_outcome *out)
 {
     (void)context, (void)layer, (void)a;
-    out[0] = (tacit__outcome){s < 9 ? s + 1 : s, 1, 0};
+    out[0] = (tacit_outcome){s < 9 ? s + 1 : s, 1, 0};
     return 1;
 }
 

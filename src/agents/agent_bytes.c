@@ -1,0 +1,415 @@
+/* Agents as bytes: reports and models that travel, states that are kept. See include/tacit/agent.h.
+ *
+ * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes of a user, so that a report for another
+ * learner is told apart from a bad one. A saved state is a header, the billboard of the last plan, the family's state, and a checksum
+ * (BLAKE2b) over all of it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
+ * Reports have the low byte first; states are in the machine's byte order, which the magic word betrays. */
+#include <math.h>
+#include <string.h>
+
+#include "agents/agent_inside.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#define REPORT_MARK 0x3174726f70657274U /* "treport1", low byte first */
+#define MODEL_MARK 0x316c65646f6d7474U  /* "ttmodel1" */
+enum { REPORT_FINGERPRINT = 16, REPORT_HEADER = 8 + REPORT_FINGERPRINT };
+
+#define STATE_MAGIC 0x7461636974616765U /* "tacitage" */
+enum { STATE_VERSION = 1 };
+
+typedef enum board_kind { NO_TABLE, POLICY, MIXED } board_kind;
+
+typedef struct header {
+    uint64_t magic;
+    uint32_t version;
+    uint16_t planned, board; /* there was a plan; of board_kind */
+    uint64_t size;           /* of the whole, checksum included */
+    uint64_t board_version;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+} header;
+
+/* --- What two agents must agree on --------------------------------------------------------------- */
+
+static void fold(uint8_t digest[TACIT__KEY_BYTES], const tacit__writer *w, const uint8_t *bytes)
+{
+    tacit__digest((tacit__bytes[]){{digest, TACIT__KEY_BYTES}, {bytes, w->size}}, 2, digest);
+}
+
+static void fold_text(uint8_t digest[TACIT__KEY_BYTES], const char *text)
+{
+    uint8_t bytes[8];
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, text != NULL ? strlen(text) + 1 : 0);
+    tacit__digest((tacit__bytes[]){{digest, TACIT__KEY_BYTES},
+                                   {bytes, sizeof bytes},
+                                   {text, text != NULL ? strlen(text) : 0}},
+                  3, digest);
+}
+
+static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t n)
+{
+    enum { NUMBERS = 64 };
+    uint8_t bytes[8 * NUMBERS];
+    for (size_t i = 0; i < n; i += NUMBERS) {
+        tacit__writer w = {.at = bytes};
+        for (size_t j = i; j < n && j < i + NUMBERS; j++)
+            tacit__put_real(&w, x[j]);
+        fold(digest, &w, bytes);
+    }
+}
+
+/* What a callback answers for every pair, `size` numbers each. */
+static tacit_status fold_rows(uint8_t digest[TACIT__KEY_BYTES], const tacit_agent_request *r,
+                              void (*row)(void *, uint32_t, uint32_t, double *), void *context,
+                              size_t size)
+{
+    double *x = tacit__alloc(size, sizeof *x);
+    if (x == NULL)
+        return TACIT_NO_MEMORY;
+    for (size_t s = 0; s < r->n_states; s++)
+        for (size_t a = 0; a < r->n_actions; a++) {
+            row(context, (uint32_t)s, (uint32_t)a, x);
+            fold_reals(digest, x, size);
+        }
+    tacit__free(x);
+    return TACIT_OK;
+}
+
+static tacit_status fold_features(uint8_t digest[TACIT__KEY_BYTES], const tacit_agent_request *r)
+{
+    const tacit_mixture *m = r->mixture;
+    const tacit_bandit *b = r->bandit;
+    size_t size = 0;
+    tacit_status status = TACIT_OK;
+    if (m != NULL)
+        status = __builtin_mul_overflow(m->dimension, r->n_states, &size)
+                     ? TACIT_NO_MEMORY
+                     : fold_rows(digest, r, m->row, m->context, size);
+    if (status == TACIT_OK && r->linear != NULL && r->linear->row != NULL)
+        status = fold_rows(digest, r, r->linear->row, r->linear->context, r->linear->dimension);
+    /* of rows it follows from them */
+    if (status == TACIT_OK && r->linear != NULL && r->linear->row == NULL && r->linear->simplex)
+        fold_text(digest, "simplex");
+    if (status != TACIT_OK || b == NULL || b->points == NULL)
+        return status;
+    fold_reals(digest, b->points, r->n_states * (b->disjoint ? 1 : r->n_actions) * b->dimension);
+    if (b->weights != NULL)
+        fold_reals(digest, b->weights, r->n_states);
+    fold_reals(digest, (double[]){(double)b->context_dimension}, 1);
+    fold_text(digest, b->kernel);
+    return TACIT_OK;
+}
+
+tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[TACIT__KEY_BYTES])
+{
+    uint8_t bytes[256];
+    tacit__writer w = {.at = bytes};
+    memset(out, 0, TACIT__KEY_BYTES);
+    fold_text(out, r->kind);
+    for (size_t i = 0; i < r->n_settings; i++) {
+        fold_text(out, r->settings[i].key);
+        fold_text(out, r->settings[i].value);
+    }
+    fold_text(out, r->sums);
+    const uint64_t sizes[] = {(uint64_t)r->guarantee.model,
+                              (uint64_t)r->calibration,
+                              r->n_states,
+                              r->n_actions,
+                              r->horizon,
+                              r->stationary,
+                              r->episodes,
+                              r->mixture != NULL ? r->mixture->dimension : 0,
+                              r->linear != NULL ? r->linear->dimension : 0,
+                              r->bandit != NULL ? r->bandit->dimension : 0,
+                              r->bandit != NULL && r->bandit->disjoint,
+                              r->bandit != NULL && r->bandit->complementary};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        tacit__put_le64(&w, sizes[i]);
+    tacit__put_real(&w, r->guarantee.epsilon);
+    tacit__put_real(&w, r->guarantee.delta);
+    tacit__put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
+    tacit__put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
+    tacit__put_real(&w, r->linear != NULL ? r->linear->bound : 0);
+    tacit__put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
+    tacit__put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
+    fold(out, &w, bytes);
+    if (r->rewards != NULL)
+        fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);
+    return fold_features(out, r);
+}
+
+/* --- Reports -------------------------------------------------------------------------------------- */
+
+static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error *err)
+{
+    if (agent->model != TACIT_MODEL_LOCAL || !has)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
+    return TACIT_OK;
+}
+
+tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user, void *bytes,
+                                size_t *size, tacit_error *err)
+{
+    if (agent == NULL || size == NULL || (user == NULL && bytes != NULL))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = check_local(agent, agent->family->report != NULL, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t inner = 0;
+    status = agent->family->report(agent->self, &(tacit_trajectory){0}, NULL, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    if (bytes == NULL) {
+        *size = REPORT_HEADER + inner;
+        return TACIT_OK;
+    }
+    if (*size < REPORT_HEADER + inner)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "the report takes %zu bytes, the buffer has %zu", REPORT_HEADER + inner,
+                           *size);
+    inner = *size - REPORT_HEADER;
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, REPORT_MARK);
+    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit_trajectory taken;
+    status = tacit__agent_take_user(agent, user, &taken, err);
+    if (status != TACIT_OK)
+        return status;
+    status = agent->family->report(agent->self, &taken, w.at, &inner, err);
+    tacit__agent_forget_user(agent);
+    if (status == TACIT_OK)
+        *size = REPORT_HEADER + inner;
+    return status;
+}
+
+/* What the family gets of a report. */
+static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t size,
+                           tacit__reader *r, tacit_error *err)
+{
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_status status = check_local(agent, agent->family->absorb != NULL, err);
+    if (status != TACIT_OK)
+        return status;
+    *r = (tacit__reader){.at = bytes, .left = size};
+    uint64_t mark = tacit__take_le64(r);
+    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
+    if (fingerprint == NULL || mark != REPORT_MARK)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a report");
+    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "the report was made for another learner");
+    return TACIT_OK;
+}
+
+tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *bytes, size_t size,
+                                      tacit_error *err)
+{
+    tacit__reader r = {0};
+    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    if (status == TACIT_OK && agent->family->check_report != NULL)
+        status = agent->family->check_report(agent->self, r.at, r.left, err);
+    return status;
+}
+
+tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t size,
+                                tacit_error *err)
+{
+    tacit__reader r = {0};
+    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
+}
+
+/* --- Models --------------------------------------------------------------------------------------- */
+
+tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *size,
+                                 tacit_error *err)
+{
+    if (agent == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->publish == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent publishes its plan only");
+    if (!agent->planned)
+        return tacit__fail(err, TACIT_NOTHING_TO_RELEASE, "there is no plan to publish yet");
+    size_t inner = 0;
+    tacit_status status = agent->family->publish(agent->self, NULL, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    if (bytes == NULL) {
+        *size = REPORT_HEADER + inner;
+        return TACIT_OK;
+    }
+    if (*size < REPORT_HEADER + inner)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
+                           REPORT_HEADER + inner, *size);
+    tacit__writer w = {.at = bytes};
+    tacit__put_le64(&w, MODEL_MARK);
+    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    *size = REPORT_HEADER + inner;
+    return agent->family->publish(agent->self, w.at, &inner, err);
+}
+
+tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes, size_t size,
+                                tacit_error *err)
+{
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->follow == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent follows no model");
+    tacit__reader r = {.at = bytes, .left = size};
+    uint64_t mark = tacit__take_le64(&r);
+    const void *fingerprint = tacit__take(&r, REPORT_FINGERPRINT);
+    if (fingerprint == NULL || mark != MODEL_MARK)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a model");
+    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "the model was made by another learner");
+    tacit_billboard board;
+    tacit_status status = agent->family->follow(agent->self, r.at, r.left, err);
+    return status == TACIT_OK ? tacit_agent_plan(agent, &board, err) : status;
+}
+
+/* --- States --------------------------------------------------------------------------------------- */
+
+static board_kind kind_of(const tacit_billboard *board)
+{
+    return board->policy != NULL ? POLICY : board->mixed != NULL ? MIXED : NO_TABLE;
+}
+
+static size_t table_size(const tacit_agent *agent, board_kind kind)
+{
+    size_t cells = agent->horizon * agent->n_states;
+    return kind == POLICY  ? cells * sizeof *agent->board.policy
+           : kind == MIXED ? cells * agent->n_actions * sizeof *agent->board.mixed
+                           : 0;
+}
+
+tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
+{
+    if (agent == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->save == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
+    size_t inner = 0;
+    tacit_status status = agent->family->save(agent->self, NULL, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    board_kind kind = kind_of(&agent->board);
+    size_t table = table_size(agent, kind);
+    size_t needed = sizeof(header) + table + inner + TACIT__KEY_BYTES;
+    if (bytes == NULL) {
+        *size = needed;
+        return TACIT_OK;
+    }
+    if (*size < needed)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
+                           needed, *size);
+    header h = {.magic = STATE_MAGIC,
+                .version = STATE_VERSION,
+                .planned = agent->planned,
+                .board = (uint16_t)kind,
+                .size = needed,
+                .board_version = agent->board.version};
+    memcpy(h.fingerprint, agent->fingerprint, sizeof h.fingerprint);
+    tacit__writer w = {.at = bytes};
+    tacit__put(&w, &h, sizeof h);
+    tacit__put(&w, kind == POLICY ? (const void *)agent->board.policy : agent->board.mixed, table);
+    status = agent->family->save(agent->self, w.at, &inner, err);
+    if (status != TACIT_OK)
+        return status;
+    TACIT__REQUIRE(w.size + inner + TACIT__KEY_BYTES == needed);
+    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, w.at + inner);
+    *size = needed;
+    return TACIT_OK;
+}
+
+static tacit_status check_state(const tacit_agent *agent, const void *bytes, size_t size, header *h,
+                                tacit_error *err)
+{
+    if (size < sizeof *h + TACIT__KEY_BYTES)
+        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved agent", size);
+    memcpy(h, bytes, sizeof *h);
+    if (h->magic != STATE_MAGIC)
+        return tacit__fail(
+            err, TACIT_CORRUPT,
+            "this is not a saved agent, or one from a machine of another byte order");
+    if (h->version != STATE_VERSION)
+        return tacit__fail(err, TACIT_WRONG_VERSION,
+                           "the saved agent has format version %u, expected %d",
+                           (unsigned)h->version, STATE_VERSION);
+    uint8_t digest[TACIT__KEY_BYTES];
+    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
+    if (h->size != size ||
+        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "the saved agent is damaged: its checksum does not match");
+    if (memcmp(h->fingerprint, agent->fingerprint, sizeof h->fingerprint) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN,
+                           "the saved agent was made with other settings than this one");
+    if (h->planned > 1 || h->board > MIXED || h->board_version > TACIT__MOST_COUNT ||
+        table_size(agent, h->board) > size - sizeof *h - TACIT__KEY_BYTES)
+        return tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
+    return TACIT_OK;
+}
+
+/* Actions of a loaded policy are those of the agent. */
+static bool is_policy(const tacit_agent *agent, const uint32_t *policy)
+{
+    for (size_t i = 0; i < agent->horizon * agent->n_states; i++)
+        if (policy[i] >= agent->n_actions)
+            return false;
+    return true;
+}
+
+/* Chances of a loaded policy are chances, and sum to 1 in every situation. */
+static bool is_mixed(const tacit_agent *agent, const double *mixed)
+{
+    for (size_t i = 0; i < agent->horizon * agent->n_states; i++, mixed += agent->n_actions) {
+        double sum = 0;
+        for (size_t a = 0; a < agent->n_actions; a++) {
+            if (!(mixed[a] >= 0 && mixed[a] <= 1))
+                return false;
+            sum += mixed[a];
+        }
+        if (!(fabs(sum - 1) <= 1e-9))
+            return false;
+    }
+    return true;
+}
+
+tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
+{
+    if (agent == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->load == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
+    if (agent->planned)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved agent is loaded into a fresh one");
+    header h;
+    tacit_status status = check_state(agent, bytes, size, &h, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t table = table_size(agent, h.board);
+    const uint8_t *at = (const uint8_t *)bytes + sizeof h;
+    void *copy = h.board != NO_TABLE ? tacit__alloc(table, 1) : NULL;
+    if (h.board != NO_TABLE && copy == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (copy != NULL)
+        memcpy(copy, at, table);
+    if ((h.board == POLICY && !is_policy(agent, copy)) ||
+        (h.board == MIXED && !is_mixed(agent, copy)))
+        status = tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
+    else
+        status = agent->family->load(agent->self, at + table,
+                                     size - sizeof h - table - TACIT__KEY_BYTES, err);
+    if (status != TACIT_OK) {
+        tacit__free(copy);
+        return status;
+    }
+    agent->planned = h.planned != 0;
+    agent->table = copy;
+    agent->board = (tacit_billboard){.version = h.board_version,
+                                     .policy = h.board == POLICY ? copy : NULL,
+                                     .mixed = h.board == MIXED ? copy : NULL};
+    return TACIT_OK;
+}

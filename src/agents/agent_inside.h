@@ -1,0 +1,57 @@
+/* The inside of an agent, shared by agent.c and agent_bytes.c, and what audits need of one. */
+#ifndef TACIT_AGENTS_AGENT_INSIDE_H
+#define TACIT_AGENTS_AGENT_INSIDE_H
+
+#include <tacit/agent.h>
+
+#include "agents/family.h"
+#include "agents/outside.h"
+#include "noise/stream.h"
+
+struct tacit_agent {
+    const tacit__family *family;
+    void *self;
+    tacit_model model;
+    tacit_guarantee guarantee;
+    uint64_t episodes;
+    size_t n_states, n_actions, horizon;
+    bool planned;          /* there has been a plan */
+    tacit_billboard board; /* the last one's */
+    void *table;           /* what `board` points to if it was loaded; else NULL */
+    tacit__cutter *cutter; /* NULL: who is outside is refused */
+    bool was_cut;
+    bool is_snapshot; /* it can act, from any number of threads, and nothing else */
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+};
+
+/* Hash of all that two agents must agree on to share states and reports, public knowledge included; the same on every
+ * machine. NO_MEMORY at worst. The request is one that the kind accepts. */
+TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
+                                                     uint8_t out[TACIT__KEY_BYTES]);
+
+/* Whether agents of this kind learn from the features of the chosen action alone, where users bring them. */
+bool tacit__agent_chosen_only(const char *kind);
+
+/* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the caller. */
+TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
+                                                   tacit_trajectory *out, tacit_error *err);
+/* The family is done with the user. */
+void tacit__agent_forget_user(tacit_agent *agent);
+
+/* Random bytes that a device puts behind its report, so that no two reports are alike: the bytes of some are few, or have little
+ * noise, and the same bytes must mean the same report. */
+enum { TACIT__REPORT_NAME = 16 };
+
+/* Reads a table; `row` is that of the step and state. */
+void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
+                          uint32_t *action, double *probability);
+
+/* An agent that acts as this one does now, and can do nothing else; any number of threads may ask it at once. It does not cut:
+ * situations lie in the domain. For agents whose billboard is no table; UNSUPPORTED: the family has no such thing. */
+TACIT_MUST_USE tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out,
+                                                  tacit_error *err);
+
+/* The door of this agent, to be recorded and replayed; NULL with model none. */
+tacit_ledger *tacit__agent_ledger(const tacit_agent *agent);
+
+#endif

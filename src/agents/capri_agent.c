@@ -1,0 +1,270 @@
+/* capri: sums in epochs (curate/epochs.c), and elimination on them (plan/capri.c). What it can be told is in
+ * capri_settings.c, how it travels in capri_bytes.c.
+ *
+ * The dimension of the sums follows from the request alone, so that devices and restored learners have the same one: where the
+ * points S of the projection are drawn, the rank depends on the draw, and there is room for any; coordinates that no vector
+ * uses are noise that nobody looks at. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/capri_agent.h"
+#include "agents/family.h"
+#include "agents/forecast.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+static void draw_words(void *context, uint64_t stream, uint64_t first, size_t n, uint64_t *out)
+{
+    tacit__site_words(context, stream, first, n, out);
+}
+
+static void destroy(void *self)
+{
+    capri_agent *agent = self;
+    if (agent == NULL)
+        return;
+    tacit__epochs_destroy(agent->curator);
+    tacit__capri_destroy(agent->planner);
+    tacit__site_wipe(&agent->chance);
+    tacit__free(agent->shown);
+    tacit__free(agent->followed);
+    tacit__free(agent);
+}
+
+static tacit_status make_curator(capri_agent *agent, const tacit__reading *r, tacit_noise *noise,
+                                 tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    tacit_error reason = {0};
+    const tacit__epochs_options o = {
+        .dimension = agent->dimension,
+        .n_epochs = now.n_epochs - 1,
+        .users = now.n_feeding,
+        .guarantee = q->guarantee,
+        .published_scale = tacit__capri_published(q),
+    };
+    agent->guarantee = q->guarantee;
+    agent->published = o.published_scale;
+    tacit_status status = tacit__epochs_create(&o, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
+    tacit__capri_start(agent->planner, tacit__epochs_scale(agent->curator));
+    agent->shown = tacit__alloc((now.n_epochs - 1) * agent->dimension, sizeof *agent->shown);
+    return agent->shown != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+}
+
+static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noise *noise,
+                          tacit_error *err)
+{
+    tacit__capri_options *o = &agent->options;
+    tacit_status status = tacit__capri_read(r, o, err);
+    if (status != TACIT_OK)
+        return status;
+    o->words = draw_words;
+    o->context = &agent->chance;
+    agent->n_users = o->users;
+    tacit_noise *fixed = NULL; /* public chance needs no secret, but a source */
+    if (noise == NULL && (status = tacit_noise_create_simulated(1, &fixed)) != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    tacit__site_open(&agent->chance, noise != NULL ? noise : fixed, "public: points of epochs");
+    tacit_noise_destroy(fixed);
+    status = tacit__capri_create(o, &agent->planner);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    size_t pairs = o->pairs.n_contexts * o->pairs.n_actions;
+    agent->dimension = !o->sampled       ? tacit__capri_rank(agent->planner)
+                       : o->rank < pairs ? o->rank
+                                         : pairs;
+    tacit__capri_fingerprint(agent, r);
+    tacit__capri_write_remark(agent, r);
+    status = make_curator(agent, r, noise, err);
+    if (status == TACIT_OK)
+        tacit__capri_set_mark(agent);
+    return status;
+}
+
+static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
+                           void **out, tacit_error *err)
+{
+    tacit__reading r;
+    (void)kind;
+    if (request->calibration == TACIT_CALIBRATION_FIGURE)
+        return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
+                              "capri has the calibrations tight and published");
+    tacit_status status = tacit__reading_open(request, &tacit__capri_kind, &r, err);
+    if (status != TACIT_OK)
+        return status;
+    capri_agent *agent = tacit__alloc(1, sizeof *agent);
+    if (agent == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = build(agent, &r, noise, err);
+    if (status != TACIT_OK) {
+        destroy(agent);
+        return status;
+    }
+    *out = agent;
+    return TACIT_OK;
+}
+
+/* --- The model --------------------------------------------------------------------------------- */
+
+capri_model tacit__capri_model(const capri_agent *agent)
+{
+    if (agent->followed != NULL)
+        return agent->theirs;
+    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    return (capri_model){.version = now.number + 1,
+                         .last = now.last,
+                         .p = now.last ? 0 : now.estimator->p,
+                         .mixed = now.mixed,
+                         .v = now.estimator->v,
+                         .place = now.estimator->place};
+}
+
+/* Only devices and those who take their reports need it. */
+void tacit__capri_set_mark(capri_agent *agent)
+{
+    enum { NUMBERS = 64 };
+    uint8_t digest[TACIT__KEY_BYTES] = {0}, bytes[8 * NUMBERS];
+    const capri_model m = tacit__capri_model(agent);
+    const size_t pairs = agent->options.pairs.n_contexts * agent->options.pairs.n_actions;
+    size_t rows = 0;
+    if (!agent->options.local)
+        return;
+    for (size_t w = 0; w < pairs && !m.last; w++)
+        rows += m.place[w] != SIZE_MAX;
+    const struct {
+        const double *from;
+        size_t n;
+    } parts[] = {{m.mixed, pairs}, {m.v, rows * m.p}};
+    memcpy(digest, &m.last, sizeof m.last);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < parts[k].n; i += NUMBERS) {
+            tacit__writer w = {.at = bytes};
+            for (size_t j = i; j < parts[k].n && j < i + NUMBERS; j++)
+                tacit__put_real(&w, parts[k].from[j]);
+            tacit__digest((tacit__bytes[]){{digest, sizeof digest}, {bytes, w.size}}, 2, digest);
+        }
+    memcpy(agent->mark, digest, sizeof agent->mark);
+}
+
+static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
+{
+    const capri_model m = tacit__capri_model(self);
+    (void)err;
+    *out = (tacit_billboard){.version = m.version, .mixed = m.mixed};
+    return TACIT_OK;
+}
+
+/* --- Users ------------------------------------------------------------------------------------- */
+
+const double *tacit__capri_vector(const capri_model *m, size_t pair)
+{
+    return m->last || m->place[pair] == SIZE_MAX ? NULL : m->v + m->place[pair] * m->p;
+}
+
+/* The epoch is over: show its sum, go on to the next. */
+static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *err)
+{
+    double *sum = agent->shown + agent->n_shown * agent->dimension;
+    tacit_status status = tacit__epochs_show(agent->curator, size, sum, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__capri_close(agent->planner, sum);
+    agent->n_shown++;
+    agent->in_epoch = 0;
+    tacit__capri_set_mark(agent);
+    return TACIT_OK;
+}
+
+tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
+{
+    tacit__capri_epoch now = tacit__capri_look(agent->planner);
+    agent->users++;
+    if (++agent->in_epoch == now.users && !now.last)
+        return close_epoch(agent, now.estimator->p, err);
+    return TACIT_OK;
+}
+
+/* What an earlier billboard allowed and this one does not is of no use to this epoch's sum; the user counts all the same, see
+ * curate/epochs.c. Late users whose action is still allowed are used: the estimator divides by the length of the epoch, so every
+ * user who adds 0 pulls it towards "no difference", and nobody is left out without need. */
+static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
+{
+    capri_agent *agent = self;
+    const capri_model m = tacit__capri_model(agent);
+    size_t pair;
+    if (agent->followed != NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "this learner follows the model of another one: it makes reports");
+    tacit_status status = tacit__pairs_find(&agent->options.pairs, user, &pair, err);
+    if (status != TACIT_OK)
+        return status;
+    if (agent->users == agent->n_users)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu users",
+                           (unsigned long long)agent->n_users);
+    if (!m.last)
+        status = tacit__epochs_add(agent->curator, m.p, tacit__capri_vector(&m, pair),
+                                   2 * user->rewards[0] - 1, err);
+    return status == TACIT_OK ? tacit__capri_count(agent, err) : status;
+}
+
+static tacit_ledger *ledger(const void *self)
+{
+    return tacit__epochs_ledger(((const capri_agent *)self)->curator);
+}
+
+static const char *remark(const void *self)
+{
+    return ((const capri_agent *)self)->remark;
+}
+
+/* --- Forecast ------------------------------------------------------------------------------------ */
+
+/* Estimates whose predicted error is a sixth of the mean reward's norm were seen to be enough, those with more than a
+ * quarter of it not; in between it depends on the function. Squares, so that twice the bound is not quite a quarter. */
+static double burden(const void *context, double users, double epsilon)
+{
+    const capri_agent *agent = context;
+    double mu, scale = agent->published * agent->guarantee.epsilon / epsilon;
+    if (agent->published <= 0) {
+        if (tacit_gdp_mu(epsilon, agent->guarantee.delta, &mu) != TACIT_OK)
+            return (double)NAN;
+        scale = 2 / mu;
+    }
+    double error = tacit__capri_predict(agent->planner, users, scale) / agent->options.norm;
+    return 36 * error * error;
+}
+
+static void forecast(const void *self, tacit_forecast *out)
+{
+    const capri_agent *agent = self;
+    char what[80];
+    (void)snprintf(what, sizeof what, "%zu contexts, %zu actions, rank %zu",
+                   agent->options.pairs.n_contexts, agent->options.pairs.n_actions,
+                   tacit__capri_rank(agent->planner));
+    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what,
+                    "to beat the best constant action", out);
+}
+
+const tacit__family tacit__family_capri = {
+    .kinds = &tacit__capri_kind,
+    .n_kinds = 1,
+    .create = create,
+    .destroy = destroy,
+    .plan = plan,
+    .learn = learn,
+    .report = tacit__capri_report,
+    .absorb = tacit__capri_absorb,
+    .publish = tacit__capri_publish,
+    .follow = tacit__capri_follow,
+    .check_report = tacit__capri_check_report,
+    .save = tacit__capri_save,
+    .load = tacit__capri_load,
+    .ledger = ledger,
+    .remark = remark,
+    .forecast = forecast,
+};

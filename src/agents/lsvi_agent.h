@@ -1,0 +1,62 @@
+/* The inside of the learner lsvi-ucb, shared by its files. */
+#ifndef TACIT_AGENTS_LSVI_AGENT_H
+#define TACIT_AGENTS_LSVI_AGENT_H
+
+#include <tacit/agent.h>
+
+#include "agents/lsvi_printed.h"
+#include "agents/reading.h"
+#include "curate/lsvi_curator.h"
+#include "noise/stream.h"
+#include "plan/lsvi.h"
+
+typedef struct lsvi_agent {
+    tacit__linear_space space;
+    double *table;    /* of features, in lattice steps */
+    double *response; /* [d] */
+    tacit__lsvi_data *curator;
+    tacit__lsvi *planner;
+    uint8_t fingerprint[TACIT__KEY_BYTES];
+    char remark[480];
+} lsvi_agent;
+
+/* What the settings and the theory make of a request. */
+typedef struct lsvi_design {
+    const tacit__reading *r;
+    bool private, printed, theorem, wide;
+    tacit__lsvi_wish wish;
+    tacit__lsvi_scheme scheme;
+    double *range, *cap; /* [H] */
+    double bonus_scale, ridge, bonus, archive_bytes;
+    tacit__lsvi_printed constants;
+} lsvi_design;
+
+/* --- lsvi_settings.c: what a request may say */
+
+extern const tacit_agent_kind tacit__lsvi_kind;
+
+/* States, actions and features; the table of these is not read yet. */
+TACIT_MUST_USE tacit_status tacit__lsvi_read_space(const tacit__reading *r,
+                                                   tacit__linear_space *out, tacit_error *err);
+
+/* The public table of features, on the lattice, if there is one: into the agent and its space. */
+TACIT_MUST_USE tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r,
+                                                   tacit_error *err);
+
+/* All the rest of the design, of its reading and the agent's space; `range` and `cap` have room for H. */
+TACIT_MUST_USE tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent,
+                                                    tacit_error *err);
+
+/* What was decided, in a line. */
+void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g);
+
+/* --- lsvi_bytes.c */
+
+/* A hash of all that saved states must agree with. */
+void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g);
+
+/* What goes into the table of the family; see agents/family.h. */
+tacit_status tacit__lsvi_agent_save(const void *self, void *bytes, size_t *size, tacit_error *err);
+tacit_status tacit__lsvi_agent_load(void *self, const void *bytes, size_t size, tacit_error *err);
+
+#endif

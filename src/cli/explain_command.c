@@ -1,0 +1,200 @@
+/* tacit explain: what each agent of an experiment promises, through which releases, and what the accountant makes of
+ * it. Nothing is played. Service files are explained by cli/explain_service.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include <tacit/explain.h>
+#include <tacit/lab.h>
+#include <tacit/service.h>
+
+#include "cli/cli.h"
+#include "cli/explain_service.h"
+#include "cli/findings.h"
+#include "cli/options.h"
+#include "cli/print_json.h"
+#include "cli/warn.h"
+#include "cli/words.h"
+
+typedef struct wish {
+    const char *file, *label;
+    tacit_experiment_changes changes;
+    bool json;
+} wish;
+
+static const tacit__field options[] = {
+    {"agent", TACIT__FIELD_TEXT, offsetof(wish, label), .value = "LABEL",
+     .help = "this agent, or learner, only"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
+     .value = "K", .help = "users, instead of what the file says"},
+    {"runs", TACIT__FIELD_COUNT, offsetof(wish, changes.runs), 1, TACIT_MAX_RUNS, .value = "N",
+     .help = "repetitions, instead of what the file says (no promise depends on them)"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "one JSON document"},
+    {NULL}};
+
+static const cli_form form = {
+    "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
+    "\n"
+    "For each agent of an experiment, or each learner of a service file: the guarantee that it\n"
+    "claims, what it releases and how far one user can move that, the noise, and what the\n"
+    "accountant makes of it. Nothing is played, served or written.\n"
+    "\n",
+    "\n"
+    "Exit status 1 if a claim that should hold (calibration tight) does not.\n"
+    "\n"
+    "example:\n"
+    "  tacit explain examples/riverswim.yaml\n"
+    "  tacit explain examples/service/service.yaml --agent river\n",
+    options};
+
+/* What explaining has found so far. */
+typedef struct story {
+    const wish *w;
+    const tacit_experiment *experiment;
+    const tacit_experiment_facts *facts;
+    tacit__json_writer document; /* with --json */
+    size_t n_told;
+    bool broken; /* a claim that should hold does not */
+} story;
+
+static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, size_t agent_number,
+                                  tacit_error *err)
+{
+    const tacit_entry *entry = &s->facts->agents[agent_number];
+    tacit_agent *agent = NULL;
+    if ((s->w->label != NULL && strcmp(s->w->label, entry->label) != 0) ||
+        !tacit_experiment_plays(s->experiment, i, agent_number))
+        return TACIT_OK;
+    tacit_status status = TACIT_OK;
+    if (!entry->yardstick)
+        status = tacit_experiment_agent(s->experiment, i, world, agent_number, 0, &agent, err);
+    cli_findings f = {0};
+    if (status == TACIT_OK)
+        status = cli_findings_make(entry, agent != NULL ? tacit_agent_release_plan(agent) : NULL,
+                                   agent, NULL, &f, err);
+    if (status == TACIT_OK && s->w->json) {
+        tacit__json_begin_object(&s->document, NULL);
+        cli_put_findings(&s->document, &f);
+        tacit__json_end(&s->document);
+    } else if (status == TACIT_OK) {
+        cli_findings_print(&f);
+    }
+    if (status == TACIT_OK) {
+        s->n_told++;
+        s->broken |= f.explanation->verdict == TACIT_VERDICT_FAILS &&
+                     entry->calibration == TACIT_CALIBRATION_TIGHT;
+    }
+    tacit_explanation_destroy(f.explanation);
+    tacit_agent_destroy(agent);
+    return status;
+}
+
+/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where there is one. */
+static void begin_world(story *s, size_t i, const tacit_world *world)
+{
+    const tacit_world_facts *space = tacit_world_describe(world);
+    const bool several = s->facts->n_worlds > 1;
+    tacit__json_begin_object(&s->document, several ? NULL : "world");
+    cli_put_world(&s->document, &s->facts->worlds[i], space,
+                  tacit_world_original_value(world, space->optimal_value));
+    if (!several) {
+        tacit__json_end(&s->document);
+        tacit__json_put_count(&s->document, "episodes", s->facts->episodes);
+    }
+    tacit__json_begin_list(&s->document, "agents");
+}
+
+static void end_world(story *s)
+{
+    tacit__json_end(&s->document);
+    if (s->facts->n_worlds > 1)
+        tacit__json_end(&s->document);
+}
+
+static tacit_status explain_world(story *s, size_t i, tacit_error *err)
+{
+    tacit_world *world = NULL;
+    tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
+    if (status == TACIT_OK && s->w->json)
+        begin_world(s, i, world);
+    else if (status == TACIT_OK)
+        (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
+                     s->facts->worlds[i].label);
+    for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK; a++)
+        status = explain_agent(s, i, world, a, err);
+    if (status == TACIT_OK && s->w->json)
+        end_world(s);
+    tacit_world_destroy(world);
+    return status;
+}
+
+static void begin_document(story *s)
+{
+    tacit__json_begin_object(&s->document, NULL);
+    tacit__json_put_string(&s->document, "title", s->facts->title);
+    if (s->facts->n_worlds > 1)
+        tacit__json_begin_list(&s->document, "worlds");
+}
+
+static int print_document(story *s)
+{
+    if (s->facts->n_worlds > 1) {
+        tacit__json_end(&s->document);
+        tacit__json_put_count(&s->document, "episodes", s->facts->episodes);
+    }
+    cli_put_exceptions(&s->document);
+    tacit__json_end(&s->document);
+    return cli_print_json(&s->document);
+}
+
+static int explain_all(const wish *w, const tacit_experiment *experiment)
+{
+    story s = {.w = w,
+               .experiment = experiment,
+               .facts = tacit_experiment_describe(experiment),
+               .document = CLI_JSON_INIT};
+    tacit_error err = {0};
+    tacit_status status = TACIT_OK;
+    if (w->json)
+        begin_document(&s);
+    else
+        (void)printf("%s\n", s.facts->title);
+    for (size_t i = 0; i < s.facts->n_worlds && status == TACIT_OK; i++)
+        status = explain_world(&s, i, &err);
+    if (status != TACIT_OK || s.n_told == 0) {
+        tacit__text_destroy(&s.document.text);
+        return status != TACIT_OK
+                   ? cli_failed(status, &err)
+                   : cli_wrong("%s: no agent has the label '%s'", s.facts->file, w->label);
+    }
+    if (!w->json)
+        cli_exceptions_print();
+    else if (print_document(&s) != CLI_DONE)
+        return CLI_SYSTEM;
+    return s.broken ? CLI_NO : CLI_DONE;
+}
+
+int cli_explain(int argc, char **argv)
+{
+    wish w = {0};
+    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    if (code == CLI_DONE)
+        code =
+            cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
+                              "experiment", &w.file);
+    if (code != CLI_DONE)
+        return code;
+    if (tacit_service_is_file(w.file)) {
+        if (w.changes.runs > 0 || w.changes.episodes > 0)
+            return cli_wrong("--runs and --episodes belong to an experiment; %s is a service",
+                             w.file);
+        return cli_explain_service(w.file, w.label, w.json);
+    }
+    tacit_error err = {0};
+    tacit_experiment *experiment = NULL;
+    tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    if (status == TACIT_OK)
+        cli_warn(experiment, w.label);
+    code = status == TACIT_OK ? explain_all(&w, experiment) : cli_failed(status, &err);
+    tacit_experiment_destroy(experiment);
+    return code;
+}

@@ -1,0 +1,10 @@
+/* tacit explain, for service files. */
+#ifndef TACIT_CLI_EXPLAIN_SERVICE_H
+#define TACIT_CLI_EXPLAIN_SERVICE_H
+
+#include <stdbool.h>
+
+/* What every learner of a service file promises, or the one of this name. */
+int cli_explain_service(const char *file, const char *name, bool json);
+
+#endif

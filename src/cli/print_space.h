@@ -1,0 +1,21 @@
+/* The space of a learner, as its service file declares it: what the calibration of its noise and its theorems count on. */
+#ifndef TACIT_CLI_PRINT_SPACE_H
+#define TACIT_CLI_PRINT_SPACE_H
+
+#include <tacit/agent.h>
+#include <tacit/service.h>
+
+#include "base/json_text.h"
+
+enum { CLI_SPACE_TEXT = 640 };
+
+/* For people. Returns `out`. */
+const char *cli_space_text(const tacit_agent_request *request, char out[CLI_SPACE_TEXT]);
+
+/* What its numbers are called, and who must say who they are; NULL: nothing is declared of that. */
+const char *cli_names_text(const tacit_service_learner *learner, char out[CLI_SPACE_TEXT]);
+
+/* "space": {...}, with the names that service files and billboards have. */
+void cli_put_space(tacit__json_writer *to, const tacit_service_learner *learner);
+
+#endif

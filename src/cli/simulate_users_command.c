@@ -1,0 +1,515 @@
+/* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/simulated_people.c; here
+ * is what they say. */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <tacit/client.h>
+#include <tacit/world.h>
+
+#include "base/json_text.h"
+#include "base/settings.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/simulated_people.h"
+#include "cli/turnout.h"
+#include "cli/wire.h"
+
+enum { MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
+
+/* Of the world, in the order in which they were given. */
+typedef struct settings {
+    tacit_setting list[TACIT__MAX_PARAMETERS];
+    char keys[TACIT__MAX_PARAMETERS][65]; /* as long as a parameter's name can be */
+    size_t n;
+} settings;
+
+typedef struct wish {
+    const char *url, *token_file, *learner, *world;
+    settings settings;
+    uint64_t users, clients, seed;
+    bool json;
+} wish;
+
+static bool read_setting(const char *text, void *out)
+{
+    settings *s = out;
+    const size_t length = strcspn(text, "=");
+    if (text[length] == '\0' || length == 0 || length >= sizeof *s->keys ||
+        s->n == TACIT__MAX_PARAMETERS)
+        return false;
+    memcpy(s->keys[s->n], text, length); /* the rest is zero */
+    s->list[s->n] = (tacit_setting){.key = s->keys[s->n], .value = text + length + 1};
+    s->n++;
+    return true;
+}
+
+static bool read_name(const char *text, void *out)
+{
+    if (!tacit__is_name(text))
+        return false;
+    *(const char **)out = text;
+    return true;
+}
+
+static const tacit__field options[] = {
+    {"token-file", TACIT__FIELD_TEXT, offsetof(wish, token_file), .value = "FILE",
+     .help = "a token with the scopes decide and observe, or report"},
+    {"learner", TACIT__FIELD_OTHER, offsetof(wish, learner), .parse = read_name,
+     .expected = "small letters, digits, - and _", .value = "NAME",
+     .help = "which one; may be left out if there is one"},
+    {"world", TACIT__FIELD_TEXT, offsetof(wish, world), .value = "KIND",
+     .help = "where the users live (default: riverswim; `tacit worlds` lists them);\n"
+             "must fit the learner's space: its states, or its features"},
+    {"set", TACIT__FIELD_OTHER, offsetof(wish, settings), .parse = read_setting,
+     .expected = "KEY=VALUE", .value = "KEY=VALUE",
+     .help = "a parameter of the world; may be repeated"},
+    {"users", TACIT__FIELD_COUNT, offsetof(wish, users), 1, CLI_MAX_COUNT, .value = "N",
+     .help = "how many come (default: 1000)"},
+    {"clients", TACIT__FIELD_COUNT, offsetof(wish, clients), 1, MAX_CLIENTS, .value = "C",
+     .help = "how many at a time (default: 4)"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(wish, seed), 1, CLI_MAX_COUNT, .value = "S",
+     .help = "of the users' chance (default: 1)"},
+    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "print the result as JSON"},
+    {NULL}};
+
+static const cli_form form = {
+    "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"
+    "\n"
+    "Plays users against a running service: they open episodes, ask for decisions and tell what\n"
+    "came of them; for a local learner they read the billboard, act on their own, and send a\n"
+    "privatised report.\n"
+    "\n",
+    "\n"
+    "Where a log tells what came of one action only, users for whom the service chose another\n"
+    "one tell nothing. Ctrl-C lets those who are there finish, tells what came of it, and exits\n"
+    "with 130.\n"
+    "\n"
+    "examples:\n"
+    "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
+    "      --set states=6 --set horizon=20 --users 5000\n"
+    "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner ads \\\n"
+    "      --world linear-bandit --set d=5 --set actions=10\n",
+    options};
+
+/* Ctrl-C: nobody comes any more, those who are there finish, and what came of it is told. */
+static atomic_int caught; /* the signal; 0: none */
+
+static void on_signal(int number)
+{
+    atomic_store(&caught, number);
+}
+
+static void hear_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* What all clients share. */
+typedef struct play {
+    const wish *w;
+    char token[CLI_TOKEN_TEXT];
+    tacit_world *world;
+    cli_space space; /* the learner's */
+    bool local;
+    atomic_uint_fast64_t next, done, requests, failures, full, late;
+    pthread_mutex_t lock;
+    int refusal;         /* the HTTP status that the last user who failed got; of the lock */
+    char complaint[256]; /* and why; of the lock */
+} play;
+
+/* One client; user after user. */
+typedef struct player {
+    play *play;
+    cli_wire wire;
+    cli_people *people;
+    uint64_t user;
+    double slowest_ms, sum_ms;
+} player;
+
+/* --- Asking ------------------------------------------------------------------------------------- */
+
+static double now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void complain(play *all, int status, const char *why)
+{
+    (void)pthread_mutex_lock(&all->lock);
+    all->refusal = status;
+    (void)snprintf(all->complaint, sizeof all->complaint, "%.250s", why);
+    (void)pthread_mutex_unlock(&all->lock);
+}
+
+/* The member of an answer as text; false: there is none, or it is too long. `answer` may be NULL. */
+static bool get_text(const tacit__json_node *answer, const tacit__json_node *object,
+                     const char *key, char *out, size_t capacity)
+{
+    const tacit__json_node *value = object != NULL ? tacit__json_get(object, answer, key) : NULL;
+    return value != NULL && value->kind == TACIT__JSON_STRING &&
+           tacit__json_string(value, out, capacity);
+}
+
+/* The answer, which lives until the next one, or NULL if its status is not the expected one. */
+static const tacit__json_node *ask(player *p, const char *path, const char *key, const char *body,
+                                   int expected)
+{
+    const char *text = NULL;
+    char why[300];
+    size_t size = 0;
+    double start = now_ms();
+    int status = body != NULL ? cli_wire_ask(&p->wire, "POST", path, key, body, &text, &size) : 0;
+    double took = now_ms() - start;
+    p->slowest_ms = fmax(p->slowest_ms, took);
+    p->sum_ms += took;
+    atomic_fetch_add(&p->play->requests, 1);
+    const tacit__json_node *answer = status != 0 ? cli_wire_json(&p->wire, text, size) : NULL;
+    if (status == expected && answer != NULL)
+        return answer;
+    const tacit__json_node *error =
+        answer != NULL ? tacit__json_get(answer, answer, "error") : NULL;
+    complain(p->play, status,
+             get_text(answer, error, "message", why, sizeof why) ? why
+             : status == 0 && p->wire.why != NULL                ? p->wire.why
+                                                  : "no answer of a decision service");
+    return NULL;
+}
+
+/* The same with a body that is given up. */
+static const tacit__json_node *ask_with(player *p, const char *path, tacit__json_writer *body,
+                                        int expected)
+{
+    tacit__json_end(body);
+    const tacit__json_node *answer =
+        ask(p, path, NULL, body->text.failed ? NULL : body->text.data, expected);
+    tacit__text_destroy(&body->text);
+    return answer;
+}
+
+static void begin_body(tacit__json_writer *body, const player *p)
+{
+    const wish *w = p->play->w;
+    tacit__json_begin_object(body, NULL);
+    if (w->learner != NULL)
+        tacit__json_put_string(body, "learner", w->learner);
+    if (p->play->space.user_required) {
+        char user[64];
+        (void)snprintf(user, sizeof user, "simulated-%llu-%llu", (unsigned long long)w->seed,
+                       (unsigned long long)p->user);
+        tacit__json_put_string(body, "user", user);
+    }
+}
+
+/* Where the user stands, as "state" or "context" (with a prefix). */
+static void put_place(tacit__json_writer *body, const play *all, const tacit_situation *here,
+                      bool next)
+{
+    size_t width = cli_space_width(&all->space);
+    if (width == 0) {
+        tacit__json_put_count(body, next ? "next_state" : "state", here->state);
+        return;
+    }
+    tacit__json_begin_list(body, next ? "next_context" : "context");
+    for (size_t i = 0; i < width; i++)
+        tacit__json_put_real(body, NULL, here->features[i]);
+    tacit__json_end(body);
+}
+
+/* Whether the service has taken what it was told. */
+static bool was_taken(player *p, const tacit__json_node *answer)
+{
+    char status[32];
+    if (!get_text(answer, answer, "status", status, sizeof status))
+        return false;
+    if (strcmp(status, "full") == 0)
+        atomic_fetch_add(&p->play->full, 1);
+    if (strcmp(status, "late") == 0)
+        atomic_fetch_add(&p->play->late, 1);
+    return true;
+}
+
+/* --- Joint: the service decides ----------------------------------------------------------------- */
+
+/* One step: decide, act, observe. *go_on is false if nobody knows what came of it. */
+static bool step_joint(player *p, const char *episode, size_t h, tacit_situation *here, bool *go_on)
+{
+    const play *all = p->play;
+    const bool several = all->space.horizon > 1;
+    char path[MAX_PATH_TEXT], decision[MAX_TICKET];
+    tacit__json_writer body = {0};
+    if (several)
+        tacit__json_begin_object(&body, NULL);
+    else
+        begin_body(&body, p);
+    (void)snprintf(path, sizeof path, several ? "/v1/episodes/%s/decide" : "/v1/decide", episode);
+    put_place(&body, all, here, false);
+    if (several)
+        tacit__json_put_count(&body, "step", h);
+    const tacit__json_node *decided = ask_with(p, path, &body, 200);
+    uint32_t action = 0;
+    cli_outcome came;
+    bool good =
+        get_text(decided, decided, "decision", decision, sizeof decision) &&
+        cli_space_action(&all->space, tacit__json_get(decided, decided, "action"), &action) &&
+        cli_people_act(p->people, action, &came) == TACIT_OK;
+    *go_on = good && came.known;
+    if (*go_on) { /* of what is not known nothing is told: such an episode costs nothing */
+        body = (tacit__json_writer){0};
+        tacit__json_begin_object(&body, NULL);
+        tacit__json_put_string(&body, "decision", decision);
+        tacit__json_put_real(&body, "reward", came.reward);
+        if (several)
+            put_place(&body, all, &came.next, true);
+        good = was_taken(p, ask_with(p, "/v1/observe", &body, 200));
+        *here = came.next;
+    }
+    return good;
+}
+
+static bool play_joint(player *p, tacit_situation *here)
+{
+    const size_t horizon = p->play->space.horizon;
+    char episode[256] = "";
+    bool good = true, go_on = true;
+    if (horizon > 1) {
+        tacit__json_writer body = {0};
+        begin_body(&body, p);
+        const tacit__json_node *opened = ask_with(p, "/v1/episodes", &body, 201);
+        good = get_text(opened, opened, "episode", episode, sizeof episode);
+    }
+    for (size_t h = 0; h < horizon && good && go_on; h++)
+        good = step_joint(p, episode, h, here, &go_on);
+    return good;
+}
+
+/* --- Local: the user decides -------------------------------------------------------------------- */
+
+static void put_billboard_path(const wish *w, char path[MAX_PATH_TEXT])
+{
+    (void)snprintf(path, MAX_PATH_TEXT,
+                   w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
+}
+
+static bool play_local(player *p, tacit_situation *here)
+{
+    char path[MAX_PATH_TEXT], key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    const char *text;
+    size_t size;
+    tacit_client *client = NULL;
+    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* nobody is behind it */
+    tacit_error err = {0};
+    put_billboard_path(p->play->w, path);
+    atomic_fetch_add(&p->play->requests, 1);
+    int status = cli_wire_ask(&p->wire, "GET", path, NULL, NULL, &text, &size);
+    bool good = status == 200 && tacit_client_create(text, size, &any, &client, &err) == TACIT_OK;
+    bool go_on = good;
+    for (size_t h = 0; h < p->play->space.horizon && good && go_on; h++) {
+        uint32_t action;
+        double probability;
+        cli_outcome came;
+        good = tacit_client_act(client, here, &action, &probability, &err) == TACIT_OK &&
+               cli_people_act(p->people, action, &came) == TACIT_OK;
+        go_on = good && came.known;
+        if (go_on)
+            *here = came.next;
+    }
+    if (go_on) {
+        const tacit_trajectory episode = cli_people_trajectory(p->people);
+        go_on = tacit_client_report(client, &episode, &body, key, &err) == TACIT_OK;
+        good = go_on && was_taken(p, ask(p, "/v1/reports", key, body, 202));
+        free(body);
+    }
+    if (!good && !go_on)
+        complain(p->play, status, err.message[0] != '\0' ? err.message : "no billboard");
+    tacit_client_destroy(client);
+    return good;
+}
+
+static void *run(void *context)
+{
+    player *p = context;
+    play *all = p->play;
+    for (;;) {
+        uint64_t user = atomic_fetch_add(&all->next, 1);
+        if (user >= all->w->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
+            return NULL;
+        tacit_situation here;
+        p->user = user;
+        bool good = cli_people_come(p->people, user, &here) == TACIT_OK &&
+                    (all->local ? play_local(p, &here) : play_joint(p, &here));
+        atomic_fetch_add(good ? &all->done : &all->failures, 1);
+    }
+}
+
+/* --- The command -------------------------------------------------------------------------------- */
+
+static tacit_status open_player(player *p, play *all, tacit_error *err)
+{
+    p->play = all;
+    if (!cli_wire_open(&p->wire, all->w->url, all->token))
+        return TACIT_BAD_ARGUMENT;
+    return cli_people_open(all->world, &all->space, all->w->seed, &p->people, err);
+}
+
+static void close_player(player *p)
+{
+    cli_wire_close(&p->wire);
+    cli_people_close(p->people);
+}
+
+/* The learner's model and space, from its billboard; and whether the world is one for it. */
+static int look(play *all)
+{
+    const wish *w = all->w;
+    const tacit_world_facts *f = tacit_world_describe(all->world);
+    cli_wire wire;
+    char path[MAX_PATH_TEXT];
+    const char *text = NULL;
+    size_t size = 0;
+    if (!cli_wire_open(&wire, w->url, all->token))
+        return strncmp(w->url, "https:", 6) == 0
+                   ? cli_wrong("'%s': simulated users do not speak TLS; let them play against the "
+                               "service without `tls`, for example http://127.0.0.1:8470",
+                               w->url)
+                   : cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470",
+                               w->url);
+    put_billboard_path(w, path);
+    int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
+    const tacit__json_node *board = status == 200 ? cli_wire_json(&wire, text, size) : NULL;
+    char model[16];
+    int result = CLI_DONE;
+    if (status == 0) {
+        (void)cli_wrong("%s does not answer: %s; is tacit serve running there?", w->url,
+                        wire.why != NULL ? wire.why : "no memory");
+        result = CLI_SYSTEM;
+    } else if (status == 404 && w->learner != NULL) {
+        result =
+            cli_wrong("%s has no learner '%s'; its service file has the names", w->url, w->learner);
+    } else if (status == 404) {
+        result = cli_wrong("%s has more than one learner: say which, --learner NAME", w->url);
+    } else if (!get_text(board, board, "model", model, sizeof model) ||
+               !cli_space_read(board, &all->space)) {
+        result = cli_wrong("%s answers, but not as a decision service does (status %d); expected "
+                           "the URL that tacit serve prints",
+                           w->url, status);
+    } else if (f->people > 0 && w->users > f->people) {
+        result = cli_wrong("the world %s has %llu people, but --users is %llu", f->kind->name,
+                           (unsigned long long)f->people, (unsigned long long)w->users);
+    } else {
+        result = cli_space_fits(&all->space, f);
+        all->local = strcmp(model, "local") == 0;
+    }
+    cli_wire_close(&wire);
+    return result;
+}
+
+/* What to do about a refusal. */
+static const char *remedy(int status)
+{
+    if (status == 401)
+        return "; a service learns of new tokens by SIGHUP, and revoked ones open nothing";
+    if (status == 403)
+        return "; users of a joint learner need the scopes decide and observe, devices report";
+    return "";
+}
+
+static int tell(play *all, const player *players, size_t n, double seconds)
+{
+    cli_turnout t = {.done = atomic_load(&all->done),
+                     .failures = atomic_load(&all->failures),
+                     .full = atomic_load(&all->full),
+                     .late = atomic_load(&all->late),
+                     .requests = atomic_load(&all->requests),
+                     .seconds = seconds};
+    for (size_t i = 0; i < n; i++) {
+        const cli_score own = cli_people_score(players[i].people);
+        cli_score_add(&t.score, &own);
+        t.sum_ms += players[i].sum_ms;
+        t.slowest_ms = fmax(t.slowest_ms, players[i].slowest_ms);
+    }
+    cli_turnout_print(&t, all->world, all->w->json);
+    if (t.failures > 0)
+        (void)cli_wrong("%llu users failed; the last to fail was told: %d, %s%s",
+                        (unsigned long long)t.failures, all->refusal, all->complaint,
+                        remedy(all->refusal));
+    if (atomic_load(&caught) != 0)
+        (void)cli_wrong("interrupted: %llu of %llu users came, and what they told is kept",
+                        (unsigned long long)t.done, (unsigned long long)all->w->users);
+    return t.failures > 0              ? CLI_SYSTEM
+           : atomic_load(&caught) != 0 ? 128 + atomic_load(&caught)
+                                       : CLI_DONE;
+}
+
+static int play_all(play *all)
+{
+    size_t n = (size_t)all->w->clients, started = 0;
+    player *players = calloc(n, sizeof *players);
+    pthread_t *threads = calloc(n, sizeof *threads);
+    tacit_error err = {0};
+    tacit_status status = players != NULL && threads != NULL ? TACIT_OK : TACIT_NO_MEMORY;
+    double start = now_ms();
+    for (; started < n && status == TACIT_OK; started++) {
+        status = open_player(&players[started], all, &err);
+        if (status == TACIT_OK &&
+            pthread_create(&threads[started], NULL, run, &players[started]) != 0)
+            status = TACIT_SYSTEM;
+    }
+    if (status != TACIT_OK)
+        atomic_store(&all->next, all->w->users); /* those that have begun end */
+    for (size_t i = 0; i < started - (status != TACIT_OK && started > 0); i++)
+        (void)pthread_join(threads[i], NULL);
+    int result = status == TACIT_OK ? tell(all, players, n, 1e-3 * (now_ms() - start))
+                                    : cli_failed(status, &err);
+    for (size_t i = 0; i < started; i++)
+        close_player(&players[i]);
+    free(players);
+    free(threads);
+    return result;
+}
+
+static int simulate(const wish *w)
+{
+    play all = {.w = w, .lock = PTHREAD_MUTEX_INITIALIZER};
+    tacit_error err = {0};
+    const tacit_world_request request = {
+        .kind = w->world, .settings = w->settings.list, .n_settings = w->settings.n};
+    if (w->token_file == NULL)
+        return cli_wrong("--token-file is missing; see tacit simulate-users --help");
+    int result = cli_wire_token(w->token_file, all.token);
+    if (result != CLI_DONE)
+        return result;
+    tacit_status status = tacit_world_create(&request, &all.world, &err);
+    if (status != TACIT_OK)
+        return cli_failed(status, &err);
+    hear_signals();
+    result = look(&all);
+    if (result == CLI_DONE)
+        result = play_all(&all);
+    cli_space_close(&all.space);
+    tacit_world_destroy(all.world);
+    return result;
+}
+
+int cli_simulate_users(int argc, char **argv)
+{
+    wish w = {.world = "riverswim", .users = 1000, .clients = 4, .seed = 1};
+    int status = cli_read_options(argc, argv, &form, &w, NULL);
+    if (status != CLI_DONE)
+        return status;
+    if (argc - optind != 1)
+        return cli_wrong("expected one URL; see tacit simulate-users --help");
+    w.url = argv[optind];
+    return simulate(&w);
+}

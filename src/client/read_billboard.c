@@ -1,0 +1,295 @@
+/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and nothing is made larger than
+ * the text itself warrants. See client_inside.h. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "client/billboard_tables.h"
+#include "client/client_inside.h"
+#include "noise/seal.h"
+
+enum { MAX_TEXT = 256 };
+
+typedef struct source {
+    const tacit__json_node *nodes;
+    tacit_client *client;
+    bool good; /* everything so far was as expected */
+} source;
+
+static const tacit__json_node *find(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = object != NULL ? tacit__json_get(object, s->nodes, key) : NULL;
+    s->good = s->good && node != NULL;
+    return node;
+}
+
+static bool has(const source *s, const tacit__json_node *object, const char *key)
+{
+    return s->good && tacit__json_get(object, s->nodes, key) != NULL;
+}
+
+static const char *keep_text(source *s, const tacit__json_node *node)
+{
+    tacit_client *c = s->client;
+    char *at = c->texts + c->texts_used;
+    if (node == NULL || node->kind != TACIT__JSON_STRING ||
+        !tacit__json_string(node, at, c->texts_size - c->texts_used)) {
+        s->good = false;
+        return "";
+    }
+    c->texts_used += strlen(at) + 1;
+    return at;
+}
+
+static uint64_t take_count(source *s, const tacit__json_node *object, const char *key,
+                           uint64_t high)
+{
+    uint64_t n = 0;
+    const tacit__json_node *node = find(s, object, key);
+    s->good = s->good && tacit__json_count(node, high, &n);
+    return n;
+}
+
+static double take_number(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = find(s, object, key);
+    s->good = s->good && node->kind == TACIT__JSON_NUMBER;
+    return s->good ? node->number : 0;
+}
+
+/* true, or not there. */
+static bool take_flag(source *s, const tacit__json_node *object, const char *key)
+{
+    const tacit__json_node *node = s->good ? tacit__json_get(object, s->nodes, key) : NULL;
+    s->good = s->good && (node == NULL || node->kind == TACIT__JSON_TRUE);
+    return s->good && node != NULL;
+}
+
+static void take_agent(source *s, const tacit__json_node *root)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *agent = find(s, root, "agent"), *sums = find(s, agent, "sums");
+    const tacit__json_node *list = find(s, agent, "settings");
+    c->request.kind = keep_text(s, find(s, agent, "kind"));
+    if (sums != NULL && sums->kind != TACIT__JSON_NULL)
+        c->request.sums = keep_text(s, sums);
+    if (!s->good || list->kind != TACIT__JSON_ARRAY || list->size > TACIT__CLIENT_SETTINGS) {
+        s->good = false;
+        return;
+    }
+    const tacit__json_node *pair = list + 1;
+    for (uint32_t i = 0; i < list->size && s->good; i++, pair = s->nodes + pair->next) {
+        if (pair->kind != TACIT__JSON_ARRAY || pair->size != 2) {
+            s->good = false;
+            return;
+        }
+        const tacit__json_node *key = pair + 1;
+        c->settings[i].key = keep_text(s, key);
+        c->settings[i].value = keep_text(s, s->nodes + key->next);
+    }
+    c->request.settings = c->settings;
+    c->request.n_settings = list->size;
+}
+
+static void take_request(source *s, const tacit__json_node *root)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *space = find(s, root, "space"), *g = find(s, root, "guarantee");
+    const tacit__json_node *stationary = find(s, space, "stationary");
+    const uint64_t most = UINT32_MAX;
+    c->facts.learner = keep_text(s, find(s, root, "learner"));
+    c->facts.version = take_count(s, root, "version", UINT64_MAX);
+    c->request.episodes = take_count(s, root, "episodes", UINT64_MAX);
+    c->request.n_states = (size_t)take_count(s, space, "states", most);
+    c->request.n_actions = (size_t)take_count(s, space, "actions", most);
+    c->request.horizon = (size_t)take_count(s, space, "horizon", most);
+    c->request.stationary = s->good && stationary->kind == TACIT__JSON_TRUE;
+    if (has(s, space, "features")) {
+        const tacit__json_node *shared = find(s, space, "shared");
+        c->known.features = (size_t)take_count(s, space, "features", most);
+        c->known.bound = take_number(s, space, "bound");
+        s->good = s->good && c->known.bound > 0;
+        c->known.disjoint = s->good && shared->kind == TACIT__JSON_FALSE;
+        c->facts.bound = c->known.bound;
+    }
+    c->known.simplex = take_flag(s, space, "simplex");
+    c->known.complementary = take_flag(s, space, "complementary");
+    if (has(s, space, "parameter_norm")) {
+        c->known.parameter_norm = take_number(s, space, "parameter_norm");
+        s->good = s->good && c->known.parameter_norm > 0;
+    }
+    if (has(s, space, "context"))
+        c->known.context = (size_t)take_count(s, space, "context", c->known.features);
+    if (has(s, space, "kernel"))
+        c->known.kernel = keep_text(s, find(s, space, "kernel"));
+    if (has(s, space, "parts"))
+        c->known.parts = (size_t)take_count(s, space, "parts", most);
+    c->facts.per_situation = tacit__known_per_user(&c->known, &c->request);
+    take_agent(s, root);
+    if (s->good)
+        c->request.guarantee = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
+                                                 .epsilon = take_number(s, g, "epsilon"),
+                                                 .delta = take_number(s, g, "delta")};
+    const tacit__json_node *m = s->good ? tacit__json_get(root, s->nodes, "monitor") : NULL;
+    if (m != NULL && m->kind != TACIT__JSON_NULL)
+        c->facts.monitor = (tacit_guarantee){.model = TACIT_MODEL_LOCAL,
+                                             .epsilon = take_number(s, m, "epsilon"),
+                                             .delta = take_number(s, m, "delta")};
+    /* neither may make up for the other */
+    s->good = s->good && c->facts.monitor.epsilon >= 0 && c->facts.monitor.delta >= 0 &&
+              c->request.guarantee.epsilon >= 0 && c->request.guarantee.delta >= 0;
+    c->facts.guarantee = c->request.guarantee;
+    c->facts.n_states = c->request.n_states;
+    c->facts.n_actions = c->request.n_actions;
+    c->facts.horizon = c->request.horizon;
+}
+
+/* The next array of n; NULL: it is none. */
+static const tacit__json_node *array_of(const tacit__json_node *node, size_t n)
+{
+    return node->kind == TACIT__JSON_ARRAY && node->size == n ? node + 1 : NULL;
+}
+
+static bool fill_row(const source *s, const tacit__json_node *cell, bool mixed, size_t row)
+{
+    const tacit_client *c = s->client;
+    size_t actions = c->request.n_actions;
+    if (!mixed) {
+        uint64_t action;
+        if (!tacit__json_count(cell, actions - 1, &action))
+            return false;
+        ((uint32_t *)c->table)[row] = (uint32_t)action;
+        return true;
+    }
+    const tacit__json_node *p = array_of(cell, actions);
+    double total = 0;
+    for (size_t a = 0; a < actions && p != NULL; a++, p++) {
+        if (p->kind != TACIT__JSON_NUMBER || !(p->number >= 0 && p->number <= 1))
+            return false;
+        ((double *)c->table)[row * actions + a] = p->number;
+        total += p->number;
+    }
+    return p != NULL && total > 0.999 && total < 1.001;
+}
+
+static tacit_status take_table(source *s, const tacit__json_node *root, tacit_error *err)
+{
+    tacit_client *c = s->client;
+    const tacit_agent_request *q = &c->request;
+    const tacit__json_node *table = tacit__json_get(root, s->nodes, "policy");
+    bool mixed = table == NULL;
+    if (mixed)
+        table = tacit__json_get(root, s->nodes, "mixed");
+    if (table == NULL && c->model != NULL)
+        return TACIT_OK; /* the model tells */
+    if (table == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard does not tell how to act");
+    /* what it says of its size is true before room is made for it: every cell has a node */
+    const tacit__json_node *step = array_of(table, q->horizon);
+    size_t cells = table->next - (size_t)(table - s->nodes), width = mixed ? q->n_actions : 1;
+    bool good = step != NULL && q->n_states > 0 && q->n_states <= cells / q->horizon &&
+                width <= cells / (q->horizon * q->n_states);
+    if (good) {
+        c->table = tacit__alloc(q->horizon * q->n_states * width,
+                                mixed ? sizeof(double) : sizeof(uint32_t));
+        if (c->table == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    for (size_t h = 0; h < q->horizon && good; h++, step = s->nodes + step->next) {
+        const tacit__json_node *cell = array_of(step, q->n_states);
+        good = cell != NULL;
+        for (size_t i = 0; i < q->n_states && good; i++, cell = s->nodes + cell->next)
+            good = fill_row(s, cell, mixed, h * q->n_states + i);
+    }
+    c->board = (tacit_billboard){.version = c->facts.version,
+                                 .policy = mixed ? NULL : c->table,
+                                 .mixed = mixed ? c->table : NULL};
+    return good ? TACIT_OK : tacit__fail(err, TACIT_SYNTAX, "the billboard's policy is malformed");
+}
+
+static tacit_status take_model(source *s, const tacit__json_node *root, tacit_error *err)
+{
+    tacit_client *c = s->client;
+    const tacit__json_node *node = tacit__json_get(root, s->nodes, "model_bytes");
+    if (node == NULL)
+        return TACIT_OK;
+    size_t capacity = node->length / 4 * 3 + 3;
+    c->model = tacit__alloc(capacity, 1);
+    if (c->model == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__seal_start();
+    if (node->kind != TACIT__JSON_STRING ||
+        !tacit__base64_read(node->text, node->length, c->model, capacity, &c->model_size))
+        return tacit__fail(err, TACIT_SYNTAX, "the billboard's model is malformed");
+    return TACIT_OK;
+}
+
+/* Not more than the owner of the device agreed to; a NaN agrees to nothing. */
+static tacit_status check_terms(tacit_guarantee g, const tacit_client_terms *terms,
+                                tacit_error *err)
+{
+    if (!(g.epsilon <= terms->epsilon))
+        return tacit__fail(err, TACIT_BAD_EPSILON,
+                           "the billboard asks for epsilon %g, accepted is at most %g", g.epsilon,
+                           terms->epsilon);
+    if (!(g.delta <= terms->delta))
+        return tacit__fail(err, TACIT_BAD_DELTA,
+                           "the billboard asks for delta %g, accepted is at most %g", g.delta,
+                           terms->delta);
+    return TACIT_OK;
+}
+
+static tacit_status read_billboard(tacit_client *c, const tacit__json_node *nodes,
+                                   const tacit_client_terms *terms, tacit_error *err)
+{
+    source s = {.nodes = nodes, .client = c, .good = true};
+    const tacit__json_node *model = find(&s, nodes, "model");
+    if (s.good && strcmp(keep_text(&s, model), "local") != 0)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "this learner is not local: it wants no reports");
+    take_request(&s, nodes);
+    if (!s.good || (c->request.n_states == 0 && c->facts.per_situation == 0) ||
+        c->request.n_actions == 0 || c->request.horizon == 0)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
+    tacit_guarantee all = c->facts.guarantee; /* a report has both numbers: their costs add up */
+    all.epsilon += c->facts.monitor.epsilon;
+    all.delta += c->facts.monitor.delta;
+    tacit_status status = check_terms(all, terms, err);
+    if (status == TACIT_OK)
+        status = tacit__client_tables(nodes, &c->request, &c->known, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__known_tell(&c->known, &c->request);
+    status = take_model(&s, nodes, err);
+    return status == TACIT_OK ? take_table(&s, nodes, err) : status;
+}
+
+/* At least as many nodes as the text has: each but the first comes after one of these. A model is one node, however long. */
+static size_t count_nodes(const char *text, size_t size)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < size; i++)
+        n += text[i] == ',' || text[i] == ':' || text[i] == '[' || text[i] == '{';
+    return n;
+}
+
+tacit_status tacit__client_read(tacit_client *c, const char *billboard, size_t size,
+                                const tacit_client_terms *terms, tacit_error *err)
+{
+    const char *why;
+    const size_t room = count_nodes(billboard, size);
+    tacit__json_node *nodes = tacit__alloc(room, sizeof *nodes);
+    tacit_status status;
+    c->texts_size = size + MAX_TEXT;
+    c->texts = tacit__alloc(c->texts_size, 1);
+    if (nodes == NULL || c->texts == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    else if (tacit__json_parse(billboard, size, nodes, room, &why) == 0 ||
+             nodes[0].kind != TACIT__JSON_OBJECT)
+        status = tacit__fail(err, TACIT_SYNTAX, "this is not a billboard of the service");
+    else
+        status = read_billboard(c, nodes, terms, err);
+    tacit__free(nodes);
+    return status;
+}

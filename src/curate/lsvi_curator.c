@@ -1,0 +1,446 @@
+/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared releases are in lsvi_plan.c, sensitivities in
+ * lsvi_scheme.c, bytes in lsvi_saved.c.
+ *
+ * The response of the curator to a value function is a function of it and of users' data alone; V is cut here, so the
+ * sensitivity does not depend on who asks. */
+#include "curate/lsvi_curator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/lsvi_curator_inside.h"
+#include "linalg/symmetric.h"
+#include "noise/stream.h"
+#include "sums/regions.h"
+
+#define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
+#define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
+
+bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double *out)
+{
+    const size_t d = sp->dimension;
+    const double one = ldexp(1, sp->feature_bits), steps = one / sp->bound;
+    double square = 0, length = 0, sum = 0, total = 0;
+    bool positive = true;
+    for (size_t j = 0; j < d; j++) {
+        out[j] = trunc(phi[j] * steps);
+        square += out[j] * out[j]; /* integers below 2^53 */
+        total += fabs(out[j]);
+        length += phi[j] * phi[j];
+        sum += phi[j];
+        positive = positive && phi[j] >= 0;
+    }
+    if (!(sqrt(length) <= sp->bound * (1 + SLACK)))
+        return false;
+    if (sp->simplex && !(positive && fabs(sum - 1) <= SLACK))
+        return false;
+    /* by rounding alone: a step off the largest coordinate until it fits */
+    while (square > one * one || (sp->simplex && total > one)) {
+        size_t largest = 0;
+        for (size_t j = 1; j < d; j++)
+            largest = fabs(out[j]) > fabs(out[largest]) ? j : largest;
+        double x = fabs(out[largest]);
+        square -= 2 * x - 1;
+        total -= 1;
+        out[largest] = copysign(x - 1, out[largest]);
+    }
+    return true;
+}
+
+/* --- Building ------------------------------------------------------------------------------------ */
+
+/* Coordinates of a Gram matrix that some pair of the public table can make other than 0. */
+static tacit_status list_active(tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    c->n_active = c->packed;
+    if (sp->form != TACIT__TABLE)
+        return TACIT_OK;
+    bool *seen = tacit__alloc(c->packed, sizeof *seen);
+    c->active = tacit__alloc(c->packed, sizeof *c->active);
+    if (seen == NULL || c->active == NULL) {
+        tacit__free(seen);
+        return TACIT_NO_MEMORY;
+    }
+    for (size_t row = 0; row < sp->n_states * sp->n_actions; row++) {
+        const double *phi = sp->table + row * sp->dimension;
+        for (size_t j = 0, at = 0; j < sp->dimension; j++)
+            for (size_t i = 0; i <= j; i++, at++)
+                seen[at] = seen[at] || (phi[i] != 0 && phi[j] != 0);
+    }
+    c->n_active = 0;
+    for (size_t at = 0; at < c->packed; at++)
+        if (seen[at])
+            c->active[c->n_active++] = at;
+    tacit__free(seen);
+    if (c->n_active == 0) /* all features are 0: one coordinate keeps the plan well-formed */
+        c->active[c->n_active++] = 0;
+    if (c->n_active == c->packed) {
+        tacit__free(c->active);
+        c->active = NULL;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    if (sp->form != TACIT__CARRIED) {
+        tacit_status status =
+            tacit__visits_create(sp->n_states, sp->n_actions, sp->horizon, DENSE_CELLS, &c->visits);
+        return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+    }
+    uint64_t users = c->o.scheme.leaf * c->o.scheme.leaves;
+    double needed =
+        tacit__archive_bytes(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, users);
+    if (needed > c->o.archive_bytes)
+        return tacit__fail(err, TACIT_TOO_LARGE,
+                           "the features of %llu users take %.0f MB, but archive_mb allows %.0f; "
+                           "raise it, or store them as float32, or declare fewer episodes",
+                           (unsigned long long)users, ceil(needed / 1e6), c->o.archive_bytes / 1e6);
+    tacit_status status =
+        tacit__archive_create(sp->n_actions, sp->horizon, sp->dimension, c->o.wide, &c->archive);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
+}
+
+static size_t placed_size(const tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    return (sp->form == TACIT__CARRIED ? sp->horizon * sp->n_actions : 1) * sp->dimension;
+}
+
+static size_t sums_size(const tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    return sp->form == TACIT__CARRIED ? 1 : sp->n_states * sp->n_actions;
+}
+
+static void wipe_scratch(tacit__lsvi_data *c)
+{
+    tacit__wipe(c->shown, c->size * sizeof *c->shown);
+    tacit__wipe(c->placed, placed_size(c) * sizeof *c->placed);
+    tacit__wipe(c->outer, c->packed * sizeof *c->outer);
+    tacit__wipe(c->sums, sums_size(c) * sizeof *c->sums);
+    tacit__wipe(c->rewards, c->o.space.horizon * sizeof *c->rewards);
+    tacit__wipe(c->exact_double, c->o.space.dimension * sizeof *c->exact_double);
+    tacit__wipe(c->exact, c->o.space.dimension * sizeof *c->exact);
+}
+
+static bool allocate(tacit__lsvi_data *c)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    size_t d = sp->dimension, H = sp->horizon;
+    c->range = tacit__alloc(H, sizeof *c->range);
+    c->leaf = tacit__alloc(c->size, sizeof *c->leaf);
+    c->total = tacit__alloc(c->size, sizeof *c->total);
+    c->gram = tacit__alloc(H * c->packed, sizeof *c->gram);
+    c->shown = tacit__alloc(c->size, sizeof *c->shown);
+    c->placed = tacit__alloc(placed_size(c), sizeof *c->placed);
+    c->outer = tacit__alloc(c->packed, sizeof *c->outer);
+    c->next = tacit__alloc(sp->n_states, sizeof *c->next);
+    c->sums = tacit__alloc(sums_size(c), sizeof *c->sums);
+    c->rewards = tacit__alloc(H, sizeof *c->rewards);
+    c->exact_double = tacit__alloc(d, sizeof *c->exact_double);
+    c->exact = tacit__alloc(d, sizeof *c->exact);
+    return c->range != NULL && c->leaf != NULL && c->total != NULL && c->gram != NULL &&
+           c->shown != NULL && c->placed != NULL && c->outer != NULL && c->next != NULL &&
+           c->sums != NULL && c->rewards != NULL && c->exact_double != NULL && c->exact != NULL;
+}
+
+tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, tacit_noise *noise,
+                                     tacit__lsvi_data **out, tacit_error *err)
+{
+    tacit__lsvi_data *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    c->o = *options;
+    c->packed = tacit__gram_size(&c->o.space);
+    tacit_status status = list_active(c);
+    c->size = c->o.space.horizon * c->n_active;
+    if (status == TACIT_OK && !allocate(c))
+        status = TACIT_NO_MEMORY;
+    if (status != TACIT_OK) {
+        tacit__lsvi_data_destroy(c);
+        return tacit__fail_plain(err, status);
+    }
+    memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
+    tacit__lsvi_data_choose_bits(c);
+    status = open_memory(c, err);
+    if (status == TACIT_OK && tacit__lsvi_data_is_private(c))
+        status = tacit__lsvi_data_open_releases(c, noise, err);
+    if (status != TACIT_OK) {
+        tacit__lsvi_data_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
+{
+    if (c == NULL)
+        return;
+    size_t d = c->o.space.dimension, H = c->o.space.horizon;
+    tacit_sum_destroy(c->sum);
+    tacit__once_destroy(c->fresh);
+    tacit__once_destroy(c->responses);
+    tacit_ledger_destroy(c->ledger);
+    tacit__visits_destroy(c->visits);
+    tacit__archive_destroy(c->archive);
+    tacit__free(c->active);
+    tacit__free(c->range);
+    tacit__free_secret(c->leaf, c->size * sizeof *c->leaf);
+    tacit__free_secret(c->total, c->size * sizeof *c->total);
+    tacit__free(c->gram);
+    tacit__free_secret(c->shown, c->size * sizeof *c->shown);
+    tacit__free_secret(c->placed, placed_size(c) * sizeof *c->placed);
+    tacit__free_secret(c->outer, c->packed * sizeof *c->outer);
+    tacit__free(c->next);
+    tacit__free_secret(c->sums, sums_size(c) * sizeof *c->sums);
+    tacit__free_secret(c->rewards, H * sizeof *c->rewards);
+    tacit__free_secret(c->exact_double, d * sizeof *c->exact_double);
+    tacit__free_secret(c->exact, d * sizeof *c->exact);
+    tacit__free(c);
+}
+
+tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *c)
+{
+    return c->ledger;
+}
+
+uint64_t tacit__lsvi_data_users(const tacit__lsvi_data *c)
+{
+    return c->users;
+}
+
+tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error *err)
+{
+    return !c->broken
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_SYSTEM,
+                             "an earlier charge was refused halfway; the statistics are closed");
+}
+
+/* --- Users ---------------------------------------------------------------------------------------- */
+
+static tacit_status check_user(tacit__lsvi_data *c, const tacit__lsvi_user *u, tacit_error *err)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    bool carried = sp->form == TACIT__CARRIED;
+    if (u->actions == NULL || u->rewards == NULL ||
+        (carried ? u->features : (const void *)u->states) == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           carried ? "a user has actions, rewards and features"
+                                   : "a user has states, actions and rewards");
+    for (size_t h = 0; h <= sp->horizon && !carried; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++) {
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+        for (size_t a = 0; carried && a < sp->n_actions; a++) {
+            size_t at = (h * sp->n_actions + a) * sp->dimension;
+            if (!tacit__lsvi_place(sp, u->features + at, c->placed + at))
+                return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                                   "step %zu: a feature vector is longer than its bound %g, or "
+                                   "not of finite numbers%s",
+                                   h, sp->bound,
+                                   sp->simplex ? ", or has negative ones, or does not sum to 1"
+                                               : "");
+        }
+    }
+    return TACIT_OK;
+}
+
+/* The features of the action taken at step h, in lattice steps. */
+static const double *chosen(const tacit__lsvi_data *c, const tacit__lsvi_user *u, size_t h)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    if (sp->form == TACIT__TABLE)
+        return sp->table + (u->states[h] * sp->n_actions + u->actions[h]) * sp->dimension;
+    return c->placed + (h * sp->n_actions + u->actions[h]) * sp->dimension;
+}
+
+/* Adds a user's Gram matrices to the leaf: rounded to the lattice, one user at a time. */
+static void add_gram(tacit__lsvi_data *c, const tacit__lsvi_user *u)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    for (size_t h = 0; h < sp->horizon; h++) {
+        int64_t *leaf = c->leaf + h * c->n_active;
+        if (sp->form == TACIT__ONE_HOT) {
+            leaf[u->states[h] * sp->n_actions + u->actions[h]] += (int64_t)1 << c->gram_bits;
+            continue;
+        }
+        tacit__packed_outer(sp->dimension, ldexp(1, c->gram_bits - 2 * sp->feature_bits),
+                            chosen(c, u, h), c->outer);
+        if (c->active == NULL)
+            for (size_t i = 0; i < c->n_active; i++)
+                leaf[i] += llrint(c->outer[i]);
+        else
+            for (size_t i = 0; i < c->n_active; i++)
+                leaf[i] += llrint(c->outer[c->active[i]]);
+    }
+}
+
+/* Passes a complete leaf on. Only a journal can refuse here, and then the leaf is closed for good. */
+static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    if (c->sum != NULL) {
+        double unit = ldexp(1, -c->gram_bits);
+        for (size_t i = 0; i < c->size; i++)
+            c->shown[i] = (double)c->leaf[i] * unit;
+        status = tacit_sum_add(c->sum, c->shown, err);
+    } else {
+        for (size_t i = 0; i < c->size; i++)
+            c->total[i] += c->leaf[i];
+    }
+    memset(c->leaf, 0, c->size * sizeof *c->leaf);
+    c->broken = status != TACIT_OK;
+    c->leaves++;
+    c->ready = !c->broken;
+    return status;
+}
+
+tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit__lsvi_user *u, tacit_error *err)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    tacit_status status = check_user(c, u, err);
+    if (status == TACIT_OK)
+        status = tacit__lsvi_data_check_whole(c, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
+                           (unsigned long long)c->o.episodes);
+    if (c->closed || c->leaves == c->o.scheme.leaves) { /* nothing will be asked about this user */
+        wipe_scratch(c);
+        c->users++;
+        return TACIT_OK;
+    }
+    for (size_t h = 0; h < sp->horizon; h++)
+        c->rewards[h] = floor(ldexp(u->rewards[h] / c->range[h], c->target_bits));
+    status = c->visits != NULL ? tacit__visits_add(c->visits, u->states, u->actions, c->rewards)
+                               : tacit__archive_add(c->archive, c->placed, u->actions, c->rewards);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    add_gram(c, u);
+    c->users++;
+    return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
+}
+
+bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *c)
+{
+    return c->leaves == c->o.scheme.leaves && !c->ready;
+}
+
+void tacit__lsvi_data_close(tacit__lsvi_data *c)
+{
+    c->closed = true;
+    c->ready = false;
+    tacit__visits_destroy(c->visits);
+    tacit__archive_destroy(c->archive);
+    c->visits = NULL;
+    c->archive = NULL;
+    if (c->sum != NULL)
+        tacit__sum_forget(c->sum);
+    tacit__wipe(c->leaf, c->size * sizeof *c->leaf);
+    tacit__wipe(c->total, c->size * sizeof *c->total);
+    wipe_scratch(c);
+}
+
+/* --- Releases ------------------------------------------------------------------------------------- */
+
+bool tacit__lsvi_data_ready(const tacit__lsvi_data *c)
+{
+    return c->ready;
+}
+
+tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *c, const double **gram, tacit_error *err)
+{
+    if (!c->ready)
+        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    double *to = c->active == NULL ? c->gram : c->shown;
+    tacit_status status = TACIT_OK;
+    if (c->sum != NULL) {
+        status = tacit_sum_release(c->sum, to, err);
+    } else if (c->fresh != NULL) {
+        status = tacit__once_release(c->fresh, c->total, to, err);
+    } else {
+        double unit = ldexp(1, -c->gram_bits);
+        for (size_t i = 0; i < c->size; i++)
+            to[i] = (double)c->total[i] * unit;
+    }
+    if (status != TACIT_OK)
+        return status;
+    for (size_t h = 0; c->active != NULL && h < c->o.space.horizon; h++)
+        for (size_t i = 0; i < c->n_active; i++)
+            c->gram[h * c->packed + c->active[i]] = to[h * c->n_active + i];
+    c->ready = false;
+    *gram = c->gram;
+    return TACIT_OK;
+}
+
+/* exact[d] = sum over users of phi_h target_h, from the counts. */
+static void respond_from_visits(tacit__lsvi_data *c, size_t h, const double *table,
+                                const tacit__target *target)
+{
+    const tacit__linear_space *sp = &c->o.space;
+    size_t d = sp->dimension, pairs = sp->n_states * sp->n_actions;
+    for (size_t s = 0; table != NULL && s < sp->n_states; s++)
+        c->next[s] = tacit__target_place(target, table[s]);
+    tacit__visits_sums(c->visits, h, table != NULL ? c->next : NULL, c->sums);
+    const double *counts = tacit__visits_counts(c->visits, h);
+    double one = ldexp(1, sp->feature_bits);
+    memset(c->exact_double, 0, d * sizeof *c->exact_double);
+    for (size_t i = 0; i < pairs; i++) {
+        if (counts[i] == 0)
+            continue;
+        double y = target->times * c->sums[i] - target->centre * counts[i];
+        if (sp->form == TACIT__ONE_HOT) {
+            c->exact_double[i] = one * y;
+            continue;
+        }
+        const double *phi = sp->table + i * d;
+        for (size_t j = 0; j < d; j++)
+            c->exact_double[j] += y * phi[j];
+    }
+}
+
+tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const double *table,
+                                      const tacit__optimism *function, double *response,
+                                      tacit_error *err)
+{
+    tacit_status status = tacit__lsvi_data_check_whole(c, err);
+    if (status == TACIT_OK && c->closed)
+        status = tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
+    if (status != TACIT_OK)
+        return status;
+    size_t d = c->o.space.dimension;
+    double per_value = ldexp(1 / c->range[h], c->target_bits);
+    const tacit__target target = {.per_value = per_value,
+                                  .most = floor((c->range[h] - 1) * per_value),
+                                  .times = c->o.centred ? 2 : 1,
+                                  .centre = c->o.centred ? ldexp(1, c->target_bits) : 0};
+    if (c->visits != NULL)
+        respond_from_visits(c, h, table, &target);
+    else
+        tacit__archive_respond(c->archive, h, function, &target, c->exact_double);
+    if (!tacit__lsvi_data_is_private(c)) {
+        for (size_t j = 0; j < d; j++)
+            response[j] = ldexp(c->exact_double[j], -c->response_bits);
+        return TACIT_OK;
+    }
+    for (size_t j = 0; j < d; j++) {
+        TACIT__REQUIRE(fabs(c->exact_double[j]) <= 0x1p53);
+        c->exact[j] = llrint(ldexp(c->exact_double[j], c->shown_bits - c->response_bits));
+    }
+    status = tacit__once_release(c->responses, c->exact, response, err);
+    c->broken = status != TACIT_OK && status != TACIT_EXHAUSTED;
+    return status;
+}

@@ -1,0 +1,83 @@
+/* The curator of LSVI learners: users' features and rewards in, Gram matrices and responses out, noisy as the guarantee
+ * asks.
+ *
+ * Gram matrices are sums over users: all steps together are one vector, released through a running sum with one leaf for
+ * every `leaf` users, or afresh where that is less noisy. Responses depend on a value function that is known only at a
+ * switch, so each is a fresh release. What answers such a question stays here: counts where states are numbered, the
+ * features that users met where they are not. */
+#ifndef TACIT_CURATE_LSVI_CURATOR_H
+#define TACIT_CURATE_LSVI_CURATOR_H
+
+#include <tacit/ledger.h>
+
+#include "board/linear_space.h"
+#include "curate/lsvi_scheme.h"
+#include "linalg/optimism.h"
+
+typedef struct tacit__lsvi_data_options {
+    tacit__linear_space space; /* its table must outlive the curator */
+    tacit__lsvi_scheme scheme;
+    uint64_t episodes;
+    tacit_guarantee guarantee;
+    bool printed;         /* scales as the scheme has them, whatever they give */
+    bool centred;         /* targets are shown as target / range - 1/2 */
+    const double *range;  /* [H]: targets r + V lie in [0, range]; copied */
+    bool wide;            /* features that users met: float64 instead of float32 */
+    double archive_bytes; /* most memory for them */
+} tacit__lsvi_data_options;
+
+typedef struct tacit__lsvi_data tacit__lsvi_data;
+
+/* phi, of length at most the space's bound, to integers of length at most 2^feature_bits, and on the simplex, if that is declared,
+ * to integers that are not negative and sum to at most that; false if it is not what was declared, or not a number. */
+bool tacit__lsvi_place(const tacit__linear_space *space, const double *phi, double *out);
+
+/* The lattice for features of so many users. */
+int tacit__lsvi_feature_bits(uint64_t episodes);
+
+TACIT_MUST_USE tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options,
+                                                    tacit_noise *noise, tacit__lsvi_data **out,
+                                                    tacit_error *err);
+void tacit__lsvi_data_destroy(tacit__lsvi_data *data);
+
+/* One user. What does not fit is refused and changes nothing. states NULL: features[H + 1][A][d] instead. */
+typedef struct tacit__lsvi_user {
+    const uint32_t *states, *actions;
+    const double *rewards, *features;
+} tacit__lsvi_user;
+TACIT_MUST_USE tacit_status tacit__lsvi_data_add(tacit__lsvi_data *data,
+                                                 const tacit__lsvi_user *user, tacit_error *err);
+
+/* True when a leaf is complete that has not been shown yet. */
+bool tacit__lsvi_data_ready(const tacit__lsvi_data *data);
+
+/* The Gram matrices [H][tacit__gram_size] of that leaf, until the next call. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *data, const double **gram,
+                                                  tacit_error *err);
+
+/* The response of step h to the values after it, response[d] in units of range_h; `table` [S] or `function`, both NULL: 0.
+ * Values are cut to [0, range_h - 1] here, whatever they are. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, size_t h,
+                                                     const double *table,
+                                                     const tacit__optimism *function,
+                                                     double *response, tacit_error *err);
+
+/* Every leaf that was declared has been shown: no later user changes anything. */
+bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *data);
+
+/* There will be no more switches: users' data are not needed any longer, and are wiped. From now on users are counted, and
+ * nothing is kept of them. */
+void tacit__lsvi_data_close(tacit__lsvi_data *data);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *data);
+
+uint64_t tacit__lsvi_data_users(const tacit__lsvi_data *data);
+
+/* Complete state as bytes; `load` fills a fresh curator of the same options. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_save(const tacit__lsvi_data *data, void *bytes,
+                                                  size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lsvi_data_load(tacit__lsvi_data *data, const void *bytes,
+                                                  size_t size, tacit_error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* The inside of the curator of LSVI learners, shared by the files that hold its parts. */
+#ifndef TACIT_CURATE_LSVI_CURATOR_INSIDE_H
+#define TACIT_CURATE_LSVI_CURATOR_INSIDE_H
+
+#include "curate/archive.h"
+#include "curate/lsvi_curator.h"
+#include "curate/visits.h"
+#include "sums/once.h"
+
+struct tacit__lsvi_data {
+    tacit__lsvi_data_options o;
+    double *range; /* [H] */
+    size_t size;   /* coordinates of all Gram matrices */
+    size_t packed; /* of one */
+    size_t
+        *active; /* packed index of each coordinate that is not 0 by public knowledge; NULL: all */
+    size_t n_active; /* of one matrix */
+    int gram_bits, target_bits, response_bits;
+    int shown_bits; /* of a noisy response; at most response_bits */
+    tacit_ledger *ledger;
+    tacit_sum *sum;     /* of Gram matrices */
+    tacit__once *fresh; /* of Gram matrices, instead */
+    tacit__once *responses;
+    tacit__visits *visits; /* one of the two; neither once it is closed */
+    tacit__archive *archive;
+    int64_t *leaf;          /* [H][n_active]: what the current leaf adds up to */
+    int64_t *total;         /* the same for all users: without noise, or for fresh releases */
+    double *gram;           /* [H][packed]: the last release */
+    double *shown;          /* [H][n_active] scratch */
+    double *placed;         /* [H][A][d], or [d], scratch: a user's features */
+    double *outer;          /* [packed] scratch */
+    double *next, *sums;    /* [S], [S A] scratch */
+    double *rewards;        /* [H] scratch */
+    double *exact_double;   /* [d] scratch */
+    int64_t *exact;         /* [d] scratch */
+    uint64_t users, leaves; /* complete ones */
+    bool ready;
+    bool closed; /* nothing more will be asked, and nothing is kept */
+    bool
+        broken; /* a charge was refused halfway through a switch or a user: nothing more is released */
+};
+
+static inline bool tacit__lsvi_data_is_private(const tacit__lsvi_data *c)
+{
+    return c->o.scheme.law != TACIT_LAW_NONE;
+}
+
+/* No charge was refused halfway; after one that was, nothing is taken, shown or saved. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c,
+                                                         tacit_error *err);
+
+/* --- lsvi_plan.c: lattices and declared releases */
+
+/* The lattices of Gram matrices, targets and responses, of the options alone. */
+void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c);
+
+/* Plan, ledger and mechanisms of the private curator, whose bits are chosen. */
+TACIT_MUST_USE tacit_status tacit__lsvi_data_open_releases(tacit__lsvi_data *c, tacit_noise *noise,
+                                                           tacit_error *err);
+
+#endif

@@ -1,0 +1,441 @@
+/* Tabular counts: the curator's life, its users, and what it shows of them. See curate/tabular_curator.h; what a user may
+ * contribute, and the plan made of it, is in tabular_plan.c.
+ *
+ * A user's H steps become three sparse vectors, with their cells in ascending order, which pass the door. Without
+ * privacy they are counted as they are: in tables, or, where a table of the moves would be too large, in lists of the
+ * next states that occurred. The last user's data are never used. */
+#include "curate/tabular_curator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/tabular_curator_inside.h"
+#include "sums/sum_inside.h"
+
+/* Exact moves are kept as lists from this many cells on: 32 MB. */
+#define DENSE_CELLS 0x1p22
+
+static tacit_status check_options(const tacit__tabular_options *o, tacit_error *err)
+{
+    if (o->space.n_states == 0 || o->space.n_actions == 0 || o->space.horizon == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "states, actions and horizon must be at least 1");
+    if (o->episodes == 0)
+        return tacit__fail(err, TACIT_BAD_COUNT, "episodes is 0, expected at least 1");
+    if (o->one_step && (o->guarantee.model != TACIT_MODEL_LOCAL || o->space.tables == 1))
+        return tacit__fail(
+            err, TACIT_UNSUPPORTED,
+            "reports of a single step are for the local model with a table for each step "
+            "(pooled: no); with one table they would gain nothing");
+    if (o->drop_last && (o->space.tables == 1 || o->one_step))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "the moves of the last step are left out only where all steps of a user "
+                           "have tables of their own");
+    if (o->visits_from_moves && (o->guarantee.model == TACIT_MODEL_NONE || o->drop_last))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "visits are sums of moves only under privacy, and where all moves are "
+                           "counted");
+    if (o->user_visits > 0 && (o->guarantee.model == TACIT_MODEL_NONE || o->space.tables > 1))
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "visits of a user are left out only under privacy, from one table");
+    return TACIT_OK;
+}
+
+/* What is as large as the counts. */
+static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
+{
+    if (c->o.mechanism == TACIT_SUM_LOCAL) {
+        c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
+                                      c->streams[REWARDS].report,
+                                  sizeof *c->scratch);
+        if (c->scratch == NULL)
+            return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &c->streams[i];
+        if (s->sum != NULL && !c->o.one_step)
+            s->shown = tacit__sum_at_hand(s->sum);
+        if (s->shown != NULL || s->size == 0)
+            continue;
+        s->shown = s->counts = tacit__alloc(s->size, sizeof *s->counts);
+        if (s->counts == NULL)
+            return tacit__fail(err, TACIT_NO_MEMORY, "counts of %zu cells do not fit into memory",
+                               s->size);
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
+                                   tacit__tabular **out, tacit_error *err)
+{
+    tacit_status status = check_options(options, err);
+    if (status != TACIT_OK)
+        return status;
+    tacit__tabular *c = tacit__alloc(1, sizeof *c);
+    if (c == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    c->o = *options;
+    const tacit__space *sp = &c->o.space;
+    size_t rows = sp->tables * sp->n_states * sp->n_actions;
+    size_t moves = tacit__tabular_move_tables(&c->o) * sp->n_states * sp->n_actions * sp->n_states;
+    c->eta = c->o.failure / (3 * tacit__tabular_cells(&c->o) * (double)c->o.episodes);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        count_stream *s = &c->streams[i];
+        s->size = i == MOVES ? moves : rows;
+        if (i == MOVES && !tacit__tabular_is_private(c) &&
+            tacit__tabular_cells(&c->o) > DENSE_CELLS) {
+            c->rows = tacit__alloc(rows, sizeof *c->rows);
+            c->n_rows = rows;
+            s->size = 0;
+            if (c->rows == NULL)
+                status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+            continue;
+        }
+        s->report = i == VISITS && c->o.visits_from_moves ? 0
+                    : c->o.one_step                       ? s->size / sp->tables
+                                                          : s->size;
+        s->cell = tacit__alloc(sp->horizon, sizeof *s->cell);
+        s->x = tacit__alloc(sp->horizon, sizeof *s->x);
+        s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
+        s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
+        if (s->cell == NULL || s->x == NULL ||
+            (c->o.one_step && (s->total == NULL || s->before == NULL)))
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
+    c->order = tacit__alloc(sp->horizon, sizeof *c->order);
+    c->seen = c->o.user_visits > 0 ? tacit__alloc(rows, sizeof *c->seen) : NULL;
+    if (status == TACIT_OK &&
+        (c->reports == NULL || c->order == NULL || (c->o.user_visits > 0 && c->seen == NULL)))
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (status == TACIT_OK && tacit__tabular_is_private(c)) {
+        tacit__site_open(&c->chance, noise, "public: the step that a user reports");
+        status = tacit__tabular_check_memory(c, err);
+        if (status == TACIT_OK)
+            status = tacit__tabular_open_sums(c, noise, err);
+    }
+    if (status == TACIT_OK)
+        status = place_counts(c, err);
+    if (status != TACIT_OK) {
+        tacit__tabular_destroy(c);
+        return status;
+    }
+    *out = c;
+    return TACIT_OK;
+}
+
+void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n && rows != NULL; i++) {
+        tacit__free(rows[i].next);
+        tacit__free(rows[i].count);
+    }
+    tacit__free(rows);
+}
+
+void tacit__tabular_destroy(tacit__tabular *c)
+{
+    if (c == NULL)
+        return;
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &c->streams[i];
+        tacit_sum_destroy(s->sum);
+        tacit__free_secret(s->counts, s->size * sizeof *s->counts);
+        tacit__free_secret(s->cell, c->o.space.horizon * sizeof *s->cell);
+        tacit__free_secret(s->x, c->o.space.horizon * sizeof *s->x);
+        tacit__free(s->total);
+        tacit__free(s->before);
+    }
+    tacit_ledger_destroy(c->ledger);
+    tacit__tabular_free_rows(c->rows, c->n_rows);
+    tacit__free(c->reports);
+    tacit__free(c->scratch);
+    tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
+    tacit__free(c->seen);
+    tacit__free(c);
+}
+
+tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
+{
+    return c->ledger;
+}
+
+/* The visits of every row, from what is shown of its moves; four sums at a time, which do not wait for each other. */
+static void sum_moves(tacit__tabular *c)
+{
+    const size_t n_states = c->o.space.n_states;
+    const double *moves = c->streams[MOVES].shown;
+    double *visits = c->streams[VISITS].counts;
+    for (size_t row = 0; row < c->streams[VISITS].size; row++, moves += n_states) {
+        double part[4] = {0};
+        size_t next = 0;
+        for (; next + 4 <= n_states; next += 4)
+            for (size_t i = 0; i < 4; i++)
+                part[i] += moves[next + i];
+        for (; next < n_states; next++)
+            part[0] += moves[next];
+        visits[row] = (part[0] + part[1]) + (part[2] + part[3]);
+    }
+}
+
+tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit_error *err)
+{
+    const bool due = tacit__tabular_is_private(c) && c->users > 0 && !c->fresh;
+    for (int i = 0; i < STREAMS && due && !c->o.one_step; i++) {
+        count_stream *s = &c->streams[i];
+        if (s->sum == NULL)
+            continue;
+        tacit_status status = s->counts == NULL ? tacit__sum_release_at_hand(s->sum, err)
+                                                : tacit_sum_release(s->sum, s->counts, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    if (due && c->o.visits_from_moves)
+        sum_moves(c);
+    c->fresh = true;
+    *out = (tacit__counts){.users = c->users,
+                           .visits = c->streams[VISITS].shown,
+                           .moves = c->streams[MOVES].shown,
+                           .rows = c->rows,
+                           .drop_last = c->o.drop_last,
+                           .rewards = c->streams[REWARDS].shown,
+                           .centre = c->o.centred ? 0.5 : 0};
+    if (tacit__tabular_is_private(c)) {
+        out->moves_error = tacit__tabular_level(c, MOVES);
+        out->rewards_error = tacit__tabular_level(c, REWARDS);
+        out->visits_error = tacit__tabular_level(c, VISITS);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory *u,
+                               tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    for (size_t h = 0; h <= sp->horizon; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++)
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+    return TACIT_OK;
+}
+
+/* The row of a user's step h, (table, state, action). Reports of one step have one table. */
+static size_t row_of(const tacit__tabular *c, const tacit__trajectory *u, size_t h)
+{
+    const tacit__space *sp = &c->o.space;
+    size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
+    return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+}
+
+/* Room for one more next state in a row. */
+static bool grow_row(tacit__sparse_row *row)
+{
+    uint32_t capacity = row->capacity == 0 ? 4 : 2 * row->capacity;
+    uint32_t *next = tacit__alloc(capacity, sizeof *next);
+    double *count = tacit__alloc(capacity, sizeof *count);
+    if (next == NULL || count == NULL) {
+        tacit__free(next);
+        tacit__free(count);
+        return false;
+    }
+    if (row->length > 0) {
+        memcpy(next, row->next, row->length * sizeof *next);
+        memcpy(count, row->count, row->length * sizeof *count);
+    }
+    tacit__free(row->next);
+    tacit__free(row->count);
+    *row = (tacit__sparse_row){next, count, row->length, capacity};
+    return true;
+}
+
+/* One user's moves into the lists. On failure the lists count as before, with some room more. */
+static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+{
+    const tacit__space *sp = &c->o.space;
+    for (int round = 0; round < 2; round++) /* make room for all, then count */
+        for (size_t h = 0; h < sp->horizon - c->o.drop_last; h++) {
+            tacit__sparse_row *row = &c->rows[row_of(c, u, h)];
+            uint32_t i = 0;
+            while (i < row->length && row->next[i] != u->states[h + 1])
+                i++;
+            if (round == 0) {
+                while (i == row->length && row->capacity - row->length < sp->horizon &&
+                       row->capacity < 2 * sp->n_states)
+                    if (!grow_row(row))
+                        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+                continue;
+            }
+            if (i == row->length) {
+                row->next[i] = u->states[h + 1];
+                row->count[i] = 0;
+                row->length++;
+            }
+            row->count[i] += 1;
+        }
+    return TACIT_OK;
+}
+
+/* Adds a user to the exact counts. */
+static void count(tacit__tabular *c, const tacit__trajectory *u)
+{
+    const tacit__space *sp = &c->o.space;
+    double centre = c->o.centred ? 0.5 : 0;
+    for (size_t h = 0; h < sp->horizon; h++) {
+        size_t row = row_of(c, u, h);
+        c->streams[VISITS].counts[row] += 1;
+        c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
+        if (c->rows == NULL && h < sp->horizon - c->o.drop_last)
+            c->streams[MOVES].counts[row * sp->n_states + u->states[h + 1]] += 1;
+    }
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const visit *x = a, *y = b;
+    return x->move != y->move ? (x->move > y->move) - (x->move < y->move)
+                              : (x->h > y->h) - (x->h < y->h);
+}
+
+/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by insertion. */
+static void sort_visits(visit *order, size_t n)
+{
+    enum { SHORT = 64 };
+    if (n > SHORT) {
+        qsort(order, n, sizeof *order, by_move);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        visit v = order[i];
+        size_t j = i;
+        for (; j > 0 && order[j - 1].move > v.move; j--)
+            order[j] = order[j - 1];
+        order[j] = v;
+    }
+}
+
+static void put(count_stream *s, size_t cell, double value)
+{
+    if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
+        s->cell[s->cells] = cell;
+        s->x[s->cells++] = 0;
+    }
+    s->x[s->cells - 1] += value;
+}
+
+void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first,
+                               size_t last)
+{
+    const tacit__space *sp = &c->o.space;
+    double centre = c->o.centred ? 0.5 : 0;
+    size_t n = 0;
+    for (size_t h = first; h < last; h++) {
+        size_t row = row_of(c, u, h);
+        if (c->seen == NULL || c->seen[row]++ < c->o.user_visits)
+            c->order[n++] = (visit){row * sp->n_states + u->states[h + 1], h};
+    }
+    for (size_t h = first; h < last && c->seen != NULL; h++)
+        c->seen[row_of(c, u, h)] = 0;
+    sort_visits(c->order, n);
+    for (int i = 0; i < STREAMS; i++)
+        c->streams[i].cells = 0;
+    for (size_t i = 0; i < n; i++) {
+        visit v = c->order[i];
+        if (v.h < sp->horizon - c->o.drop_last)
+            put(&c->streams[MOVES], v.move, 1);
+        if (!c->o.visits_from_moves)
+            put(&c->streams[VISITS], v.move / sp->n_states, 1);
+        put(&c->streams[REWARDS], v.move / sp->n_states, u->rewards[v.h] - centre);
+    }
+}
+
+tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &c->streams[i];
+        if (s->sum == NULL)
+            continue;
+        double *kept = s->before, *table = s->counts + h * s->report;
+        s->before = s->total;
+        s->total = kept;
+        tacit_status status = tacit_sum_release(s->sum, s->total, err);
+        if (status != TACIT_OK)
+            return status;
+        for (size_t j = 0; j < s->report; j++)
+            table[j] += (double)c->o.space.horizon * (s->total[j] - s->before[j]);
+    }
+    c->reports[h]++;
+    return TACIT_OK;
+}
+
+/* Passes a user's steps first .. last-1 through the door. Only a journal can refuse here, and if it does so
+ * halfway, nothing more is released. */
+static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
+                         tacit_error *err)
+{
+    tacit_status status = TACIT_OK;
+    tacit__tabular_contribute(c, u, first, last);
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
+        const count_stream *s = &c->streams[i];
+        if (s->sum != NULL)
+            status = tacit_sum_add_sparse(s->sum, s->cells, s->cell, s->x, err);
+    }
+    if (status == TACIT_OK && c->o.one_step)
+        status = tacit__tabular_collect(c, first, err);
+    c->broken = status != TACIT_OK;
+    return status;
+}
+
+tacit_status tacit__tabular_check(const tacit__tabular *c, const tacit__trajectory *u,
+                                  tacit_error *err)
+{
+    tacit_status status = check_user(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    if (c->broken)
+        return tacit__fail(err, TACIT_SYSTEM,
+                           "an earlier charge was refused halfway; the counts are closed");
+    if (c->users == c->o.episodes)
+        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
+                           (unsigned long long)c->o.episodes);
+    return TACIT_OK;
+}
+
+void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last)
+{
+    *first = 0;
+    *last = c->o.space.horizon;
+    if (c->o.one_step) {
+        uint64_t word;
+        tacit__site_words(&c->chance, c->drawn, 0, 1, &word);
+        *first = (size_t)(word % c->o.space.horizon); /* public: a bias of 2^-60 is harmless */
+        *last = *first + 1;
+    }
+}
+
+tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+{
+    tacit_status status = tacit__tabular_check(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    size_t first, last;
+    tacit__tabular_steps(c, &first, &last);
+    bool needed = tacit__tabular_is_needed(c);
+    if (needed && tacit__tabular_is_private(c))
+        status = pass(c, u, first, last, err);
+    else if (needed && c->rows != NULL)
+        status = list_moves(c, u, err);
+    if (status != TACIT_OK)
+        return status;
+    if (needed && !tacit__tabular_is_private(c))
+        count(c, u);
+    c->users++;
+    c->drawn++;
+    c->fresh = !needed;
+    return TACIT_OK;
+}

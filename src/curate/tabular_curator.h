@@ -1,0 +1,81 @@
+/* The curator of tabular learners: users' trajectories in, counts out, noisy as the guarantee asks.
+ *
+ * Streams: N visits of (state, action), P moves to the next state, R rewards; a table for each step, or one for
+ * all steps (`pooled`); with two streams N is summed from the noisy P. Under joint privacy the curator keeps running sums of raw data behind the door; under local privacy every
+ * user's vector gets its noise before it is added (the randomizer and the aggregator are here together,
+ * because both run in one process in a simulation; nothing but the noisy vector is kept). */
+#ifndef TACIT_CURATE_TABULAR_CURATOR_H
+#define TACIT_CURATE_TABULAR_CURATOR_H
+
+#include <tacit/ledger.h>
+#include <tacit/sum.h>
+
+#include "base/bytes.h"
+#include "board/counts.h"
+#include "board/trajectory.h"
+
+typedef enum tacit__calibration {
+    TACIT__TIGHT,     /* sound and as small as can be proved */
+    TACIT__PUBLISHED, /* the paper's constants, whatever they give */
+    TACIT__FIGURE     /* scale 1 / epsilon everywhere: the shape of published curves; not private */
+} tacit__calibration;
+
+typedef struct tacit__tabular_options {
+    tacit__space space;
+    uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
+    tacit_guarantee guarantee;
+    tacit__calibration calibration;
+    tacit_sum_mechanism mechanism;
+    bool centred;           /* rewards as r - 1/2 */
+    bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
+    bool drop_last;         /* tables per step: the moves of the last step are not counted */
+    bool
+        one_step; /* local: each user reports a single step, drawn by public chance; tables per step */
+    uint64_t
+        user_visits; /* pooled, private: of a user's visits of a row, the first so many; 0: all */
+    double
+        user_norm; /* pooled: largest L2 norm of a user's counts, as a share of H; 1: all there are */
+    double
+        failure; /* of the error levels, two-sided, all cells and episodes together: failure / 3 */
+    double published_scale; /* with PUBLISHED: the Laplace scale of every node or report */
+    double weight_visits, weight_moves, weight_rewards; /* for the budget split */
+} tacit__tabular_options;
+
+typedef struct tacit__tabular tacit__tabular;
+
+TACIT_MUST_USE tacit_status tacit__tabular_create(const tacit__tabular_options *options,
+                                                  tacit_noise *noise, tacit__tabular **out,
+                                                  tacit_error *err);
+void tacit__tabular_destroy(tacit__tabular *curator);
+
+/* The release for the next episode. */
+TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, tacit__counts *out,
+                                                   tacit_error *err);
+
+/* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. The
+ * last user's data are never needed and are dropped. */
+TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
+                                               const tacit__trajectory *user, tacit_error *err);
+
+/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
+TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
+                                                  const tacit__trajectory *user, void *bytes,
+                                                  size_t *size, tacit_error *err);
+/* What `absorb` would say; nothing changes but scratch. */
+TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *curator,
+                                                        const void *bytes, size_t size,
+                                                        tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
+                                                  size_t size, tacit_error *err);
+
+/* Everything that the future depends on; loaded into a fresh curator of the same options, which stays fresh when the
+ * bytes are not right. */
+TACIT_MUST_USE tacit_status tacit__tabular_save(const tacit__tabular *curator, tacit__writer *w,
+                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__tabular_load(tacit__tabular *curator, tacit__reader *r,
+                                                tacit_error *err);
+
+/* NULL without privacy. */
+tacit_ledger *tacit__tabular_ledger(const tacit__tabular *curator);
+
+#endif

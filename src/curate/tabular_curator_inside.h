@@ -1,0 +1,112 @@
+/* The inside of the tabular curator, shared by the files that hold its parts. */
+#ifndef TACIT_CURATE_TABULAR_CURATOR_INSIDE_H
+#define TACIT_CURATE_TABULAR_CURATOR_INSIDE_H
+
+#include "curate/tabular_curator.h"
+#include "noise/stream.h"
+
+typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
+
+typedef struct count_stream {
+    size_t size;            /* cells */
+    double *counts;         /* the exact counts, or room for a release; NULL: the sum has its own */
+    const double *shown;    /* what the planner sees: `counts`, or the sum's */
+    size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
+    size_t *cell;           /* [H]: the cells of a user that are not 0, ascending, */
+    double *x;              /* [H]: what is in them, */
+    size_t cells;           /* and how many there are */
+    double *total, *before; /* one_step: sum of all reports, now and one user ago */
+    tacit_sum *sum;         /* NULL without privacy, and for visits that are sums of moves */
+    double scale;           /* of the noise, 0 without */
+    double level;           /* joint: error level of every release */
+} count_stream;
+
+/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that, they are sorted by
+ * (table, state, action) as well. */
+typedef struct visit {
+    size_t move, h;
+} visit;
+
+/* What clipped visits and rewards cannot do together; see tabular_plan.c. */
+typedef struct overlap {
+    double share;     /* k; 0: nothing is known, and both move as if alone */
+    bool visits_give; /* the visits' line is the smaller one, not the rewards' */
+    double ratio; /* of the rewards' noise to the visits': at least, or if visits give, at most */
+    double weights[STREAMS];
+} overlap;
+
+struct tacit__tabular {
+    tacit__tabular_options o;
+    tacit_ledger *ledger;
+    count_stream streams[STREAMS];
+    overlap overlap;
+    uint64_t users;
+    uint64_t
+        drawn; /* users whose noise was drawn here: under local privacy reports count, not what was added */
+    bool fresh;  /* `counts` is the release of `users` users */
+    bool broken; /* a charge was refused halfway through a user: nothing more is released */
+    double eta;  /* failure probability of one cell at one episode */
+    uint64_t level_users; /* local: most users for which the levels below hold */
+    double local_level[STREAMS];
+    tacit__site chance; /* public: the step that a user reports */
+    uint64_t *reports;  /* one_step: users that reported each step */
+    visit *order;       /* [H] scratch: a user's steps, sorted */
+    uint64_t *seen;     /* [rows] with user_visits: 0 between users; else NULL */
+    int64_t *scratch;   /* local: the numbers of a report */
+    size_t n_rows;
+    tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */
+};
+
+static inline bool tacit__tabular_is_private(const tacit__tabular *c)
+{
+    return c->o.guarantee.model != TACIT_MODEL_NONE;
+}
+
+/* The last user's data are never used. */
+static inline bool tacit__tabular_is_needed(const tacit__tabular *c)
+{
+    return c->users + 1 < c->o.episodes;
+}
+
+/* Tables that the moves have. */
+static inline size_t tacit__tabular_move_tables(const tacit__tabular_options *o)
+{
+    return o->space.tables - o->drop_last;
+}
+
+/* Cells of all streams together. */
+static inline double tacit__tabular_cells(const tacit__tabular_options *o)
+{
+    const double s = (double)o->space.n_states;
+    return s * (double)o->space.n_actions *
+           (2 * (double)o->space.tables + s * (double)tacit__tabular_move_tables(o));
+}
+
+/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */
+TACIT_MUST_USE tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err);
+
+/* Plan, ledger and sums of the private curator. */
+TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise,
+                                                     tacit_error *err);
+
+/* Error level of the release of a private stream for the users so far. */
+double tacit__tabular_level(tacit__tabular *c, stream_name which);
+
+/* Frees n lists and their array. Accepts NULL. */
+void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n);
+
+/* States, actions and rewards are those of the space, and the curator takes users still. */
+TACIT_MUST_USE tacit_status tacit__tabular_check(const tacit__tabular *c,
+                                                 const tacit__trajectory *user, tacit_error *err);
+
+/* The steps first .. last-1 that the next user shows: all, or one drawn by public chance. */
+void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last);
+
+/* The user's steps first .. last-1 as sparse contributions. */
+void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first,
+                               size_t last);
+
+/* One step: what the sums have got since the last user, multiplied by H, into the table of step h. */
+TACIT_MUST_USE tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err);
+
+#endif

@@ -1,0 +1,121 @@
+/* A value that is written as a list stands for one entry per value, and several lists for their product. Nothing is
+ * copied: a grid points at the chosen values, and whoever reads an entry asks it what a key's value is.
+ *
+ * Every list names itself in the label, even a list of one value: so a list can grow without renaming, and thereby
+ * without changing the chance of, what was there before. */
+#include "lab/entry_grid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static bool is_skipped(const char *key, const char *const *skip)
+{
+    for (; skip != NULL && *skip != NULL; skip++)
+        if (strcmp(key, *skip) == 0)
+            return true;
+    return false;
+}
+
+static tacit_status check_values(const tacit__yaml *yaml, const tacit__node *list, tacit_error *err)
+{
+    char shown[TACIT__NODE_SHOWN];
+    if (list->n_children == 0)
+        return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
+                                "%.40s is an empty list, expected at least one value", list->key);
+    for (const tacit__node *value = list->first; value != NULL; value = value->next)
+        if (value->kind != TACIT__SCALAR || tacit__node_is_null(value))
+            return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
+                                    "a value of %.40s is %s, expected a plain value", list->key,
+                                    tacit__node_show(value, shown));
+    return TACIT_OK;
+}
+
+static tacit_status add_axes(const tacit__yaml *yaml, const tacit__node *map,
+                             const char *const *skip, tacit__grid *grid, tacit_error *err)
+{
+    for (const tacit__node *child = map->first; child != NULL; child = child->next) {
+        if (child->kind != TACIT__LIST || is_skipped(child->key, skip))
+            continue;
+        tacit_status status = check_values(yaml, child, err);
+        if (status != TACIT_OK)
+            return status;
+        if (grid->n_axes == TACIT__MAX_AXES)
+            return tacit__yaml_fail(yaml, child->line, err, TACIT_SYNTAX,
+                                    "more than %d lists of values in one entry; write several "
+                                    "entries",
+                                    TACIT__MAX_AXES);
+        grid->axis[grid->n_axes] = child;
+        grid->at[grid->n_axes++] = child->first;
+        if (__builtin_mul_overflow(grid->size, child->n_children, &grid->size))
+            grid->size = UINT64_MAX;
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map, const char *inside,
+                              const char *const *skip, tacit__grid *grid, tacit_error *err)
+{
+    *grid = (tacit__grid){.size = 1};
+    tacit_status status = add_axes(yaml, map, skip, grid, err);
+    const tacit__node *inner = inside != NULL ? tacit__node_get(map, inside) : NULL;
+    if (status == TACIT_OK && inner != NULL && inner->kind == TACIT__MAP)
+        status = add_axes(yaml, inner, NULL, grid, err);
+    return status;
+}
+
+bool tacit__grid_next(tacit__grid *grid)
+{
+    for (size_t i = grid->n_axes; i > 0; i--) {
+        grid->at[i - 1] = grid->at[i - 1]->next;
+        if (grid->at[i - 1] != NULL)
+            return true;
+        grid->at[i - 1] = grid->axis[i - 1]->first;
+    }
+    return false;
+}
+
+const tacit__node *tacit__grid_at(const tacit__grid *grid, const tacit__node *node)
+{
+    if (node->kind == TACIT__LIST)
+        for (size_t i = 0; i < grid->n_axes; i++)
+            if (grid->axis[i] == node)
+                return grid->at[i];
+    return node;
+}
+
+const tacit__node *tacit__grid_get(const tacit__grid *grid, const tacit__node *map, const char *key)
+{
+    const tacit__node *node = tacit__node_get(map, key);
+    return node != NULL ? tacit__grid_at(grid, node) : NULL;
+}
+
+tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const char *label,
+                               const char **out, tacit_error *err)
+{
+    char text[TACIT__MAX_GRID_LABEL + 1];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", label);
+    if (grid->n_axes == 0) {
+        *out = label;
+        return TACIT_OK;
+    }
+    for (size_t i = 0; i < grid->n_axes; i++) {
+        const tacit__node *value = grid->at[i];
+        for (const char *c = value->text; *c != '\0'; c++)
+            if ((unsigned char)*c < ' ' || *c == 127)
+                return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
+                                        "a value of %.40s has a line break or control character "
+                                        "in it, and it would be part of a label",
+                                        grid->axis[i]->key);
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s %s", grid->axis[i]->key,
+                                 value->text);
+        if (used >= sizeof text)
+            return tacit__yaml_fail(yaml, value->line, err, TACIT_SYNTAX,
+                                    "with its values the label '%.40s...' is longer than %d bytes; "
+                                    "give shorter ones, or fewer lists",
+                                    label, TACIT__MAX_GRID_LABEL);
+    }
+    *out = tacit__yaml_keep(yaml, text, used);
+    return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+}

@@ -1,0 +1,12 @@
+/* One job in a bandit world: one agent, or yardstick, plays one run. */
+#ifndef TACIT_LAB_PLAY_ROUNDS_H
+#define TACIT_LAB_PLAY_ROUNDS_H
+
+#include "lab/play.h"
+
+/* As tacit__play, without the time. */
+TACIT_MUST_USE tacit_status tacit__rounds_play(const tacit__stage *stage, size_t agent,
+                                               uint64_t run, tacit__seat *seat, double *curve,
+                                               tacit_job *job, tacit_error *err);
+
+#endif

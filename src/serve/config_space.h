@@ -1,0 +1,14 @@
+/* The space of a learner: what its users can meet, and what is publicly known about it. Docs: docs/reference/service.md. */
+#ifndef TACIT_SERVE_CONFIG_SPACE_H
+#define TACIT_SERVE_CONFIG_SPACE_H
+
+#include "serve/config.h"
+
+/* From the value of `space`; files that it names are not opened yet. */
+TACIT_MUST_USE tacit_status tacit__space_read(tacit__yaml *yaml, const tacit__node *map,
+                                              tacit__learner_config *out, tacit_error *err);
+
+/* Reads those files, and lets the request point to all that is known. */
+TACIT_MUST_USE tacit_status tacit__space_open(tacit__learner_config *config, tacit_error *err);
+
+#endif

@@ -1,0 +1,48 @@
+#include "serve/feature_grid.h"
+
+#include <math.h>
+
+enum { BITS = 31, BYTES = 4 };
+
+double tacit__grid_step(double bound)
+{
+    int exponent;
+    (void)frexp(bound, &exponent); /* bound < 2^exponent */
+    return ldexp(1, exponent - BITS);
+}
+
+/* A vector may be longer than the bound by rounding (TACIT__KNOWN_TOL), and a number beyond the last integer: it becomes that. */
+static int32_t integer_of(double per_step, double x)
+{
+    const double k = x * per_step, most = INT32_MAX;
+    return (int32_t)(k > most    ? most
+                     : k < -most ? -most
+                                 : k); /* a conversion rounds towards zero */
+}
+
+void tacit__grid_round(double step, size_t n, double *x)
+{
+    const double per_step = 1 / step;
+    for (size_t i = 0; i < n; i++)
+        x[i] = integer_of(per_step, x[i]) * step; /* and -0 is 0 */
+}
+
+void tacit__grid_pack(double step, size_t n, const double *x, uint8_t *out)
+{
+    const double per_step = 1 / step;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = (uint32_t)integer_of(per_step, x[i]);
+        for (size_t b = 0; b < BYTES; b++)
+            out[BYTES * i + b] = (uint8_t)(word >> (8 * b));
+    }
+}
+
+void tacit__grid_unpack(double step, size_t n, const uint8_t *bytes, double *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word = 0;
+        for (size_t b = 0; b < BYTES; b++)
+            word |= (uint32_t)bytes[BYTES * i + b] << (8 * b);
+        out[i] = step * (double)(int32_t)word;
+    }
+}

@@ -1,0 +1,293 @@
+/* What may be looked at: learners, ledger, guarantee, curves, the page. All of it is public. */
+#include <math.h>
+#include <string.h>
+
+#include <tacit/account.h>
+
+#include "base/assets.h"
+#include "base/json_text.h"
+#include "serve/describe.h"
+#include "serve/lives.h"
+#include "serve/routes.h"
+#include "serve/service_inside.h"
+
+static void put_string(tacit__text *out, const char *text)
+{
+    tacit__text_json_string(out, text, strlen(text));
+}
+
+bool tacit__handle_learners(tacit__request *r)
+{
+    r->status = 200;
+    bool first = true;
+    tacit__text_put(&r->answer, "{\"learners\":[");
+    for (size_t i = 0; i < r->service->config.n_learners; i++) {
+        tacit__learner *l = r->service->learners[i];
+        if (r->bearer.bound && r->bearer.learner != l)
+            continue;
+        const tacit__learner_config *c = tacit__learner_config_of(l);
+        tacit__learner_figures f = tacit__learner_look(l);
+        tacit__text_print(&r->answer, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"model\":\"%s\",",
+                          first ? "" : ",", c->name, c->request.kind,
+                          tacit__model_name(c->request.guarantee.model));
+        tacit__describe_figures(&f, &r->answer);
+        tacit__text_put(&r->answer, "}");
+        first = false;
+    }
+    tacit__text_put(&r->answer, "]}");
+    return true;
+}
+
+/* --- Ledger and guarantee ----------------------------------------------------------------------- */
+
+static void put_number(tacit__text *out, const char *key, double x)
+{
+    tacit__text_print(out, ",\"%s\":", key);
+    tacit__text_number(out, x);
+}
+
+/* Lines of a plan, with what has passed according to the store. False: the store cannot be read. */
+static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learner_figures *f,
+                       const tacit_plan *plan, bool *first)
+{
+    for (size_t i = 0; plan != NULL && i < tacit_plan_size(plan); i++) {
+        const tacit_release *line = tacit_plan_release(plan, i);
+        uint64_t passed = f->accepted, declared = f->limit; /* of devices: one in each report */
+        if (tacit__learner_config_of(l)->request.guarantee.model != TACIT_MODEL_LOCAL) {
+            declared = line->steps;
+            pthread_mutex_lock(&r->service->reader_lock);
+            tacit_status status = tacit__vault_passed(r->service->reader, tacit__learner_id(l),
+                                                      line->name, &passed, NULL);
+            pthread_mutex_unlock(&r->service->reader_lock);
+            if (status != TACIT_OK)
+                return false;
+        }
+        tacit__text_put(&r->answer, *first ? "{\"name\":" : ",{\"name\":");
+        put_string(&r->answer, line->name);
+        tacit__text_print(&r->answer,
+                          ",\"dimension\":%zu,\"declared\":%llu,\"passed\":%llu,\"left\":%llu",
+                          line->dimension, (unsigned long long)declared, (unsigned long long)passed,
+                          (unsigned long long)(declared > passed ? declared - passed : 0));
+        put_number(&r->answer, "scale", tacit_plan_scale(plan, i));
+        tacit__text_put(&r->answer, "}");
+        *first = false;
+    }
+    return true;
+}
+
+/* How often the store was continued, and what that costs. False: the store cannot be read. */
+static bool put_lives(tacit_service *s, const tacit__learner *l, bool cost, tacit__text *out)
+{
+    pthread_mutex_lock(&s->reader_lock);
+    tacit_status status = tacit__lives_describe(s->reader, l, cost, out, NULL);
+    pthread_mutex_unlock(&s->reader_lock);
+    return status == TACIT_OK;
+}
+
+bool tacit__handle_ledger(tacit__request *r)
+{
+    tacit__learner *l = tacit__service_choose(r, NULL);
+    if (l == NULL)
+        return true;
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    tacit__learner_figures f = tacit__learner_look(l);
+    bool first = true;
+    r->status = 200;
+    tacit__text_print(&r->answer, "{\"learner\":\"%s\",", c->name);
+    tacit__describe_learner(c, &r->answer);
+    tacit__describe_monitor(c, &r->answer);
+    tacit__text_put(&r->answer, ",");
+    tacit__describe_figures(&f, &r->answer);
+    bool good = put_lives(r->service, l, false, &r->answer);
+    tacit__text_put(&r->answer, ",\"releases\":[");
+    if (!good || !put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
+        !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first))
+        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    tacit__text_put(&r->answer, "]");
+    if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
+        tacit__text_put(&r->answer,
+                        ",\"note\":\"every user spends the whole guarantee once, on their own "
+                        "device; the server releases nothing of its own, and counts reports\"");
+    tacit__text_put(&r->answer, "}");
+    return true;
+}
+
+static void put_plan(tacit__text *out, const tacit_plan *plan, double delta)
+{
+    tacit_law law = tacit_plan_law(plan);
+    tacit_composition total;
+    tacit__text_print(out, "{\"law\":\"%s\",\"releases\":[",
+                      law == TACIT_LAW_GAUSSIAN  ? "gaussian"
+                      : law == TACIT_LAW_LAPLACE ? "laplace"
+                                                 : "none");
+    for (size_t i = 0; i < tacit_plan_size(plan); i++) {
+        const tacit_release *line = tacit_plan_release(plan, i);
+        tacit__text_put(out, i > 0 ? ",{\"name\":" : "{\"name\":");
+        put_string(out, line->name);
+        tacit__text_print(out, ",\"dimension\":%zu,\"steps\":%llu", line->dimension,
+                          (unsigned long long)line->steps);
+        put_number(out, "l1", line->l1);
+        put_number(out, "l2", line->l2);
+        put_number(out, "column_l1", line->column_l1);
+        put_number(out, "column_l2", line->column_l2);
+        put_number(out, "scale", tacit_plan_scale(plan, i));
+        tacit__text_put(out, ",\"reason\":");
+        put_string(out, line->reason);
+        tacit__text_put(out, "}");
+    }
+    static const char *const names[] = {"],\"accounted\":", ",\"two_lives\":"};
+    for (uint64_t lives = 1; lives <= 2; lives++) {
+        tacit__text_put(out, names[lives - 1]);
+        if (tacit_plan_account_lives(plan, lives, delta, &total, NULL) == TACIT_OK) {
+            tacit__text_put(out, "{\"epsilon\":");
+            tacit__text_number(out, total.epsilon.high);
+            put_number(out, "delta", delta);
+            tacit__text_put(out, "}");
+        } else {
+            tacit__text_put(out, "null");
+        }
+    }
+    tacit__text_put(out, "}");
+}
+
+/* What all of it promises; then, with a monitor, who spends what. */
+static void put_sentences(tacit__text *out, const tacit__learner_config *c)
+{
+    const tacit_guarantee *g = &c->request.guarantee, *m = &c->monitor,
+                          all = tacit__describe_together(c);
+    const bool exact = g->model == TACIT_MODEL_NONE, monitored = m->model != TACIT_MODEL_NONE;
+    tacit__text_put(out, ",\"sentences\":[");
+    if (exact)
+        tacit__text_put(out, "\"Nothing is promised: this learner works on exact data.\"");
+    else if (g->model == TACIT_MODEL_JOINT)
+        tacit__text_print(
+            out,
+            "\"Everything that anybody but a user sees is (%g, %g)-indistinguishable when that "
+            "user is replaced.\","
+            "\"A user is one episode. Who comes back pays again, unless user ids are given: then "
+            "nobody is learned from twice.\","
+            "\"The service sees raw data; it keeps them sealed%s.\"",
+            all.epsilon, all.delta, c->log_decisions ? "" : ", and only until they are learned");
+    else
+        tacit__text_print(out,
+                          "\"What leaves a user's device is (%g, %g)-indistinguishable for any two "
+                          "of their possible episodes.\","
+                          "\"The service never sees raw data.\"",
+                          all.epsilon, all.delta);
+    if (monitored && exact)
+        tacit__text_print(out, ",\"The released mean reward alone is (%g, %g)-indistinguishable.\"",
+                          m->epsilon, m->delta);
+    else if (monitored)
+        tacit__text_print(out,
+                          ",\"The learner costs (%g, %g), the released mean reward (%g, %g) more; "
+                          "together at most (%g, %g).\"",
+                          g->epsilon, g->delta, m->epsilon, m->delta, all.epsilon, all.delta);
+    if (c->log_decisions)
+        tacit__text_put(out, ",\"The operator keeps a record of every decision and of what came of "
+                             "it (log_decisions): it is their own, and outside this promise.\"");
+    tacit__text_put(out, "]");
+}
+
+static bool put_guarantee(tacit_service *s, tacit__text *out, tacit__learner *l)
+{
+    const tacit__learner_config *c = tacit__learner_config_of(l);
+    const tacit_plan *plan = tacit__learner_plan(l), *monitor = tacit__learner_monitor_plan(l);
+    tacit__text_print(out, "{\"learner\":\"%s\",", c->name);
+    tacit__describe_learner(c, out);
+    tacit__text_put(out, ",\"plan\":");
+    if (plan != NULL)
+        put_plan(out, plan, c->request.guarantee.delta);
+    else
+        tacit__text_put(out, "null");
+    tacit__text_put(out, ",\"monitor\":");
+    if (monitor != NULL)
+        put_plan(out, monitor, c->monitor.delta);
+    else
+        tacit__text_put(out, "null");
+    const tacit_guarantee all = tacit__describe_together(c);
+    if (all.model == TACIT_MODEL_NONE) {
+        tacit__text_put(out, ",\"together\":null");
+    } else {
+        tacit__text_put(out, ",\"together\":{\"epsilon\":");
+        tacit__text_number(out, all.epsilon);
+        put_number(out, "delta", all.delta);
+        tacit__text_put(out, "}");
+    }
+    put_sentences(out, c);
+    tacit__text_put(out, ",\"remark\":");
+    put_string(out, tacit__learner_remark(l));
+    bool good = put_lives(s, l, true, out);
+    tacit__text_put(out, "}");
+    return good;
+}
+
+bool tacit__handle_guarantee(tacit__request *r)
+{
+    tacit_service *s = r->service;
+    tacit__learner *l = tacit__service_choose(r, NULL);
+    size_t i = 0;
+    if (l == NULL)
+        return true;
+    while (s->learners[i] != l)
+        i++;
+    r->status = 200;
+    /* it does not change, and the accountant may take a while: made once */
+    bool good = true;
+    pthread_mutex_lock(&s->guarantee_lock);
+    if (s->guarantees[i].length == 0)
+        good = put_guarantee(s, &s->guarantees[i], l);
+    tacit__text_add(&r->answer, s->guarantees[i].data, s->guarantees[i].length);
+    if (!good)
+        s->guarantees[i].length = 0;
+    pthread_mutex_unlock(&s->guarantee_lock);
+    return good || tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+}
+
+bool tacit__handle_history(tacit__request *r)
+{
+    enum { POINTS = 1000 };
+    tacit__learner *l = tacit__service_choose(r, NULL);
+    if (l == NULL)
+        return true;
+    r->status = 200;
+    tacit__text_print(&r->answer,
+                      "{\"learner\":\"%s\",\"points\":", tacit__learner_config_of(l)->name);
+    pthread_mutex_lock(&r->service->reader_lock);
+    tacit_status status =
+        tacit__vault_history(r->service->reader, tacit__learner_id(l), POINTS, &r->answer, NULL);
+    pthread_mutex_unlock(&r->service->reader_lock);
+    if (status != TACIT_OK)
+        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    tacit__text_put(&r->answer, "}");
+    return true;
+}
+
+/* --- The page ----------------------------------------------------------------------------------- */
+
+static bool answer_assets(tacit__request *r, const char *type, const tacit__asset *first,
+                          const tacit__asset *second)
+{
+    r->status = 200;
+    r->type = type;
+    tacit__text_add(&r->answer, (const char *)first->bytes, first->size);
+    if (second != NULL)
+        tacit__text_add(&r->answer, (const char *)second->bytes, second->size);
+    return true;
+}
+
+bool tacit__handle_page(tacit__request *r)
+{
+    return answer_assets(r, "text/html; charset=utf-8", &tacit__asset_live_html, NULL);
+}
+
+bool tacit__handle_page_style(tacit__request *r)
+{
+    return answer_assets(r, "text/css; charset=utf-8", &tacit__asset_report_css,
+                         &tacit__asset_live_css);
+}
+
+bool tacit__handle_page_script(tacit__request *r)
+{
+    return answer_assets(r, "text/javascript; charset=utf-8", &tacit__asset_drawing_js,
+                         &tacit__asset_live_js);
+}

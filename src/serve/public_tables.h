@@ -1,0 +1,12 @@
+/* Public tables beside a service file, as CSV: rewards, parts of a mixture, features. */
+#ifndef TACIT_SERVE_PUBLIC_TABLES_H
+#define TACIT_SERVE_PUBLIC_TABLES_H
+
+#include "serve/config.h"
+
+/* Reads the file that config->files[table] names into config->known, which a failure leaves as it was. Messages have the file's
+ * name, the line, what stands there and what was expected. */
+TACIT_MUST_USE tacit_status tacit__table_load(tacit__learner_config *config,
+                                              tacit__table_name table, tacit_error *err);
+
+#endif

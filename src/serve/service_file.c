@@ -1,0 +1,100 @@
+/* What a service file promises: the same requests that the service makes its learners of, without the service. */
+#include <tacit/service.h>
+
+#include "account/plan_inside.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "curate/monitor.h"
+#include "serve/config.h"
+#include "serve/describe.h"
+
+struct tacit_service_file {
+    tacit__service_config config;
+    tacit_service_learner *learners;
+};
+
+bool tacit_service_is_file(const char *path)
+{
+    tacit__yaml *yaml = NULL;
+    if (path == NULL || tacit__yaml_read(path, "a service file", &yaml, NULL) != TACIT_OK)
+        return false;
+    const tacit__node *root = tacit__yaml_root(yaml);
+    bool is = root->kind == TACIT__MAP && tacit__node_get(root, "learners") != NULL;
+    tacit__yaml_destroy(yaml);
+    return is;
+}
+
+tacit_status tacit_service_file_read(const char *path, tacit_service_file **out, tacit_error *err)
+{
+    if (path == NULL || out == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit_service_file *f = tacit__alloc(1, sizeof *f);
+    if (f == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit__service_config *c = &f->config;
+    tacit_status status = tacit__service_config_read(path, c, err);
+    if (status == TACIT_OK)
+        status = tacit__service_config_open(c, err);
+    if (status == TACIT_OK) {
+        f->learners = tacit__alloc(c->n_learners, sizeof *f->learners);
+        if (f->learners == NULL)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
+    }
+    for (size_t i = 0; status == TACIT_OK && i < c->n_learners; i++)
+        f->learners[i] =
+            (tacit_service_learner){.name = c->learners[i].name,
+                                    .request = &c->learners[i].request,
+                                    .monitor = c->learners[i].monitor,
+                                    .together = tacit__describe_together(&c->learners[i]),
+                                    .action_names = c->learners[i].action_names,
+                                    .context = c->learners[i].context.text,
+                                    .user_required = c->learners[i].user_required,
+                                    .log_decisions = c->learners[i].log_decisions};
+    if (status != TACIT_OK) {
+        tacit_service_file_destroy(f);
+        return status;
+    }
+    *out = f;
+    return TACIT_OK;
+}
+
+void tacit_service_file_destroy(tacit_service_file *f)
+{
+    if (f == NULL)
+        return;
+    tacit__service_config_free(&f->config);
+    tacit__free(f->learners);
+    tacit__free(f);
+}
+
+size_t tacit_service_file_size(const tacit_service_file *f)
+{
+    return f->config.n_learners;
+}
+
+const tacit_service_learner *tacit_service_file_at(const tacit_service_file *f, size_t i)
+{
+    return &f->learners[i];
+}
+
+tacit_status tacit_service_file_monitor(const tacit_service_file *f, size_t i, tacit_plan **out,
+                                        tacit_error *err)
+{
+    const tacit_service_learner *l = &f->learners[i];
+    tacit_noise *noise = NULL;
+    tacit__monitor *monitor = NULL;
+    *out = NULL;
+    if (l->monitor.model == TACIT_MODEL_NONE)
+        return TACIT_OK;
+    tacit_status status = tacit_noise_create_from_os(&noise);
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    status = tacit__monitor_create(l->monitor, l->request->episodes, noise, &monitor, err);
+    tacit_noise_destroy(noise);
+    if (status == TACIT_OK &&
+        (status = tacit__plan_copy(tacit_ledger_plan(tacit__monitor_ledger(monitor)), out)) !=
+            TACIT_OK)
+        (void)tacit__fail_plain(err, status);
+    tacit__monitor_destroy(monitor);
+    return status;
+}

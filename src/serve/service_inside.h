@@ -1,0 +1,96 @@
+/* The service behind the routes. */
+#ifndef TACIT_SERVE_SERVICE_INSIDE_H
+#define TACIT_SERVE_SERVICE_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <tacit/service.h>
+
+#include "noise/seal.h"
+#include "serve/clock.h"
+#include "serve/config.h"
+#include "serve/guests.h"
+#include "serve/learner.h"
+#include "serve/request.h"
+#include "serve/scribe.h"
+#include "store/service_store.h"
+
+enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
+
+/* Counted for each route, and once for requests that have none: answers by class (2xx, 4xx, 5xx), and how long they took. */
+typedef struct tacit__route_figures {
+    atomic_uint_fast64_t answers[6];
+    atomic_uint_fast64_t buckets[TACIT__N_BUCKETS], total_us;
+} tacit__route_figures;
+
+void tacit__figures_add(tacit__route_figures *figures, unsigned status, double seconds);
+/* The times as a histogram in Prometheus' text format; nothing where nothing was counted. */
+void tacit__figures_write(tacit__route_figures *figures, const char *method, const char *route,
+                          struct tacit__text *out);
+
+struct tacit__http;
+
+struct tacit_service {
+    tacit__service_config config;
+    tacit__clock clock;
+    tacit_log_fn *log;
+    void *log_context;
+    void (*fenced)(void *log_context); /* or NULL */
+    uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
+    uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
+    uint8_t key_tag
+        [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
+    tacit__vault *vault; /* the scribe's, while there is one */
+    tacit__scribe *scribe;
+    tacit__vault *reader;
+    pthread_mutex_t reader_lock;
+    struct tacit__vault_reader
+        *readings; /* for requests: as many as there are threads that serve */
+    size_t n_readings;
+    tacit__learner *learners[TACIT__MAX_LEARNERS];
+    pthread_mutex_t guest_lock;
+    tacit__guest *guests;
+    size_t n_guests;
+    pthread_mutex_t guarantee_lock;
+    tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
+    atomic_uint_fast64_t open_episodes, expired;
+    atomic_bool has_answers; /* of requests with keys, kept in the store */
+    tacit__route_figures figures[TACIT__MAX_ROUTES + 1]; /* the last: without a route */
+    time_t started;
+    pthread_t sweeper;
+    bool sweeping, stop;
+    pthread_mutex_t stop_lock;
+    pthread_cond_t stop_news;
+    struct tacit__http *http, *admin; /* admin: NULL if there is none */
+    atomic_bool stopping;
+    char url[128], admin_url[128];
+};
+
+/* The learner of this name, or the only one if name is NULL; else NULL. */
+tacit__learner *tacit__service_learner(const tacit_service *service, const char *name);
+tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64_t id);
+
+/* A reading connection for a moment of a request, to be given back by the same thread. */
+tacit__vault *tacit__service_read(tacit_service *service);
+void tacit__service_read_end(tacit_service *service);
+
+/* The learner that a request means: the one named, else that of ?learner=, else the one that its token is for, else the only one.
+ * NULL: refused. */
+tacit__learner *tacit__service_choose(tacit__request *r, const char *name);
+/* Whether the token of a request is for this learner. False: refused. */
+bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner);
+
+/* --- The log (log.c) ---------------------------------------------------------------------------- */
+
+typedef enum tacit__level { TACIT__INFO, TACIT__WARNING, TACIT__ERROR } tacit__level;
+
+/* `event` is a word for machines: start, stop, reload, store, learner, token, listen. */
+__attribute__((format(printf, 4, 5))) void tacit__service_say(tacit_service *service,
+                                                              tacit__level level, const char *event,
+                                                              const char *format, ...);
+/* What learners and the scribe say; their context is the service. */
+void tacit__service_say_learner(void *service, const char *line);
+void tacit__service_say_store(void *service, const char *line);
+
+#endif

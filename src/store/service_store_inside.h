@@ -1,0 +1,247 @@
+/* What the files of the vault share. */
+#ifndef TACIT_STORE_SERVICE_STORE_INSIDE_H
+#define TACIT_STORE_SERVICE_STORE_INSIDE_H
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "store/db.h"
+#include "store/service_store.h"
+
+enum {
+    TACIT__VAULT_FORMAT = 5,
+    TACIT__OWNER_BYTES = 16,
+    TACIT__VAULT_TOUCHED = 64,
+    TACIT__VAULT_BUSY_MS = 5000
+};
+
+struct tacit__vault {
+    tacit__db db;
+    tacit__vault_use use;
+    int lock;  /* descriptor of the lock file, or -1 */
+    int file;  /* of the store itself, with its lock; closed after SQLite's, or -1 */
+    bool made; /* with the lock: the store was made before */
+    bool keyed, copy, answers_counted;
+    bool owned;       /* this process has written its owner into the store */
+    bool unmarked;    /* the mark is still to be written */
+    uint64_t answers; /* rows of that table, if they were counted */
+    int log_pages,
+        log_tried; /* length of the log, and at which it was last brought into the file */
+    uint8_t key_state[TACIT__KEY_BYTES], key_input[TACIT__KEY_BYTES]; /* of what is sealed */
+    uint8_t key_proof[TACIT__KEY_BYTES], key_mark[TACIT__KEY_BYTES];
+    uint8_t key_outside[TACIT__N_VAULT_KEYS][TACIT__KEY_BYTES]; /* tacit__vault_key */
+
+    atomic_int standing;           /* tacit__standing; asked by other threads too */
+    void (*fenced)(void *context); /* or NULL */
+    void *fenced_context;
+    uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
+    uint64_t generation, lives;            /* as they are on disk */
+    uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
+    bool mark_foreign;                     /* there is one, under a key that this store has not */
+    int64_t came_from;                     /* the format that was found */
+    int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
+    size_t n_touched;
+
+    char mark_path[TACIT__DB_PATH + 8];
+    bool mark_named; /* by the service file; else it goes by the store's name */
+    int mark;        /* descriptor, or -1 */
+    bool mark_due;   /* it is behind the store, since it could not be written */
+    struct timespec mark_synced;
+};
+
+/* Numbers of the statements that are compiled once. */
+enum {
+    SQL_FIND_LEARNER,
+    SQL_ADD_LEARNER,
+    SQL_KEEP,
+    SQL_SHOW,
+    SQL_KEEP_LINE,
+    SQL_STATE,
+    SQL_PART,
+    SQL_NEW_PART,
+    SQL_DROP_PARTS,
+    SQL_EDITION,
+    SQL_STATE_SIZE,
+    SQL_READ_PARTS,
+    SQL_PROVE,
+    SQL_PROVE_LINES,
+    SQL_PROOF,
+    SQL_SET_PROOF,
+    SQL_OWNER,
+    SQL_SET_META,
+    SQL_PROVE_META,
+    SQL_PROVE_ADOPTIONS,
+    SQL_PROVE_PROOFS,
+    SQL_DROP_INPUTS,
+    SQL_NOTE,
+    SQL_SEE,
+    SQL_IS_SEEN,
+    SQL_ACCEPT,
+    SQL_CLAIM,
+    SQL_CLAIMED,
+    SQL_UNCLAIM,
+    SQL_IS_FULL,
+    SQL_TAKE,
+    SQL_HOLD,
+    SQL_HELD,
+    SQL_LET_GO,
+    SQL_END_CLAIM,
+    SQL_KEEP_TOLD,
+    SQL_HAS_TOLD,
+    SQL_FORGET_TOLD,
+    SQL_NEXT,
+    SQL_RECALL,
+    SQL_REMEMBER,
+    SQL_FORGET,
+    SQL_FORGET_OLD,
+    SQL_CLOCK,
+    SQL_IS_TAKEN,
+    SQL_QUOTA,
+    SQL_USE_QUOTA,
+    SQL_EVENT,
+    SQL_FORGET_EVENT,
+    SQL_RECORD,
+    SQL_RECORDS,
+    SQL_LEARNERS,
+};
+
+/* The column as bytes; NULL when it is empty. */
+const void *tacit__vault_blob(sqlite3_stmt *statement, int column, size_t *size);
+
+/* Opens what was sealed with this key; to be freed with tacit__free_secret. */
+TACIT_MUST_USE tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *key,
+                                                     const void *sealed, size_t size, uint8_t **out,
+                                                     size_t *out_size, tacit_error *err);
+
+enum { TACIT__PROOF_BYTES = 32 };
+
+/* --- Proofs (service_proof.c) ------------------------------------------------------------------ */
+
+/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is committed, or at once if
+ * there is none. A keyed hash of them stands in the row, so that nobody without the key can change one without the others. */
+TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
+                                               tacit_error *err);
+/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the proofs of all learners. The
+ * last thing of a transaction. */
+TACIT_MUST_USE tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err);
+/* CORRUPT if something was changed since. */
+TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
+                                                     tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
+/* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
+TACIT_MUST_USE tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *statement,
+                                                  int64_t learner, tacit__text *out,
+                                                  tacit_error *err);
+
+/* --- Facts in `meta` (service_facts.c) ---------------------------------------------------------- */
+
+/* Sets a fact; `what` NULL removes it. */
+TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name,
+                                                  const void *what, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
+                                                   uint64_t count, tacit_error *err);
+/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN: not the key of this store. */
+TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
+                                                    tacit_error *err);
+/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed under the master key. */
+TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
+                                                     tacit_error *err);
+/* New data keys; or, for a store that had none of its own, those that were derived from the master key. */
+void tacit__vault_draw_keys(tacit__vault *vault);
+void tacit__vault_derive_keys(tacit__vault *vault, const uint8_t *key);
+/* Exchanges the keys that seal and prove for others. */
+enum { TACIT__VAULT_OWN_KEYS = 4 };
+void tacit__vault_swap_keys(tacit__vault *vault,
+                            uint8_t keys[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES]);
+/* The data keys under this master key, and what tells whether a key is the right one. */
+TACIT_MUST_USE tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key,
+                                                   tacit_error *err);
+
+/* --- Format (service_schema.c, service_migrate.c) ----------------------------------------------- */
+
+/* Makes what of the schema is not there yet. */
+TACIT_MUST_USE tacit_status tacit__vault_create_tables(tacit__vault *vault, tacit_error *err);
+/* The number of the format; CORRUPT if it is no store. */
+TACIT_MUST_USE tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format,
+                                                     tacit_error *err);
+/* Sets the numbers that `read_format` looks at. */
+TACIT_MUST_USE tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err);
+/* Triggers and views of this connection do nothing; tacit makes none. */
+void tacit__vault_forbid_triggers(sqlite3 *handle);
+/* Everything that the schema makes is there, word for word, and nothing else. */
+TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
+/* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
+TACIT_MUST_USE tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format,
+                                                    const uint8_t *key, tacit_error *err);
+
+/* --- The mark (service_mark.c) ------------------------------------------------------------------ */
+
+/* How high the mark stands: *found is false if there is none, or none of this store. */
+TACIT_MUST_USE tacit_status tacit__mark_read(tacit__vault *vault, bool *found, uint64_t *generation,
+                                             tacit_error *err);
+/* Opens the file, and makes it if need be; the mark is written, and on disk. */
+TACIT_MUST_USE tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err);
+/* Raises the mark to where the store is; on disk once in a second, or at once with `now`. */
+TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tacit_error *err);
+
+/* --- Standing (service_standing.c) -------------------------------------------------------------- */
+
+/* By the mark alone, which must have been read before the vault's facts. */
+tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark);
+/* May this store be learned from, by what it and the mark say? */
+TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err);
+/* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
+TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
+/* The sentence about a second server. */
+TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
+/* FENCED if it is not any more. Inside a transaction. */
+TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
+/* FENCED if the file of this name is another one than was opened. */
+TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
+/* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
+bool tacit__vault_has_log(tacit__vault *vault);
+/* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
+TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
+                                                tacit_error *err);
+
+/* --- Copies (service_copy.c) -------------------------------------------------------------------- */
+
+/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy. `proved`: with a proof, as in
+ * the present format. */
+TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved,
+                                              tacit_error *err);
+
+/* --- The rest ----------------------------------------------------------------------------------- */
+
+/* The learner's state instead of the one before, and the proof. All the rest must have been written. */
+TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t *state, size_t size,
+                                                     tacit_error *err);
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
+/* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
+TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t learner,
+                                                    uint8_t **out, size_t *out_size,
+                                                    tacit_error *err);
+
+/* A statement that is used once, and its end. */
+TACIT_MUST_USE tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql,
+                                                 sqlite3_stmt **out, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *statement,
+                                                tacit_error *err);
+
+/* A single number from a query without parameters. */
+TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,
+                                                tacit_error *err);
+
+/* Calls `each` with every learner's id. */
+typedef tacit_status tacit__vault_each(tacit__vault *vault, int64_t id, void *context,
+                                       tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each,
+                                                      void *context, tacit_error *err);
+
+/* What changed in a file's directory is on disk. */
+TACIT_MUST_USE tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* The program's own worlds: a list that grows, and the way from a tacit_process to the model of a world. */
+#include "worlds/own_worlds.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+
+typedef struct own {
+    tacit__kind kind; /* first, so that one leads to the other */
+    tacit_process_fn *process;
+} own;
+
+static own list[TACIT__MAX_OWN_KINDS];
+static atomic_size_t n_own;
+
+size_t tacit__own_kind_count(void)
+{
+    return atomic_load(&n_own);
+}
+
+const tacit__kind *tacit__own_kind(size_t i)
+{
+    return i < tacit__own_kind_count() ? &list[i].kind : NULL;
+}
+
+tacit_status tacit_world_register(const tacit_world_kind *kind, tacit_process_fn *process,
+                                  tacit_error *err)
+{
+    size_t n = tacit__own_kind_count();
+    if (kind == NULL || process == NULL || kind->help == NULL || kind->source == NULL ||
+        (kind->parameters == NULL && kind->n_parameters > 0))
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (!tacit__is_name(kind->name))
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "a kind of world needs a name of at most 64 small letters, digits, "
+                           "dashes and underscores");
+    if (tacit_world_kind_find(kind->name) != NULL)
+        return tacit__fail(err, TACIT_EXISTS, "there is a world '%s' already", kind->name);
+    if (n == TACIT__MAX_OWN_KINDS || kind->n_parameters > TACIT__MAX_PARAMETERS)
+        return tacit__fail(err, TACIT_TOO_LARGE,
+                           "at most %d kinds with at most %d parameters each can be registered",
+                           TACIT__MAX_OWN_KINDS, TACIT__MAX_PARAMETERS);
+    list[n] = (own){.kind = {.face = *kind, .family = TACIT_WORLD_TABULAR}, .process = process};
+    atomic_store(&n_own, n + 1);
+    return TACIT_OK;
+}
+
+tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *values,
+                               const tacit__origin *origin, tacit__model *out, tacit_error *err)
+{
+    const own *self = &list[0];
+    while (&self->kind != kind)
+        self++;
+    tacit_process p = {.reward_high = 1};
+    tacit_error said = {.message = ""};
+    tacit_status status = self->process(values, &p, &said);
+    if (status == TACIT_OK) {
+        const tacit__mdp_spec spec = {.n_states = p.n_states,
+                                      .n_actions = p.n_actions,
+                                      .horizon = p.horizon,
+                                      .stationary = p.stationary,
+                                      .reward_low = p.reward_low,
+                                      .reward_high = p.reward_high,
+                                      .row_max = p.row_max,
+                                      .row = p.row,
+                                      .context = p.context,
+                                      .initial = p.initial,
+                                      .n_initial = p.n_initial};
+        status = p.row != NULL && p.row_max > 0
+                     ? tacit__mdp_create(&spec, &out->mdp, &said)
+                     : tacit__fail(&said, TACIT_BAD_ARGUMENT, "a process needs rows");
+        if (p.release != NULL)
+            p.release(p.context);
+    }
+    if (status == TACIT_OK || status == TACIT_NO_MEMORY)
+        return status == TACIT_OK ? TACIT_OK : tacit__fail_plain(err, status);
+    return tacit__fail_at(err, status, origin->file, (size_t)origin->line, "%s: %s", origin->kind,
+                          said.message[0] != '\0' ? said.message : tacit_status_message(status));
+}

@@ -1,0 +1,18 @@
+/* Kinds of worlds that the program brings along: tacit_world_register. */
+#ifndef TACIT_WORLDS_OWN_WORLDS_H
+#define TACIT_WORLDS_OWN_WORLDS_H
+
+#include "worlds/kind.h"
+
+enum { TACIT__MAX_OWN_KINDS = 64 }; /* a stated choice */
+
+size_t tacit__own_kind_count(void);
+/* Kind i, or NULL beyond the last. */
+const tacit__kind *tacit__own_kind(size_t i);
+
+/* For a kind of this list. */
+TACIT_MUST_USE tacit_status tacit__own_create(const tacit__kind *kind, const tacit__value *values,
+                                              const tacit__origin *origin, tacit__model *out,
+                                              tacit_error *err);
+
+#endif
