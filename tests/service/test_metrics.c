@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "serve/service.h"
+#include "serve/service_inside.h"
 #include "service/plain.h"
 
 enum { MOST = 64, ROOM = 1 << 16 };
