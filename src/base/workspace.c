@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 /* gcc says so by a macro, clang by a feature. */
@@ -63,6 +64,7 @@ static void *part(char **next, size_t n, size_t size)
 
 void *tacit__workspace_create(const void *object, size_t size, const tacit__piece *pieces, size_t n)
 {
+    TACIT__REQUIRE(size > 0 || (n > 0 && pieces[0].size > 0));
     const size_t lines = count(size, pieces, n);
     char *memory = lines > 0 ? tacit__alloc(lines, LINE) : NULL;
     if (memory == NULL)

@@ -72,17 +72,18 @@ static void no_elements_give_one_and_an_unwanted_piece_is_null(void **state)
     tacit__workspace_destroy(NULL);
 }
 
-static void pieces_without_an_object_are_freed_by_the_result(void **state)
+static void pieces_without_an_object_are_destroyed_by_the_first(void **state)
 {
     (void)state;
     double *a = NULL;
     uint16_t *b = NULL;
-    void *memory = TACIT__PIECES(TACIT__PIECE(a, 5), TACIT__PIECE(b, 9));
-    assert_non_null(memory);
+    void *pieces = TACIT__PIECES(TACIT__PIECE(a, 5), TACIT__PIECE(b, 9));
+    assert_non_null(pieces);
+    assert_ptr_equal(pieces, a);
     assert_true(on_a_line(a) && on_a_line(b) && (char *)b >= (char *)(a + 5));
     a[4] = 1;
     b[8] = 1;
-    tacit__workspace_destroy(memory);
+    tacit__workspace_destroy(a);
 }
 
 static void sizes_that_overflow_are_refused(void **state)
@@ -189,7 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_piece_is_aligned_zeroed_and_apart),
         cmocka_unit_test(no_elements_give_one_and_an_unwanted_piece_is_null),
-        cmocka_unit_test(pieces_without_an_object_are_freed_by_the_result),
+        cmocka_unit_test(pieces_without_an_object_are_destroyed_by_the_first),
         cmocka_unit_test(sizes_that_overflow_are_refused),
         cmocka_unit_test(it_is_one_allocation),
         cmocka_unit_test(it_costs_what_its_parts_would),
