@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum { MAX_FIELDS = 1024, MAX_PEOPLE = 1 << 28 };
 
@@ -410,14 +411,9 @@ static tacit_status make_room(reader *r, size_t n_lines, tacit_error *err)
                               n_lines, p->dimension, p->n_actions);
     if (__builtin_mul_overflow(n_lines, p->dimension, &all))
         all = SIZE_MAX;
-    p->features = tacit__alloc(all, sizeof *p->features);
-    p->answer = tacit__alloc(n_lines, sizeof *p->answer);
-    if (r->reward.n > 0) {
-        p->propensity = tacit__alloc(n_lines, sizeof *p->propensity);
-        p->reward = tacit__alloc(n_lines, sizeof *p->reward);
-    }
-    if (p->features == NULL || p->answer == NULL ||
-        (r->reward.n > 0 && (p->propensity == NULL || p->reward == NULL)))
+    if (TACIT__PIECES(TACIT__PIECE(p->features, all), TACIT__PIECE(p->answer, n_lines),
+                      TACIT__PIECE_IF(r->reward.n > 0, p->propensity, n_lines),
+                      TACIT__PIECE_IF(r->reward.n > 0, p->reward, n_lines)) == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY,
                            "%zu people with %zu features do not fit into "
                            "memory",
@@ -472,9 +468,6 @@ void tacit__people_destroy(tacit__people *p)
 {
     if (p == NULL)
         return;
-    tacit__free_secret(p->features, p->n * p->dimension * sizeof *p->features);
-    tacit__free_secret(p->answer, p->n * sizeof *p->answer);
-    tacit__free(p->propensity);
-    tacit__free(p->reward);
+    tacit__workspace_destroy(p->features);
     tacit__free(p);
 }
