@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum { HELLO = 0x7ac17001, WANT, JOB, NO_MORE, NEWS, DONE, FAILED, STOP, BYE };
 
@@ -77,17 +78,13 @@ struct tacit__ranks {
 tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *transport,
                                  tacit__ranks **out, tacit_error *err)
 {
-    tacit__ranks *r = tacit__alloc(1, sizeof *r);
+    tacit__ranks w = {.crew = crew, .transport = transport};
+    tacit__ranks *r = TACIT__WORKSPACE(w, TACIT__PIECE(w.peers, transport->size),
+                                       TACIT__PIECE(w.sent, crew->n_threads),
+                                       TACIT__PIECE(w.sent_job, crew->n_threads));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    r->crew = crew;
-    r->transport = transport;
-    r->peers = tacit__alloc(transport->size, sizeof *r->peers);
-    r->sent = tacit__alloc(crew->n_threads, sizeof *r->sent);
-    r->sent_job = tacit__alloc(crew->n_threads, sizeof *r->sent_job);
-    tacit_status status = r->peers != NULL && r->sent != NULL && r->sent_job != NULL
-                              ? tacit__experiment_identity(crew->experiment, r->identity, err)
-                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = tacit__experiment_identity(crew->experiment, r->identity, err);
     if (status != TACIT_OK) {
         tacit__ranks_destroy(r);
         return status;
@@ -110,12 +107,7 @@ tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *trans
 
 void tacit__ranks_destroy(tacit__ranks *ranks)
 {
-    if (ranks == NULL)
-        return;
-    tacit__free(ranks->peers);
-    tacit__free(ranks->sent);
-    tacit__free(ranks->sent_job);
-    tacit__free(ranks);
+    tacit__workspace_destroy(ranks);
 }
 
 static void fail(tacit__ranks *r, tacit_status status, const char *text)
