@@ -3,29 +3,10 @@
 #include "lab/crew.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/workspace.h"
 #include "lab/experiment.h"
-
-double tacit__monotonic_seconds(void)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void open_locks(tacit__crew *crew)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&crew->changed, &attributes);
-    (void)pthread_cond_init(&crew->work, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&crew->lock, NULL);
-}
 
 tacit_status tacit__crew_create(tacit_results *results, size_t n_threads, size_t n_processes,
                                 tacit__crew **out, tacit_error *err)
@@ -43,7 +24,9 @@ tacit_status tacit__crew_create(tacit_results *results, size_t n_threads, size_t
                          TACIT__PIECE(w.running, n_seats));
     if (crew == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    open_locks(crew);
+    tacit__condition_create(&crew->changed);
+    tacit__condition_create(&crew->work);
+    (void)pthread_mutex_init(&crew->lock, NULL);
     for (size_t i = 0; i < crew->n_seats; i++)
         atomic_init(&crew->seats[i].job, TACIT__NO_JOB);
     *out = crew;
@@ -159,7 +142,7 @@ static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
     const tacit__world_agent *pair = &crew->experiment->pairs[job % r->n_pairs];
     tacit_error err = {.message = ""};
     tacit_job result;
-    double start = tacit__monotonic_seconds();
+    double start = tacit__now_seconds();
     atomic_store(&seat->episodes, 0);
     atomic_store(&seat->points, 0);
     atomic_store(&seat->since, start);
@@ -175,7 +158,7 @@ static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
     if (status != TACIT_OK)
         fail_job(crew, job, episodes, status, &err);
     else if (result.done)
-        tacit__crew_finish(crew, job, tacit__monotonic_seconds() - start);
+        tacit__crew_finish(crew, job, tacit__now_seconds() - start);
 }
 
 static void *work(void *context)

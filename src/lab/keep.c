@@ -97,11 +97,7 @@ tacit_status tacit__keeper_open(tacit__crew *crew, const char *directory, tacit_
                                         TACIT__PIECE(w.written, crew->results->n_jobs));
     if (k == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&k->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    tacit__condition_create(&k->wake);
     memcpy(k->directory, directory, strlen(directory) + 1);
     tacit_status status = look(k, mode, err);
     if (status == TACIT_OK)
@@ -229,13 +225,10 @@ static tacit_status write_news(tacit__keeper *k, bool all, tacit_error *err)
 /* False when it is time to go home. */
 static bool sleep_a_while(tacit__keeper *k)
 {
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PERIOD_MS / 1000;
+    const double until = tacit__now_ms() + PERIOD_MS;
     (void)pthread_mutex_lock(&k->crew->lock);
-    int late = 0;
-    while (!k->done && late == 0)
-        late = pthread_cond_timedwait(&k->wake, &k->crew->lock, &until);
+    while (!k->done && tacit__wait_until(&k->wake, &k->crew->lock, until))
+        ;
     bool go_on = !k->done;
     (void)pthread_mutex_unlock(&k->crew->lock);
     return go_on;

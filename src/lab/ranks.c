@@ -90,7 +90,7 @@ tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *trans
         return status;
     }
     for (unsigned i = 0; i < transport->size; i++)
-        r->peers[i].heard = tacit__monotonic_seconds();
+        r->peers[i].heard = tacit__now_seconds();
     for (size_t i = 0; i < crew->n_threads; i++)
         r->sent_job[i] = TACIT__NO_JOB;
     if (transport->rank > 0) {
@@ -189,7 +189,7 @@ static bool take_points(tacit__ranks *r, unsigned from)
         atomic_store(&seat->job, TACIT__NO_JOB);
         atomic_store(&seat->points, 0);
         atomic_store(&seat->episodes, 0);
-        atomic_store(&seat->since, tacit__monotonic_seconds() - m->elapsed);
+        atomic_store(&seat->since, tacit__now_seconds() - m->elapsed);
         atomic_store(&seat->job, (size_t)m->job);
     }
     atomic_store(&seat->episodes, m->episodes);
@@ -223,7 +223,7 @@ static void take_failure(tacit__ranks *r, unsigned from)
 
 static void answer(tacit__ranks *r, unsigned from)
 {
-    r->peers[from].heard = tacit__monotonic_seconds();
+    r->peers[from].heard = tacit__now_seconds();
     switch (r->in.kind) {
     case HELLO:
         greet(r, from);
@@ -434,8 +434,7 @@ static bool poll_other(tacit__ranks *r)
  * concludes for the time at which it began: should we be away during it, the next one knows. */
 static void forgive_absence(tacit__ranks *r)
 {
-    const double time = tacit__monotonic_seconds(),
-                 away = r->polled_at > 0 ? time - r->polled_at : 0;
+    const double time = tacit__now_seconds(), away = r->polled_at > 0 ? time - r->polled_at : 0;
     r->polled_at = time;
     if (away < atomic_load(&silence) / 4)
         return;
