@@ -1,4 +1,4 @@
-/* Waiting by CLOCK_MONOTONIC: a clock that is set must not make anybody wait, or stop waiting. */
+/* Waiting by CLOCK_MONOTONIC: setting the wall clock must not lengthen or shorten a wait. */
 #ifndef TACIT_BASE_WAIT_H
 #define TACIT_BASE_WAIT_H
 
@@ -9,11 +9,11 @@
 double tacit__now_ms(void);
 double tacit__now_seconds(void);
 
-/* A condition whose deadlines are times of tacit__now_ms. It is signalled and destroyed as any other. */
+/* A condition whose deadlines are times of tacit__now_ms. It is signaled and destroyed as any other. */
 void tacit__condition_create(pthread_cond_t *condition);
 
-/* Wait, with the lock, until the condition is signalled or the time is over, which is when they return false; HUGE_VAL never
- * is. They may return true without a signal, as pthread_cond_wait may. */
+/* Both wait for a signal, with the lock held, and return false if the time is over first; HUGE_VAL: there is no deadline. Like
+ * pthread_cond_wait, they may return true without a signal. */
 bool tacit__wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, double deadline_ms);
 bool tacit__wait_ms(pthread_cond_t *condition, pthread_mutex_t *lock, double ms);
 

@@ -1,4 +1,4 @@
-/* Waiting by a clock that nobody sets. */
+/* Waiting by the monotonic clock. */
 #include "base/wait.h"
 
 #include <math.h>
