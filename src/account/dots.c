@@ -23,26 +23,21 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 int tacit__cells_create(tacit__cells *cells, double step, double lambda, int64_t first, size_t n)
 {
     *cells = (tacit__cells){.step = step, .lambda = lambda, .first = first, .n = n};
-    cells->atom = tacit__alloc(n + 1, sizeof(double));
-    cells->mass = tacit__alloc(n, sizeof(double));
-    cells->excess = tacit__alloc(n, sizeof(double));
-    if (cells->atom != NULL && cells->mass != NULL && cells->excess != NULL)
-        return 0;
-    tacit__cells_destroy(cells);
-    return -1;
+    return TACIT__PIECES(TACIT__PIECE(cells->atom, n + 1), TACIT__PIECE(cells->mass, n),
+                         TACIT__PIECE(cells->excess, n)) != NULL
+               ? 0
+               : -1;
 }
 
 void tacit__cells_destroy(tacit__cells *cells)
 {
-    tacit__free(cells->atom);
-    tacit__free(cells->mass);
-    tacit__free(cells->excess);
-    cells->atom = cells->mass = cells->excess = NULL;
+    tacit__workspace_destroy(cells->atom);
+    cells->atom = NULL;
 }
 
 void tacit__cells_add(tacit__cells *cells, double loss, double weight)

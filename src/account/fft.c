@@ -18,7 +18,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/workspace.h"
 
 /* 2 arrays of 2^10 doubles and their twiddles fit into 32 KiB of first-level cache. */
 #define BLOCK ((size_t)1 << 10)
@@ -46,12 +46,8 @@ int tacit__fft_create(tacit__fft *fft, unsigned log2_n)
 {
     size_t n = (size_t)1 << log2_n;
     fft->n = n;
-    fft->cosine = tacit__alloc(n, sizeof *fft->cosine);
-    fft->sine = tacit__alloc(n, sizeof *fft->sine);
-    if (fft->cosine == NULL || fft->sine == NULL) {
-        tacit__fft_destroy(fft);
+    if (TACIT__PIECES(TACIT__PIECE(fft->cosine, n), TACIT__PIECE(fft->sine, n)) == NULL)
         return -1;
-    }
     size_t top = n / 2;
     for (size_t j = 0; j < top; j++)
         twiddle(j, top, &fft->cosine[top + j], &fft->sine[top + j]);
@@ -65,10 +61,8 @@ int tacit__fft_create(tacit__fft *fft, unsigned log2_n)
 
 void tacit__fft_destroy(tacit__fft *fft)
 {
-    tacit__free(fft->cosine);
-    tacit__free(fft->sine);
-    fft->cosine = fft->sine = NULL;
-    fft->n = 0;
+    tacit__workspace_destroy(fft->cosine);
+    fft->cosine = NULL;
 }
 
 /* (a, b) -> (a + b, (a - b) w) over one block of 2h */

@@ -16,7 +16,7 @@
 #include "account/plan_inside.h"
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "noise/sampler.h"
 #include "noise/seal.h"
 
@@ -55,15 +55,12 @@ tacit_status tacit_ledger_create(const tacit_plan *plan, tacit_noise *noise, tac
             "the plan has no noise scales yet; calibrate it before opening a ledger");
     if (noise == NULL && tacit_plan_law(plan) != TACIT_LAW_NONE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a plan with noise needs a source of noise");
-    tacit_ledger *ledger = tacit__alloc(1, sizeof *ledger);
-    if (ledger == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    ledger->gates = tacit__alloc(tacit_plan_size(plan), sizeof *ledger->gates);
-    if (ledger->gates == NULL || tacit__plan_copy(plan, &ledger->plan) != TACIT_OK) {
+    tacit_ledger w = {.simulated = noise != NULL && tacit_noise_is_simulated(noise)};
+    tacit_ledger *ledger = TACIT__WORKSPACE(w, TACIT__PIECE(w.gates, tacit_plan_size(plan)));
+    if (ledger == NULL || tacit__plan_copy(plan, &ledger->plan) != TACIT_OK) {
         tacit_ledger_destroy(ledger);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
-    ledger->simulated = noise != NULL && tacit_noise_is_simulated(noise);
     uint64_t scope = noise != NULL ? tacit__noise_scope(noise) : 0;
     for (size_t i = 0; i < tacit_plan_size(plan); i++) {
         ledger->gates[i].ledger = ledger;
@@ -82,12 +79,8 @@ void tacit_ledger_destroy(tacit_ledger *ledger)
         return;
     for (size_t i = 0; ledger->plan != NULL && i < tacit_plan_size(ledger->plan); i++)
         tacit__tagger_destroy(ledger->gates[i].tagger);
-    if (ledger->plan != NULL)
-        tacit__free_secret(ledger->gates, tacit_plan_size(ledger->plan) * sizeof *ledger->gates);
-    else
-        tacit__free(ledger->gates);
     tacit_plan_destroy(ledger->plan);
-    tacit__free(ledger);
+    tacit__workspace_destroy(ledger);
 }
 
 const tacit_plan *tacit_ledger_plan(const tacit_ledger *ledger)

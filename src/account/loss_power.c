@@ -16,7 +16,7 @@
 
 #include "account/fft.h"
 #include "account/tilted.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 #define UNIT 0x1p-53
 #define LOG_TAIL (-36.8) /* log 1e-16 */
@@ -84,8 +84,7 @@ typedef struct space {
 static void space_destroy(space *s)
 {
     tacit__fft_destroy(&s->fft);
-    tacit__free(s->re);
-    tacit__free(s->im);
+    tacit__workspace_destroy(s->re);
 }
 
 static tacit_status space_create(space *s, double points)
@@ -94,9 +93,9 @@ static tacit_status space_create(space *s, double points)
     unsigned log2_n = log2_above(points);
     if (log2_n > TACIT__MAX_LOG2_POINTS)
         return TACIT_TOO_LARGE;
-    s->re = tacit__alloc((size_t)1 << log2_n, sizeof(double));
-    s->im = tacit__alloc((size_t)1 << log2_n, sizeof(double));
-    if (s->re != NULL && s->im != NULL && tacit__fft_create(&s->fft, log2_n) == 0)
+    const size_t n = (size_t)1 << log2_n;
+    if (TACIT__PIECES(TACIT__PIECE(s->re, n), TACIT__PIECE(s->im, n)) != NULL &&
+        tacit__fft_create(&s->fft, log2_n) == 0)
         return TACIT_OK;
     space_destroy(s);
     return TACIT_NO_MEMORY;

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/workspace.h"
 
 #define UNIT 0x1p-53
 #define REACH 9.0 /* half width of the window in standard deviations, for sizing only */
@@ -151,12 +151,9 @@ tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, d
             tacit__tilted_destroy(&next);
         }
     }
-    if (status == TACIT_OK) {
-        for (int side = 0; side < 2; side++)
-            out->rise[side] = tacit__alloc(out->sum.n, sizeof(double));
-        if (out->rise[0] == NULL || out->rise[1] == NULL)
-            status = TACIT_NO_MEMORY;
-    }
+    if (status == TACIT_OK && TACIT__PIECES(TACIT__PIECE(out->rise[0], out->sum.n),
+                                            TACIT__PIECE(out->rise[1], out->sum.n)) == NULL)
+        status = TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
         tacit__profile_destroy(out);
         return status;
@@ -170,10 +167,8 @@ tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, d
 void tacit__profile_destroy(tacit__profile *profile)
 {
     tacit__tilted_destroy(&profile->sum);
-    for (int side = 0; side < 2; side++) {
-        tacit__free(profile->rise[side]);
-        profile->rise[side] = NULL;
-    }
+    tacit__workspace_destroy(profile->rise[0]);
+    profile->rise[0] = NULL;
 }
 
 /* The tilted expectation of f(l - eps) and its prefactor's logarithm. */

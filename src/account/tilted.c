@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "account/kov.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 #define UNIT 0x1p-53
 #define GAUSS_REACH 8.6  /* 2 Phi(-8.6) < 1e-16 */
@@ -47,21 +47,13 @@ double tacit__f_norm(double lambda, double step, double width)
 int tacit__tilted_alloc(tacit__tilted *t, double step, double lambda, int64_t first, size_t n)
 {
     *t = (tacit__tilted){.step = step, .lambda = lambda, .first = first, .n = n};
-    for (int side = 0; side < 2; side++)
-        t->mass[side] = tacit__alloc(n, sizeof(double));
-    if (t->mass[0] != NULL && t->mass[1] != NULL)
-        return 0;
-    tacit__tilted_destroy(t);
-    return -1;
+    return TACIT__PIECES(TACIT__PIECE(t->mass[0], n), TACIT__PIECE(t->mass[1], n)) != NULL ? 0 : -1;
 }
 
 void tacit__tilted_destroy(tacit__tilted *t)
 {
-    for (int side = 0; side < 2; side++) {
-        tacit__free(t->mass[side]);
-        t->mass[side] = NULL;
-    }
-    t->n = 0;
+    tacit__workspace_destroy(t->mass[0]);
+    t->mass[0] = NULL;
 }
 
 void tacit__tilted_normalise(tacit__tilted *t)

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/workspace.h"
 
 enum { JOINT_BATCH = 16, LOCAL_BATCH = 1024, REFERENCE = 1 << 16, THRESHOLDS = 256 };
 
@@ -202,10 +203,6 @@ static tacit_status make_reference(battle *b, tacit_error *err)
 {
     tacit__duel d;
     tacit__duel_outcome outcome;
-    b->reference.draws = tacit__alloc(REFERENCE, sizeof *b->reference.draws);
-    if (b->reference.draws == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    b->reference.capacity = REFERENCE;
     tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "reference", 0, 0), err);
     if (status != TACIT_OK)
         return status;
@@ -345,25 +342,20 @@ tacit_status tacit__attack_run(const tacit__subject *subject, const tacit__pair 
     *out = (tacit__attack){.selection = b.selection, .same_view = true};
     b.n_jobs = (size_t)((options->trials + b.batch - 1) / b.batch);
     b.n_checks = (size_t)((b.selection + b.batch - 1) / b.batch);
-    b.scores = tacit__alloc(2 * TACIT__SCORES * (size_t)options->trials, sizeof *b.scores);
-    b.checks = tacit__alloc(b.n_checks, sizeof *b.checks);
-    b.flaws = tacit__alloc(b.n_jobs, sizeof *b.flaws);
-    tacit_status status = TACIT_OK;
-    if (b.scores == NULL || b.checks == NULL || b.flaws == NULL)
-        status = tacit__fail(err, TACIT_NO_MEMORY, "%llu trials do not fit into memory",
-                             (unsigned long long)options->trials);
-    if (status == TACIT_OK)
-        status = make_reference(&b, err);
+    if (TACIT__PIECES(TACIT__PIECE(b.scores, 2 * TACIT__SCORES * (size_t)options->trials),
+                      TACIT__PIECE(b.checks, b.n_checks), TACIT__PIECE(b.flaws, b.n_jobs),
+                      TACIT__PIECE(b.reference.draws, REFERENCE)) == NULL)
+        return tacit__fail(err, TACIT_NO_MEMORY, "%llu trials do not fit into memory",
+                           (unsigned long long)options->trials);
+    b.reference.capacity = REFERENCE;
+    tacit_status status = make_reference(&b, err);
     if (status == TACIT_OK)
         status =
             tacit__parallel(b.n_jobs, options->n_threads, run_batch, tick, &b, &out->stopped, err);
     if (status == TACIT_OK && !out->stopped)
         status = prove(&b, out, err);
-    tacit__free(b.scores);
-    tacit__free(b.checks);
-    tacit__free(b.flaws);
     tacit__free(b.expected[0].bytes);
     tacit__free(b.expected[1].bytes);
-    tacit__free_secret(b.reference.draws, REFERENCE * sizeof *b.reference.draws);
+    tacit__workspace_destroy(b.scores);
     return status;
 }

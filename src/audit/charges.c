@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
+#include "base/workspace.h"
 
 static size_t index_of(const tacit__charges *c, const tacit_release *release)
 {
@@ -34,9 +34,7 @@ static tacit_status charge(void *context, const tacit_release *release, uint64_t
 tacit_status tacit__charges_open(tacit__charges *c, tacit_ledger *ledger)
 {
     *c = (tacit__charges){.ledger = ledger, .n = tacit_plan_size(tacit_ledger_plan(ledger))};
-    c->passed = tacit__alloc(c->n, sizeof *c->passed);
-    c->charged = tacit__alloc(c->n, sizeof *c->charged);
-    if (c->passed == NULL || c->charged == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(c->passed, c->n), TACIT__PIECE(c->charged, c->n)) == NULL)
         return TACIT_NO_MEMORY;
     tacit_ledger_set_journal(ledger, charge, c);
     return TACIT_OK;
@@ -44,8 +42,7 @@ tacit_status tacit__charges_open(tacit__charges *c, tacit_ledger *ledger)
 
 void tacit__charges_close(tacit__charges *c)
 {
-    tacit__free(c->passed);
-    tacit__free(c->charged);
+    tacit__workspace_destroy(c->passed);
     *c = (tacit__charges){0};
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 typedef struct instance {
     const tacit__counter *counter;
@@ -64,23 +64,18 @@ static void close(void *self)
     tacit_sum_destroy(i->sum);
     tacit_ledger_destroy(i->ledger);
     tacit_plan_destroy(i->plan);
-    tacit__free_secret(i->x, i->dimension * sizeof *i->x);
-    tacit__free(i);
+    tacit__workspace_destroy(i);
 }
 
 static tacit_status open(const tacit__subject *subject, uint64_t seed, void **out, tacit_error *err)
 {
     const tacit__counter *c = subject->self;
     tacit_noise *noise = NULL;
-    instance *i = tacit__alloc(1, sizeof *i);
+    instance w = {.counter = c, .dimension = c->dimension};
+    instance *i = TACIT__WORKSPACE(w, TACIT__PIECE(w.x, c->dimension));
     if (i == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    i->counter = c;
-    i->dimension = c->dimension;
-    i->x = tacit__alloc(c->dimension, sizeof *i->x);
-    tacit_status status = i->x != NULL
-                              ? tacit_noise_create_simulated(c->fixed_seed ? 7 : seed, &noise)
-                              : TACIT_NO_MEMORY;
+    tacit_status status = tacit_noise_create_simulated(c->fixed_seed ? 7 : seed, &noise);
     if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     /* the noise of what was declared, whoever comes */

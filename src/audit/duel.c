@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 /* Magnified noise stays below this many lattice steps, so that sums of 2^17 releases fit into 62 bits. */
 #define MOST_MAGNIFIED 0x1p45
@@ -157,20 +157,16 @@ static tacit_status make_room(tacit__duel *d, const tacit_plan *plan)
 {
     for (size_t i = 0; i < tacit_plan_size(plan); i++)
         d->n_last += tacit_plan_release(plan, i)->dimension;
-    d->last[0] = tacit__alloc(d->n_last, sizeof *d->last[0]);
-    d->last[1] = tacit__alloc(d->n_last, sizeof *d->last[1]);
-    d->now = tacit__alloc(d->n_last, sizeof *d->now);
-    d->last_step = tacit__alloc(tacit_plan_size(plan), sizeof *d->last_step);
-    d->memory = tacit__alloc(1, d->subject->tamper_bytes + 1);
-    bool there = d->last[0] != NULL && d->last[1] != NULL && d->now != NULL &&
-                 d->last_step != NULL && d->memory != NULL;
-    for (int i = 0; i < 2 && d->report_room > 0; i++) {
-        d->sent[i].bytes = tacit__alloc(d->report_room, 1);
-        there = there && d->sent[i].bytes != NULL;
-    }
-    if (there && tacit__charges_open(&d->charges, d->subject->ledger(d->first)) != TACIT_OK)
+    const bool reports = d->report_room > 0;
+    if (TACIT__PIECES(TACIT__PIECE(d->last[0], d->n_last), TACIT__PIECE(d->last[1], d->n_last),
+                      TACIT__PIECE(d->now, d->n_last),
+                      TACIT__PIECE(d->last_step, tacit_plan_size(plan)),
+                      TACIT__PIECE_IF(reports, d->sent[0].bytes, d->report_room),
+                      TACIT__PIECE_IF(reports, d->sent[1].bytes, d->report_room),
+                      {&d->memory, d->subject->tamper_bytes, 1}) == NULL ||
+        tacit__charges_open(&d->charges, d->subject->ledger(d->first)) != TACIT_OK)
         return TACIT_NO_MEMORY;
-    return there ? tacit__tape_create(&d->tape) : TACIT_NO_MEMORY;
+    return tacit__tape_create(&d->tape);
 }
 
 tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uint64_t seed,
@@ -204,13 +200,7 @@ void tacit__duel_close(tacit__duel *d)
     }
     tacit__tape_destroy(d->tape);
     tacit__charges_close(&d->charges);
-    tacit__free(d->sent[0].bytes);
-    tacit__free(d->sent[1].bytes);
-    tacit__free_secret(d->last[0], d->n_last * sizeof *d->last[0]);
-    tacit__free_secret(d->last[1], d->n_last * sizeof *d->last[1]);
-    tacit__free_secret(d->now, d->n_last * sizeof *d->now);
-    tacit__free(d->last_step);
-    tacit__free(d->memory);
+    tacit__workspace_destroy(d->last[0]);
     *d = (tacit__duel){0};
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 tacit_status tacit__pair_create(const tacit__subject *subject, size_t model_room, tacit__pair *out)
 {
@@ -25,7 +26,7 @@ tacit_status tacit__pair_create(const tacit__subject *subject, size_t model_room
 
 void tacit__pair_destroy(tacit__pair *pair)
 {
-    tacit__free(pair->users);
+    tacit__workspace_destroy(pair->users);
     tacit__free(pair->model.bytes);
     *pair = (tacit__pair){0};
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/workspace.h"
 
 tacit__form tacit__form_of(const tacit_agent_request *q)
 {
@@ -29,30 +29,21 @@ static size_t feature_count(const tacit__form *form)
     return (form->horizon + 1) * form->vectors * form->features;
 }
 
-/* Multiples of 8 bytes, so that what follows is aligned. */
-static size_t rounded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 tacit__user *tacit__users_create(const tacit__form *form, size_t n)
 {
-    size_t states = rounded((form->horizon + 1) * sizeof(uint32_t)),
-           actions = rounded(form->horizon * sizeof(uint32_t)),
-           rewards = form->horizon * sizeof(double),
-           features = feature_count(form) * sizeof(double),
-           each = states + actions + rewards + features, head = n * sizeof(tacit__user);
-    if (n > 0 && each > (SIZE_MAX / 2 - head) / n)
+    const size_t H = form->horizon, features = feature_count(form);
+    tacit__user *users, all;
+    if (TACIT__PIECES(TACIT__PIECE(users, n), {&all.states, n, (H + 1) * sizeof *all.states},
+                      {&all.actions, n, H * sizeof *all.actions},
+                      {&all.rewards, n, H * sizeof *all.rewards},
+                      {&all.features, n, features * sizeof *all.features}) == NULL)
         return NULL;
-    tacit__user *users = tacit__alloc(1, head + n * each);
-    if (users == NULL)
-        return NULL;
-    char *at = (char *)users + head;
-    for (size_t i = 0; i < n; i++, at += each) {
-        users[i].states = (void *)at;
-        users[i].actions = (void *)(at + states);
-        users[i].rewards = (void *)(at + states + actions);
-        users[i].features = form->features > 0 ? (void *)(at + states + actions + rewards) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        users[i] = (tacit__user){.states = all.states + i * (H + 1),
+                                 .actions = all.actions + i * H,
+                                 .rewards = all.rewards + i * H};
+        if (features > 0)
+            users[i].features = all.features + i * features;
     }
     return users;
 }

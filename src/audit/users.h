@@ -25,7 +25,7 @@ typedef struct tacit__user {
     double *rewards, *features; /* features NULL where states are numbered */
 } tacit__user;
 
-/* n users in one piece of memory, freed by tacit__free(*out). NULL: no memory. */
+/* n users in one piece of memory, freed by tacit__workspace_destroy. NULL: no memory. */
 tacit__user *tacit__users_create(const tacit__form *form, size_t n);
 void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from);
 tacit_trajectory tacit__user_trajectory(const tacit__user *user);

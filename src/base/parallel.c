@@ -1,15 +1,13 @@
 /* See base/parallel.h. The calling thread watches. */
 #include "base/parallel.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
+#include "base/wait.h"
 
 enum { MAX_THREADS = 1024, TICK_MS = 100 };
 
@@ -25,13 +23,6 @@ typedef struct crew {
     size_t failed_job;
     tacit_error failure; /* status TACIT_OK: none */
 } crew;
-
-static double now(void)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void run_one(crew *c, size_t job)
 {
@@ -72,16 +63,11 @@ static bool watch(crew *c, tacit__tick_fn *tick, double start)
     bool stopped = false;
     (void)pthread_mutex_lock(&c->lock);
     while (c->at_work > 0) {
-        struct timespec until = {0};
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        (void)pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        (void)tacit__wait_ms(&c->changed, &c->lock, TICK_MS);
         if (tick == NULL)
             continue;
         (void)pthread_mutex_unlock(&c->lock);
-        if (!tick(c->context, atomic_load(&c->done), now() - start)) {
+        if (!tick(c->context, atomic_load(&c->done), tacit__now_seconds() - start)) {
             stopped = true;
             atomic_store(&c->stop, true);
         }
@@ -91,29 +77,10 @@ static bool watch(crew *c, tacit__tick_fn *tick, double start)
     return stopped;
 }
 
-static unsigned processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (unsigned)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (unsigned)n : 1;
-}
-
-static void start(crew *c)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&c->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&c->lock, NULL);
-}
-
 tacit_status tacit__parallel(size_t n, unsigned n_threads, tacit__job_fn *job, tacit__tick_fn *tick,
                              void *context, bool *stopped, tacit_error *err)
 {
-    unsigned wanted = n_threads > 0 ? n_threads : processors(), n_started = 0;
+    unsigned wanted = n_threads > 0 ? n_threads : tacit__processors(), n_started = 0;
     *stopped = false;
     if (n == 0)
         return TACIT_OK;
@@ -124,8 +91,9 @@ tacit_status tacit__parallel(size_t n, unsigned n_threads, tacit__job_fn *job, t
     if (threads == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     crew c = {.job = job, .context = context, .n = n, .at_work = wanted};
-    start(&c);
-    double began = now();
+    tacit__condition_create(&c.changed);
+    (void)pthread_mutex_init(&c.lock, NULL);
+    double began = tacit__now_seconds();
     for (int refused = 0; n_started < wanted && refused == 0; n_started += refused == 0)
         refused = pthread_create(&threads[n_started], NULL, work, &c);
     (void)pthread_mutex_lock(&c.lock);

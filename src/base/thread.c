@@ -1,5 +1,6 @@
 #include "base/thread.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -52,6 +53,15 @@ const char *tacit__thread_needs(char *text, size_t size)
                    show_limit(&space, MIB, " MiB", space_text),
                    show_limit(&threads, 1, "", threads_text));
     return text;
+}
+
+unsigned tacit__processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (unsigned)n : 1;
 }
 
 tacit_status tacit__thread_start(pthread_t *out, void *(*run)(void *context), void *context,

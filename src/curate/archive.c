@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum {
     CHUNK = 512, /* users */
@@ -63,50 +64,28 @@ static size_t others_size(const tacit__archive *a)
     return (a->horizon - 1) * CHUNK * a->n_actions * a->dimension * element(a);
 }
 
-static void free_chunk(const tacit__archive *a, chunk *c)
-{
-    tacit__free_secret(c->first, first_size(a));
-    tacit__free_secret(c->others, others_size(a));
-    tacit__free_secret(c->actions, a->horizon * CHUNK * sizeof *c->actions);
-    tacit__free_secret(c->rewards, a->horizon * CHUNK * sizeof *c->rewards);
-    *c = (chunk){NULL, NULL, NULL, NULL};
-}
-
 void tacit__archive_destroy(tacit__archive *a)
 {
     if (a == NULL)
         return;
     for (size_t i = 0; i < a->n_chunks; i++)
-        free_chunk(a, &a->chunks[i]);
+        tacit__workspace_destroy(a->chunks[i].first);
     tacit__free(a->chunks);
-    size_t columns = a->block * a->n_actions * a->dimension;
-    tacit__free_secret(a->columns, columns * sizeof *a->columns);
-    tacit__free_secret(a->work, columns * sizeof *a->work);
-    tacit__free_secret(a->q, a->block * a->n_actions * sizeof *a->q);
-    tacit__free_secret(a->targets, a->block * sizeof *a->targets);
-    tacit__free(a);
+    tacit__workspace_destroy(a);
 }
 
 tacit_status tacit__archive_create(size_t n_actions, size_t horizon, size_t dimension, bool wide,
                                    tacit__archive **out)
 {
-    tacit__archive *a = tacit__alloc(1, sizeof *a);
-    if (a == NULL)
-        return TACIT_NO_MEMORY;
-    *a = (tacit__archive){
+    tacit__archive w = {
         .n_actions = n_actions, .horizon = horizon, .dimension = dimension, .wide = wide};
-    a->block = BLOCK / (n_actions * dimension * sizeof *a->columns);
-    a->block = a->block == 0 ? 1 : a->block > CHUNK ? CHUNK : a->block;
-    a->columns = tacit__alloc(a->block * n_actions * dimension, sizeof *a->columns);
-    a->work = tacit__alloc(a->block * n_actions * dimension, sizeof *a->work);
-    a->q = tacit__alloc(a->block * n_actions, sizeof *a->q);
-    a->targets = tacit__alloc(a->block, sizeof *a->targets);
-    if (a->columns == NULL || a->work == NULL || a->q == NULL || a->targets == NULL) {
-        tacit__archive_destroy(a);
-        return TACIT_NO_MEMORY;
-    }
-    *out = a;
-    return TACIT_OK;
+    w.block = BLOCK / (n_actions * dimension * sizeof *w.columns);
+    w.block = w.block == 0 ? 1 : w.block > CHUNK ? CHUNK : w.block;
+    const size_t columns = w.block * n_actions;
+    *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.columns, columns * dimension),
+                            TACIT__PIECE(w.work, columns * dimension), TACIT__PIECE(w.q, columns),
+                            TACIT__PIECE(w.targets, w.block));
+    return *out != NULL ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
 /* Chunks that hold somebody. */
@@ -129,15 +108,12 @@ static bool open_chunk(tacit__archive *a)
         a->chunks = chunks;
         a->capacity = capacity;
     }
-    chunk c = {.first = tacit__alloc(first_size(a), 1),
-               .others = tacit__alloc(others_size(a), 1),
-               .actions = tacit__alloc(a->horizon * CHUNK, sizeof *c.actions),
-               .rewards = tacit__alloc(a->horizon * CHUNK, sizeof *c.rewards)};
-    if (c.first == NULL || c.others == NULL || c.actions == NULL || c.rewards == NULL) {
-        free_chunk(a, &c);
+    chunk *c = &a->chunks[a->n_chunks];
+    if (TACIT__PIECES({&c->first, first_size(a), 1}, {&c->others, others_size(a), 1},
+                      TACIT__PIECE(c->actions, a->horizon * CHUNK),
+                      TACIT__PIECE(c->rewards, a->horizon * CHUNK)) == NULL)
         return false;
-    }
-    a->chunks[a->n_chunks++] = c;
+    a->n_chunks++;
     return true;
 }
 
@@ -367,7 +343,7 @@ tacit_status tacit__archive_load(tacit__archive *a, const void *bytes, size_t si
             status = TACIT_CORRUPT;
     }
     for (; status != TACIT_OK && a->n_chunks > 0; a->n_chunks--)
-        free_chunk(a, &a->chunks[a->n_chunks - 1]);
+        tacit__workspace_destroy(a->chunks[a->n_chunks - 1].first);
     if (status == TACIT_OK)
         a->users = users;
     return status;

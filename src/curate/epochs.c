@@ -21,7 +21,7 @@
 #include "account/single.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
 #include "sums/lattice.h"
@@ -82,21 +82,15 @@ static tacit_status open_door(tacit__epochs *c, tacit_noise *noise, tacit_error 
 tacit_status tacit__epochs_create(const tacit__epochs_options *options, tacit_noise *noise,
                                   tacit__epochs **out, tacit_error *err)
 {
-    tacit__epochs *c = tacit__alloc(1, sizeof *c);
+    const size_t n = options->dimension;
+    tacit__epochs w = {.o = *options};
+    tacit__epochs *c =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.x, n), TACIT__PIECE(w.noisy, n),
+                         TACIT__PIECE(w.total, n), TACIT__PIECE(w.q, n), TACIT__PIECE(w.exact, n));
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    c->o = *options;
-    size_t n = c->o.dimension;
-    c->x = tacit__alloc(n, sizeof *c->x);
-    c->noisy = tacit__alloc(n, sizeof *c->noisy);
-    c->total = tacit__alloc(n, sizeof *c->total);
-    c->q = tacit__alloc(n, sizeof *c->q);
-    c->exact = tacit__alloc(n, sizeof *c->exact);
-    tacit_status status =
-        c->x != NULL && c->noisy != NULL && c->total != NULL && c->q != NULL && c->exact != NULL
-            ? TACIT_OK
-            : tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status == TACIT_OK && is_private(c) && c->o.n_epochs > 0)
+    tacit_status status = TACIT_OK;
+    if (is_private(c) && c->o.n_epochs > 0)
         status = open_door(c, noise, err);
     if (status != TACIT_OK) {
         tacit__epochs_destroy(c);
@@ -110,15 +104,9 @@ void tacit__epochs_destroy(tacit__epochs *c)
 {
     if (c == NULL)
         return;
-    size_t n = c->o.dimension;
     tacit__once_destroy(c->once);
     tacit_ledger_destroy(c->ledger);
-    tacit__free_secret(c->x, n * sizeof *c->x);
-    tacit__free(c->noisy);
-    tacit__free_secret(c->total, n * sizeof *c->total);
-    tacit__free_secret(c->q, n * sizeof *c->q);
-    tacit__free_secret(c->exact, n * sizeof *c->exact);
-    tacit__free(c);
+    tacit__workspace_destroy(c);
 }
 
 tacit_ledger *tacit__epochs_ledger(const tacit__epochs *c)

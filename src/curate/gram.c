@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
 #include "linalg/symmetric.h"
@@ -18,31 +18,30 @@ tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise 
                                 tacit__gram **out, tacit_error *err)
 {
     TACIT__REQUIRE(options->n_streams >= 1 && options->n_streams <= TACIT__MAX_GRAM_STREAMS);
-    tacit__gram *c = tacit__alloc(1, sizeof *c);
-    if (c == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    c->o = *options;
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        gram_stream *s = &c->streams[i];
-        s->o = c->o.streams[i];
+    tacit__gram w = {.o = *options};
+    tacit__piece pieces[4 * TACIT__MAX_GRAM_STREAMS];
+    size_t n = 0, largest = 0;
+    for (size_t i = 0; i < w.o.n_streams; i++) {
+        gram_stream *s = &w.streams[i];
+        s->o = w.o.streams[i];
         TACIT__REQUIRE(!(s->o.centred && s->o.nonnegative));
         TACIT__REQUIRE(s->o.table == NULL || s->o.frame.blocks == 1);
-        if (!tacit__gram_is_private(c) ||
-            tacit__gram_is_laplace(c)) /* L1 movements are those of the unit ball */
+        if (!tacit__gram_is_private(&w) ||
+            tacit__gram_is_laplace(&w)) /* L1 movements are those of the unit ball */
             s->o.table = NULL;
         s->size = tacit__frame_size(&s->o.frame);
-        s->x = tacit__alloc(s->size, sizeof *s->x);
-        s->sums = tacit__alloc(s->size, sizeof *s->sums);
-        s->step = tacit__alloc(s->o.frame.width, sizeof *s->step);
-        bool local = c->o.guarantee.model == TACIT_MODEL_LOCAL;
-        s->report = local ? tacit__alloc(s->size, sizeof *s->report) : NULL;
-        if (s->x == NULL || s->sums == NULL || s->step == NULL || (local && s->report == NULL))
-            status = tacit__fail(err, TACIT_NO_MEMORY,
-                                 "Gram matrices of %zu numbers do not fit into memory", s->size);
+        largest = s->size > largest ? s->size : largest;
+        const bool local = w.o.guarantee.model == TACIT_MODEL_LOCAL;
+        pieces[n++] = TACIT__PIECE(s->x, s->size);
+        pieces[n++] = TACIT__PIECE(s->sums, s->size);
+        pieces[n++] = TACIT__PIECE(s->step, s->o.frame.width);
+        pieces[n++] = TACIT__PIECE_IF(local, s->report, s->size);
     }
-    if (status == TACIT_OK)
-        status = tacit__gram_open_sums(c, noise, err);
+    tacit__gram *c = tacit__workspace_create(&w, sizeof w, pieces, n);
+    if (c == NULL)
+        return tacit__fail(err, TACIT_NO_MEMORY,
+                           "Gram matrices of %zu numbers do not fit into memory", largest);
+    tacit_status status = tacit__gram_open_sums(c, noise, err);
     if (status != TACIT_OK) {
         tacit__gram_destroy(c);
         return status;
@@ -55,16 +54,10 @@ void tacit__gram_destroy(tacit__gram *c)
 {
     if (c == NULL)
         return;
-    for (size_t i = 0; i < c->o.n_streams; i++) {
-        gram_stream *s = &c->streams[i];
-        tacit_sum_destroy(s->sum);
-        tacit__free_secret(s->x, s->size * sizeof *s->x);
-        tacit__free_secret(s->sums, s->size * sizeof *s->sums); /* exact without privacy */
-        tacit__free_secret(s->step, s->o.frame.width * sizeof *s->step);
-        tacit__free(s->report); /* noisy */
-    }
+    for (size_t i = 0; i < c->o.n_streams; i++)
+        tacit_sum_destroy(c->streams[i].sum);
     tacit_ledger_destroy(c->ledger);
-    tacit__free(c);
+    tacit__workspace_destroy(c);
 }
 
 uint64_t tacit__gram_users(const tacit__gram *c)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "curate/lsvi_curator_inside.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
@@ -51,37 +52,23 @@ bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double 
 
 /* --- Building ------------------------------------------------------------------------------------ */
 
-/* Coordinates of a Gram matrix that some pair of the public table can make other than 0. */
-static tacit_status list_active(tacit__lsvi_data *c)
+/* Marks the coordinates of a Gram matrix that some pair of the public table can make other than 0, and counts them. */
+static size_t find_active(const tacit__linear_space *sp, size_t packed, bool *seen)
 {
-    const tacit__linear_space *sp = &c->o.space;
-    c->n_active = c->packed;
-    if (sp->form != TACIT__TABLE)
-        return TACIT_OK;
-    bool *seen = tacit__alloc(c->packed, sizeof *seen);
-    c->active = tacit__alloc(c->packed, sizeof *c->active);
-    if (seen == NULL || c->active == NULL) {
-        tacit__free(seen);
-        return TACIT_NO_MEMORY;
-    }
     for (size_t row = 0; row < sp->n_states * sp->n_actions; row++) {
         const double *phi = sp->table + row * sp->dimension;
         for (size_t j = 0, at = 0; j < sp->dimension; j++)
             for (size_t i = 0; i <= j; i++, at++)
                 seen[at] = seen[at] || (phi[i] != 0 && phi[j] != 0);
     }
-    c->n_active = 0;
-    for (size_t at = 0; at < c->packed; at++)
-        if (seen[at])
-            c->active[c->n_active++] = at;
-    tacit__free(seen);
-    if (c->n_active == 0) /* all features are 0: one coordinate keeps the plan well-formed */
-        c->active[c->n_active++] = 0;
-    if (c->n_active == c->packed) {
-        tacit__free(c->active);
-        c->active = NULL;
+    size_t n = 0;
+    for (size_t at = 0; at < packed; at++)
+        n += seen[at];
+    if (n == 0) { /* all features are 0: one coordinate keeps the plan well-formed */
+        seen[0] = true;
+        n = 1;
     }
-    return TACIT_OK;
+    return n;
 }
 
 static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
@@ -128,46 +115,39 @@ static void wipe_scratch(tacit__lsvi_data *c)
     tacit__wipe(c->exact, c->o.space.dimension * sizeof *c->exact);
 }
 
-static bool allocate(tacit__lsvi_data *c)
+static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
 {
-    const tacit__linear_space *sp = &c->o.space;
-    size_t d = sp->dimension, H = sp->horizon;
-    c->range = tacit__alloc(H, sizeof *c->range);
-    c->leaf = tacit__alloc(c->size, sizeof *c->leaf);
-    c->total = tacit__alloc(c->size, sizeof *c->total);
-    c->gram = tacit__alloc(H * c->packed, sizeof *c->gram);
-    c->shown = tacit__alloc(c->size, sizeof *c->shown);
-    c->placed = tacit__alloc(placed_size(c), sizeof *c->placed);
-    c->outer = tacit__alloc(c->packed, sizeof *c->outer);
-    c->next = tacit__alloc(sp->n_states, sizeof *c->next);
-    c->sums = tacit__alloc(sums_size(c), sizeof *c->sums);
-    c->rewards = tacit__alloc(H, sizeof *c->rewards);
-    c->exact_double = tacit__alloc(d, sizeof *c->exact_double);
-    c->exact = tacit__alloc(d, sizeof *c->exact);
-    return c->range != NULL && c->leaf != NULL && c->total != NULL && c->gram != NULL &&
-           c->shown != NULL && c->placed != NULL && c->outer != NULL && c->next != NULL &&
-           c->sums != NULL && c->rewards != NULL && c->exact_double != NULL && c->exact != NULL;
+    tacit__lsvi_data w = {.o = *options, .packed = tacit__gram_size(&options->space)};
+    const tacit__linear_space *sp = &w.o.space;
+    const size_t d = sp->dimension, H = sp->horizon;
+    bool *seen = sp->form == TACIT__TABLE ? tacit__alloc(w.packed, sizeof *seen) : NULL;
+    if (sp->form == TACIT__TABLE && seen == NULL)
+        return NULL;
+    w.n_active = seen != NULL ? find_active(sp, w.packed, seen) : w.packed;
+    w.size = H * w.n_active;
+    tacit__lsvi_data *c = TACIT__WORKSPACE(
+        w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active), TACIT__PIECE(w.range, H),
+        TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
+        TACIT__PIECE(w.gram, H * w.packed), TACIT__PIECE(w.shown, w.size),
+        TACIT__PIECE(w.placed, placed_size(&w)), TACIT__PIECE(w.outer, w.packed),
+        TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
+        TACIT__PIECE(w.rewards, H), TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
+    for (size_t at = 0, n = 0; c != NULL && c->active != NULL && at < w.packed; at++)
+        if (seen[at])
+            c->active[n++] = at;
+    tacit__free(seen);
+    return c;
 }
 
 tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, tacit_noise *noise,
                                      tacit__lsvi_data **out, tacit_error *err)
 {
-    tacit__lsvi_data *c = tacit__alloc(1, sizeof *c);
+    tacit__lsvi_data *c = allocate(options);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    c->o = *options;
-    c->packed = tacit__gram_size(&c->o.space);
-    tacit_status status = list_active(c);
-    c->size = c->o.space.horizon * c->n_active;
-    if (status == TACIT_OK && !allocate(c))
-        status = TACIT_NO_MEMORY;
-    if (status != TACIT_OK) {
-        tacit__lsvi_data_destroy(c);
-        return tacit__fail_plain(err, status);
-    }
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
     tacit__lsvi_data_choose_bits(c);
-    status = open_memory(c, err);
+    tacit_status status = open_memory(c, err);
     if (status == TACIT_OK && tacit__lsvi_data_is_private(c))
         status = tacit__lsvi_data_open_releases(c, noise, err);
     if (status != TACIT_OK) {
@@ -182,27 +162,13 @@ void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
 {
     if (c == NULL)
         return;
-    size_t d = c->o.space.dimension, H = c->o.space.horizon;
     tacit_sum_destroy(c->sum);
     tacit__once_destroy(c->fresh);
     tacit__once_destroy(c->responses);
     tacit_ledger_destroy(c->ledger);
     tacit__visits_destroy(c->visits);
     tacit__archive_destroy(c->archive);
-    tacit__free(c->active);
-    tacit__free(c->range);
-    tacit__free_secret(c->leaf, c->size * sizeof *c->leaf);
-    tacit__free_secret(c->total, c->size * sizeof *c->total);
-    tacit__free(c->gram);
-    tacit__free_secret(c->shown, c->size * sizeof *c->shown);
-    tacit__free_secret(c->placed, placed_size(c) * sizeof *c->placed);
-    tacit__free_secret(c->outer, c->packed * sizeof *c->outer);
-    tacit__free(c->next);
-    tacit__free_secret(c->sums, sums_size(c) * sizeof *c->sums);
-    tacit__free_secret(c->rewards, H * sizeof *c->rewards);
-    tacit__free_secret(c->exact_double, d * sizeof *c->exact_double);
-    tacit__free_secret(c->exact, d * sizeof *c->exact);
-    tacit__free(c);
+    tacit__workspace_destroy(c);
 }
 
 tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *c)

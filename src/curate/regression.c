@@ -23,7 +23,7 @@
 #include "account/single.h"
 #include "base/cpu.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "curate/regression_inside.h"
 #include "linalg/symmetric.h"
 #include "noise/stream.h"
@@ -132,38 +132,26 @@ static tacit_status open_sum(tacit__regression *c, tacit_noise *noise, tacit_err
 tacit_status tacit__regression_create(const tacit__regression_options *options, tacit_noise *noise,
                                       tacit__regression **out, tacit_error *err)
 {
-    tacit__regression *c = tacit__alloc(1, sizeof *c);
-    if (c == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    c->o = *options;
-    c->packed = tacit__packed_size(c->o.dimension);
-    c->block = c->packed + c->o.dimension;
-    if (__builtin_mul_overflow(c->o.blocks, c->block, &c->size))
-        c->size = SIZE_MAX;
+    tacit__regression w = {.o = *options, .packed = tacit__packed_size(options->dimension)};
+    w.block = w.packed + w.o.dimension;
+    if (__builtin_mul_overflow(w.o.blocks, w.block, &w.size))
+        w.size = SIZE_MAX;
     /* What the last user would teach nobody uses. */
-    c->o.users = c->o.users > 0 ? c->o.users - 1 : 0;
-    c->n_updates = tacit__regression_schedule(c->o.users, c->o.growth, NULL);
-    if (is_private(c) && c->o.growth > 1)
-        c->update_at = tacit__alloc(c->n_updates, sizeof *c->update_at);
-    c->x = tacit__alloc(c->size, sizeof *c->x);
-    c->shown = is_private(c) ? tacit__alloc(c->size, sizeof *c->shown) : NULL;
-    c->report = is_local(c) ? tacit__alloc(c->size, sizeof *c->report) : NULL;
-    c->gram = tacit__alloc(c->o.blocks * c->packed, sizeof *c->gram);
-    c->response = tacit__alloc(c->o.blocks * c->o.dimension, sizeof *c->response);
-    c->last = tacit__alloc(c->o.dimension, sizeof *c->last);
-    bool made = c->x != NULL && c->gram != NULL && c->response != NULL && c->last != NULL;
-    if (is_private(c))
-        made = made && c->shown != NULL && (c->o.growth <= 1 || c->update_at != NULL) &&
-               (!is_local(c) || c->report != NULL);
-    tacit_status status = TACIT_OK;
-    if (!made)
-        status = tacit__fail(err, TACIT_NO_MEMORY,
-                             "sums for %zu features and %zu blocks do not fit into memory",
-                             c->o.dimension, c->o.blocks);
-    if (status == TACIT_OK && c->update_at != NULL)
+    w.o.users = w.o.users > 0 ? w.o.users - 1 : 0;
+    w.n_updates = tacit__regression_schedule(w.o.users, w.o.growth, NULL);
+    tacit__regression *c = TACIT__WORKSPACE(
+        w, TACIT__PIECE_IF(is_private(&w) && w.o.growth > 1, w.update_at, w.n_updates),
+        TACIT__PIECE(w.x, w.size), TACIT__PIECE_IF(is_private(&w), w.shown, w.size),
+        TACIT__PIECE_IF(is_local(&w), w.report, w.size),
+        TACIT__PIECE(w.gram, w.o.blocks * w.packed),
+        TACIT__PIECE(w.response, w.o.blocks * w.o.dimension), TACIT__PIECE(w.last, w.o.dimension));
+    if (c == NULL)
+        return tacit__fail(err, TACIT_NO_MEMORY,
+                           "sums for %zu features and %zu blocks do not fit into memory",
+                           w.o.dimension, w.o.blocks);
+    if (c->update_at != NULL)
         (void)tacit__regression_schedule(c->o.users, c->o.growth, c->update_at);
-    if (status == TACIT_OK && is_private(c))
-        status = open_sum(c, noise, err);
+    tacit_status status = is_private(c) ? open_sum(c, noise, err) : TACIT_OK;
     if (status != TACIT_OK) {
         tacit__regression_destroy(c);
         return status;
@@ -178,14 +166,7 @@ void tacit__regression_destroy(tacit__regression *c)
         return;
     tacit_sum_destroy(c->sum);
     tacit_ledger_destroy(c->ledger);
-    tacit__free(c->update_at);
-    tacit__free_secret(c->x, c->size * sizeof *c->x);
-    tacit__free(c->shown);
-    tacit__free(c->report);
-    tacit__free(c->gram);
-    tacit__free(c->response);
-    tacit__free_secret(c->last, c->o.dimension * sizeof *c->last);
-    tacit__free(c);
+    tacit__workspace_destroy(c);
 }
 
 tacit_ledger *tacit__regression_ledger(const tacit__regression *c)

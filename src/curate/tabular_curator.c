@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_inside.h"
 
@@ -42,16 +43,9 @@ static tacit_status check_options(const tacit__tabular_options *o, tacit_error *
     return TACIT_OK;
 }
 
-/* What is as large as the counts. */
+/* The counts that the sums do not have at hand. */
 static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
 {
-    if (c->o.mechanism == TACIT_SUM_LOCAL) {
-        c->scratch = tacit__alloc(c->streams[VISITS].report + c->streams[MOVES].report +
-                                      c->streams[REWARDS].report,
-                                  sizeof *c->scratch);
-        if (c->scratch == NULL)
-            return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &c->streams[i];
         if (s->sum != NULL && !c->o.one_step)
@@ -66,54 +60,66 @@ static tacit_status place_counts(tacit__tabular *c, tacit_error *err)
     return TACIT_OK;
 }
 
+static tacit__tabular sizes_of(const tacit__tabular_options *o)
+{
+    tacit__tabular c = {.o = *o};
+    const tacit__space *sp = &o->space;
+    const size_t pairs = sp->n_states * sp->n_actions, rows = sp->tables * pairs,
+                 moves = tacit__tabular_move_tables(o) * pairs * sp->n_states;
+    c.eta = o->failure / (3 * tacit__tabular_cells(o) * (double)o->episodes);
+    if (!tacit__tabular_is_private(&c) && tacit__tabular_cells(o) > DENSE_CELLS)
+        c.n_rows = rows;
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &c.streams[i];
+        s->size = i != MOVES ? rows : c.n_rows > 0 ? 0 : moves;
+        s->report = i == VISITS && o->visits_from_moves ? 0
+                    : o->one_step                       ? s->size / sp->tables
+                                                        : s->size;
+    }
+    return c;
+}
+
+/* The curator with all arrays but the counts. */
+static tacit__tabular *allocate(tacit__tabular w)
+{
+    const size_t H = w.o.space.horizon;
+    tacit__piece pieces[4 * STREAMS + 4];
+    size_t n = 0, report = 0;
+    for (int i = 0; i < STREAMS; i++) {
+        count_stream *s = &w.streams[i];
+        report += s->report;
+        pieces[n++] = TACIT__PIECE(s->cell, H);
+        pieces[n++] = TACIT__PIECE(s->x, H);
+        pieces[n++] = TACIT__PIECE_IF(w.o.one_step, s->total, s->report);
+        pieces[n++] = TACIT__PIECE_IF(w.o.one_step, s->before, s->report);
+    }
+    pieces[n++] = TACIT__PIECE(w.reports, H);
+    pieces[n++] = TACIT__PIECE(w.order, H);
+    pieces[n++] = TACIT__PIECE_IF(w.o.user_visits > 0, w.seen, w.streams[VISITS].size);
+    pieces[n++] = TACIT__PIECE_IF(w.o.mechanism == TACIT_SUM_LOCAL, w.scratch, report);
+    return tacit__workspace_create(&w, sizeof w, pieces, n);
+}
+
 tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_noise *noise,
                                    tacit__tabular **out, tacit_error *err)
 {
     tacit_status status = check_options(options, err);
     if (status != TACIT_OK)
         return status;
-    tacit__tabular *c = tacit__alloc(1, sizeof *c);
+    const tacit__tabular sizes = sizes_of(options);
+    if (tacit__tabular_is_private(&sizes)) {
+        status = tacit__tabular_check_memory(&sizes, err);
+        if (status != TACIT_OK)
+            return status;
+    }
+    tacit__tabular *c = allocate(sizes);
     if (c == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    c->o = *options;
-    const tacit__space *sp = &c->o.space;
-    size_t rows = sp->tables * sp->n_states * sp->n_actions;
-    size_t moves = tacit__tabular_move_tables(&c->o) * sp->n_states * sp->n_actions * sp->n_states;
-    c->eta = c->o.failure / (3 * tacit__tabular_cells(&c->o) * (double)c->o.episodes);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        count_stream *s = &c->streams[i];
-        s->size = i == MOVES ? moves : rows;
-        if (i == MOVES && !tacit__tabular_is_private(c) &&
-            tacit__tabular_cells(&c->o) > DENSE_CELLS) {
-            c->rows = tacit__alloc(rows, sizeof *c->rows);
-            c->n_rows = rows;
-            s->size = 0;
-            if (c->rows == NULL)
-                status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-            continue;
-        }
-        s->report = i == VISITS && c->o.visits_from_moves ? 0
-                    : c->o.one_step                       ? s->size / sp->tables
-                                                          : s->size;
-        s->cell = tacit__alloc(sp->horizon, sizeof *s->cell);
-        s->x = tacit__alloc(sp->horizon, sizeof *s->x);
-        s->total = c->o.one_step ? tacit__alloc(s->report, sizeof *s->total) : NULL;
-        s->before = c->o.one_step ? tacit__alloc(s->report, sizeof *s->before) : NULL;
-        if (s->cell == NULL || s->x == NULL ||
-            (c->o.one_step && (s->total == NULL || s->before == NULL)))
-            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    c->reports = tacit__alloc(sp->horizon, sizeof *c->reports);
-    c->order = tacit__alloc(sp->horizon, sizeof *c->order);
-    c->seen = c->o.user_visits > 0 ? tacit__alloc(rows, sizeof *c->seen) : NULL;
-    if (status == TACIT_OK &&
-        (c->reports == NULL || c->order == NULL || (c->o.user_visits > 0 && c->seen == NULL)))
+    if (c->n_rows > 0 && (c->rows = tacit__alloc(c->n_rows, sizeof *c->rows)) == NULL)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
-        status = tacit__tabular_check_memory(c, err);
-        if (status == TACIT_OK)
-            status = tacit__tabular_open_sums(c, noise, err);
+        status = tacit__tabular_open_sums(c, noise, err);
     }
     if (status == TACIT_OK)
         status = place_counts(c, err);
@@ -127,10 +133,8 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
 
 void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n)
 {
-    for (size_t i = 0; i < n && rows != NULL; i++) {
-        tacit__free(rows[i].next);
-        tacit__free(rows[i].count);
-    }
+    for (size_t i = 0; i < n && rows != NULL; i++)
+        tacit__workspace_destroy(rows[i].next);
     tacit__free(rows);
 }
 
@@ -142,18 +146,10 @@ void tacit__tabular_destroy(tacit__tabular *c)
         count_stream *s = &c->streams[i];
         tacit_sum_destroy(s->sum);
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
-        tacit__free_secret(s->cell, c->o.space.horizon * sizeof *s->cell);
-        tacit__free_secret(s->x, c->o.space.horizon * sizeof *s->x);
-        tacit__free(s->total);
-        tacit__free(s->before);
     }
     tacit_ledger_destroy(c->ledger);
     tacit__tabular_free_rows(c->rows, c->n_rows);
-    tacit__free(c->reports);
-    tacit__free(c->scratch);
-    tacit__free_secret(c->order, c->o.space.horizon * sizeof *c->order);
-    tacit__free(c->seen);
-    tacit__free(c);
+    tacit__workspace_destroy(c);
 }
 
 tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
@@ -237,20 +233,15 @@ static size_t row_of(const tacit__tabular *c, const tacit__trajectory *u, size_t
 static bool grow_row(tacit__sparse_row *row)
 {
     uint32_t capacity = row->capacity == 0 ? 4 : 2 * row->capacity;
-    uint32_t *next = tacit__alloc(capacity, sizeof *next);
-    double *count = tacit__alloc(capacity, sizeof *count);
-    if (next == NULL || count == NULL) {
-        tacit__free(next);
-        tacit__free(count);
+    tacit__sparse_row w = {.length = row->length, .capacity = capacity};
+    if (TACIT__PIECES(TACIT__PIECE(w.next, capacity), TACIT__PIECE(w.count, capacity)) == NULL)
         return false;
-    }
     if (row->length > 0) {
-        memcpy(next, row->next, row->length * sizeof *next);
-        memcpy(count, row->count, row->length * sizeof *count);
+        memcpy(w.next, row->next, row->length * sizeof *w.next);
+        memcpy(w.count, row->count, row->length * sizeof *w.count);
     }
-    tacit__free(row->next);
-    tacit__free(row->count);
-    *row = (tacit__sparse_row){next, count, row->length, capacity};
+    tacit__workspace_destroy(row->next);
+    *row = w;
     return true;
 }
 

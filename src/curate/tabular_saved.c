@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/saved.h"
 
@@ -94,9 +95,7 @@ static tacit_status find_rows(const tacit__tabular *c, tacit__reader *r, parts *
         if (n == 0)
             continue;
         tacit__sparse_row *row = &out->rows[i];
-        row->next = tacit__alloc(n, sizeof *row->next);
-        row->count = tacit__alloc(n, sizeof *row->count);
-        if (row->next == NULL || row->count == NULL)
+        if (TACIT__PIECES(TACIT__PIECE(row->next, n), TACIT__PIECE(row->count, n)) == NULL)
             return tacit__fail_plain(err, TACIT_NO_MEMORY);
         row->length = row->capacity = n;
         memcpy(row->next, next, n * sizeof *row->next);

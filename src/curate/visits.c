@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 enum { LANES = 4 };
 
@@ -35,62 +35,38 @@ void tacit__visits_destroy(tacit__visits *v)
 {
     if (v == NULL)
         return;
-    size_t cells = v->horizon * v->pairs;
-    tacit__free_secret(v->counts, cells * sizeof *v->counts);
-    tacit__free_secret(v->rewards, cells * sizeof *v->rewards);
-    tacit__free_secret(v->moves, move_rows(v) * v->n_states * sizeof *v->moves);
-    for (size_t i = 0; v->lists != NULL && i < move_rows(v); i++) {
-        tacit__free_secret(v->lists[i].next, v->lists[i].capacity * sizeof *v->lists[i].next);
-        tacit__free_secret(v->lists[i].count, v->lists[i].capacity * sizeof *v->lists[i].count);
-    }
-    tacit__free(v->lists);
-    tacit__free(v);
+    for (size_t i = 0; v->lists != NULL && i < move_rows(v); i++)
+        tacit__workspace_destroy(v->lists[i].next);
+    tacit__workspace_destroy(v);
 }
 
 tacit_status tacit__visits_create(size_t n_states, size_t n_actions, size_t horizon,
                                   double dense_cells, tacit__visits **out)
 {
-    tacit__visits *v = tacit__alloc(1, sizeof *v);
-    if (v == NULL)
-        return TACIT_NO_MEMORY;
-    *v = (tacit__visits){.n_states = n_states, .n_actions = n_actions, .horizon = horizon};
-    bool fits = !__builtin_mul_overflow(n_states, n_actions, &v->pairs);
+    tacit__visits w = {.n_states = n_states, .n_actions = n_actions, .horizon = horizon};
     size_t cells;
-    fits = fits && !__builtin_mul_overflow(horizon, v->pairs, &cells);
-    if (fits) {
-        v->counts = tacit__alloc(cells, sizeof *v->counts);
-        v->rewards = tacit__alloc(cells, sizeof *v->rewards);
-        if ((double)move_rows(v) * (double)n_states <= dense_cells)
-            v->moves = tacit__alloc(move_rows(v) * n_states, sizeof *v->moves);
-        else
-            v->lists = tacit__alloc(move_rows(v), sizeof *v->lists);
-    }
-    if (!fits || v->counts == NULL || v->rewards == NULL ||
-        (v->moves == NULL && v->lists == NULL)) {
-        tacit__visits_destroy(v);
+    if (__builtin_mul_overflow(n_states, n_actions, &w.pairs) ||
+        __builtin_mul_overflow(horizon, w.pairs, &cells))
         return TACIT_NO_MEMORY;
-    }
-    *out = v;
-    return TACIT_OK;
+    const bool dense = (double)move_rows(&w) * (double)n_states <= dense_cells;
+    *out = TACIT__WORKSPACE(w, TACIT__PIECE(w.counts, cells), TACIT__PIECE(w.rewards, cells),
+                            TACIT__PIECE_IF(dense, w.moves, move_rows(&w) * n_states),
+                            TACIT__PIECE_IF(!dense, w.lists, move_rows(&w)));
+    return *out != NULL ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
 /* Room for `capacity` next states. */
 static bool grow(list *l, uint32_t capacity)
 {
-    uint32_t *next = tacit__alloc(capacity, sizeof *next);
-    double *count = tacit__alloc(capacity, sizeof *count);
-    if (next == NULL || count == NULL) {
-        tacit__free(next);
-        tacit__free(count);
+    list w = {.length = l->length, .capacity = capacity};
+    if (TACIT__PIECES(TACIT__PIECE(w.next, capacity), TACIT__PIECE(w.count, capacity)) == NULL)
         return false;
-    }
     if (l->length > 0) {
-        memcpy(next, l->next, l->length * sizeof *next);
-        memcpy(count, l->count, l->length * sizeof *count);
+        memcpy(w.next, l->next, l->length * sizeof *w.next);
+        memcpy(w.count, l->count, l->length * sizeof *w.count);
     }
-    tacit__free_secret(l->next, l->capacity * sizeof *l->next);
-    tacit__free_secret(l->count, l->capacity * sizeof *l->count);
-    *l = (list){next, count, l->length, capacity};
+    tacit__workspace_destroy(l->next);
+    *l = w;
     return true;
 }
 

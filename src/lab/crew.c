@@ -3,56 +3,30 @@
 #include "lab/crew.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "lab/experiment.h"
-
-double tacit__monotonic_seconds(void)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void open_locks(tacit__crew *crew)
-{
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&crew->changed, &attributes);
-    (void)pthread_cond_init(&crew->work, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    (void)pthread_mutex_init(&crew->lock, NULL);
-}
 
 tacit_status tacit__crew_create(tacit_results *results, size_t n_threads, size_t n_processes,
                                 tacit__crew **out, tacit_error *err)
 {
-    tacit__crew *crew = tacit__alloc(1, sizeof *crew);
+    const size_t n_seats = n_threads * n_processes, n_jobs = results->n_jobs;
+    tacit__crew w = {.experiment = results->experiment,
+                     .results = results,
+                     .n_threads = n_threads,
+                     .n_seats = n_seats};
+    tacit__crew *crew =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.seats, n_seats), TACIT__PIECE(w.threads, n_threads),
+                         TACIT__PIECE(w.jobs, n_jobs), TACIT__PIECE(w.finished, n_jobs),
+                         TACIT__PIECE(w.lasted, n_jobs), TACIT__PIECE(w.paces, results->n_pairs),
+                         TACIT__PIECE(w.earlier, results->n_pairs), TACIT__PIECE(w.seen, n_seats),
+                         TACIT__PIECE(w.running, n_seats));
     if (crew == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    open_locks(crew);
-    crew->experiment = results->experiment;
-    crew->results = results;
-    crew->n_threads = n_threads;
-    crew->n_seats = n_threads * n_processes;
-    crew->seats = tacit__alloc(crew->n_seats, sizeof *crew->seats);
-    crew->threads = tacit__alloc(n_threads, sizeof *crew->threads);
-    crew->jobs = tacit__alloc(results->n_jobs, sizeof *crew->jobs);
-    crew->finished = tacit__alloc(results->n_jobs, sizeof *crew->finished);
-    crew->lasted = tacit__alloc(results->n_jobs, sizeof *crew->lasted);
-    crew->paces = tacit__alloc(results->n_pairs, sizeof *crew->paces);
-    crew->earlier = tacit__alloc(results->n_pairs, sizeof *crew->earlier);
-    crew->seen = tacit__alloc(crew->n_seats, sizeof *crew->seen);
-    crew->running = tacit__alloc(crew->n_seats, sizeof *crew->running);
-    if (crew->seats == NULL || crew->threads == NULL || crew->jobs == NULL ||
-        crew->finished == NULL || crew->lasted == NULL || crew->paces == NULL ||
-        crew->earlier == NULL || crew->seen == NULL || crew->running == NULL) {
-        tacit__crew_destroy(crew);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
+    tacit__condition_create(&crew->changed);
+    tacit__condition_create(&crew->work);
+    (void)pthread_mutex_init(&crew->lock, NULL);
     for (size_t i = 0; i < crew->n_seats; i++)
         atomic_init(&crew->seats[i].job, TACIT__NO_JOB);
     *out = crew;
@@ -66,16 +40,7 @@ void tacit__crew_destroy(tacit__crew *crew)
     (void)pthread_cond_destroy(&crew->changed);
     (void)pthread_cond_destroy(&crew->work);
     (void)pthread_mutex_destroy(&crew->lock);
-    tacit__free(crew->seats);
-    tacit__free(crew->threads);
-    tacit__free(crew->jobs);
-    tacit__free(crew->finished);
-    tacit__free(crew->lasted);
-    tacit__free(crew->paces);
-    tacit__free(crew->earlier);
-    tacit__free(crew->seen);
-    tacit__free(crew->running);
-    tacit__free(crew);
+    tacit__workspace_destroy(crew);
 }
 
 /* --- The list of jobs ---------------------------------------------------------------------------- */
@@ -177,7 +142,7 @@ static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
     const tacit__world_agent *pair = &crew->experiment->pairs[job % r->n_pairs];
     tacit_error err = {.message = ""};
     tacit_job result;
-    double start = tacit__monotonic_seconds();
+    double start = tacit__now_seconds();
     atomic_store(&seat->episodes, 0);
     atomic_store(&seat->points, 0);
     atomic_store(&seat->since, start);
@@ -193,7 +158,7 @@ static void play_job(tacit__crew *crew, tacit__seat *seat, size_t job)
     if (status != TACIT_OK)
         fail_job(crew, job, episodes, status, &err);
     else if (result.done)
-        tacit__crew_finish(crew, job, tacit__monotonic_seconds() - start);
+        tacit__crew_finish(crew, job, tacit__now_seconds() - start);
 }
 
 static void *work(void *context)

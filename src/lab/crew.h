@@ -2,8 +2,7 @@
 #ifndef TACIT_LAB_CREW_H
 #define TACIT_LAB_CREW_H
 
-#include <pthread.h>
-
+#include "base/wait.h"
 #include "lab/stage.h"
 
 /* What a seat plays at some moment. */
@@ -53,8 +52,6 @@ typedef struct tacit__crew {
     tacit_lab_running *running; /* [n_seats] */
     uint64_t told;              /* episodes, last time */
 } tacit__crew;
-
-double tacit__monotonic_seconds(void); /* seconds, monotonic */
 
 /* `results` and `stages` must outlive the crew. Seats for `n_processes` times `n_threads`. The list of jobs is
  * empty. */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/workspace.h"
 #include "lab/seed.h"
 
 /* Takes the tree over, in success and in failure. */
@@ -79,10 +80,8 @@ void tacit_experiment_destroy(tacit_experiment *experiment)
     if (experiment == NULL || atomic_fetch_sub(&experiment->owners, 1) > 1)
         return;
     tacit__yaml_destroy(experiment->yaml);
-    tacit__free(experiment->worlds);
-    tacit__free(experiment->names);
-    tacit__free(experiment->agents);
-    tacit__free(experiment->pair_of);
+    tacit__workspace_destroy(experiment->worlds);
+    tacit__workspace_destroy(experiment->agents);
     tacit__free(experiment->pairs);
     tacit__free(experiment);
 }

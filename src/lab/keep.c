@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "lab/experiment.h"
 #include "lab/load.h"
 
@@ -92,24 +92,14 @@ static tacit_status look(tacit__keeper *k, tacit_lab_mode mode, tacit_error *err
 tacit_status tacit__keeper_open(tacit__crew *crew, const char *directory, tacit_lab_mode mode,
                                 tacit__keeper **out, tacit_error *err)
 {
-    tacit__keeper *k = tacit__alloc(1, sizeof *k);
+    tacit__keeper w = {.crew = crew};
+    tacit__keeper *k = TACIT__WORKSPACE(w, TACIT__PIECE(w.directory, strlen(directory) + 1),
+                                        TACIT__PIECE(w.written, crew->results->n_jobs));
     if (k == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&k->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    k->crew = crew;
-    k->directory = tacit__alloc(strlen(directory) + 1, 1);
-    k->written = tacit__alloc(crew->results->n_jobs, sizeof *k->written);
-    tacit_status status = TACIT_OK;
-    if (k->directory == NULL || k->written == NULL) {
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    } else {
-        memcpy(k->directory, directory, strlen(directory) + 1);
-        status = look(k, mode, err);
-    }
+    tacit__condition_create(&k->wake);
+    memcpy(k->directory, directory, strlen(directory) + 1);
+    tacit_status status = look(k, mode, err);
     if (status == TACIT_OK)
         *out = k;
     else
@@ -237,13 +227,10 @@ static tacit_status write_news(tacit__keeper *k, bool all, tacit_error *err)
 /* False when it is time to go home. */
 static bool sleep_a_while(tacit__keeper *k)
 {
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PERIOD_MS / 1000;
+    const double until = tacit__now_ms() + PERIOD_MS;
     (void)pthread_mutex_lock(&k->crew->lock);
-    int late = 0;
-    while (!k->done && late == 0)
-        late = pthread_cond_timedwait(&k->wake, &k->crew->lock, &until);
+    while (!k->done && tacit__wait_until(&k->wake, &k->crew->lock, until))
+        ;
     bool go_on = !k->done;
     (void)pthread_mutex_unlock(&k->crew->lock);
     return go_on;
@@ -301,7 +288,5 @@ void tacit__keeper_destroy(tacit__keeper *k)
     go_home(k);
     tacit__store_close(k->store);
     (void)pthread_cond_destroy(&k->wake);
-    tacit__free(k->directory);
-    tacit__free(k->written);
-    tacit__free(k);
+    tacit__workspace_destroy(k);
 }

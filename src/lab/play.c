@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "lab/experiment.h"
 #include "lab/play_rounds.h"
 #include "lab/seed.h"
@@ -29,10 +29,7 @@ static void player_close(player *p)
 {
     tacit_agent_destroy(p->agent);
     tacit_walk_destroy(p->walk);
-    tacit__free(p->states);
-    tacit__free(p->actions);
-    tacit__free(p->rewards);
-    tacit__free(p->scratch);
+    tacit__workspace_destroy(p->states);
 }
 
 static tacit_status player_open(player *p, const tacit__stage *stage, size_t agent, uint64_t run,
@@ -49,11 +46,9 @@ static tacit_status player_open(player *p, const tacit__stage *stage, size_t age
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     size_t H = tacit_world_describe(world)->horizon;
-    p->states = tacit__alloc(H + 1, sizeof *p->states);
-    p->actions = tacit__alloc(H, sizeof *p->actions);
-    p->rewards = tacit__alloc(H, sizeof *p->rewards);
-    p->scratch = tacit__alloc(tacit_world_scratch(world), sizeof *p->scratch);
-    if (p->states == NULL || p->actions == NULL || p->rewards == NULL || p->scratch == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(p->states, H + 1), TACIT__PIECE(p->actions, H),
+                      TACIT__PIECE(p->rewards, H),
+                      TACIT__PIECE(p->scratch, tacit_world_scratch(world))) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     return tacit_experiment_agent(stage->experiment, stage->number, world, agent, run, &p->agent,
                                   err);

@@ -93,7 +93,7 @@ static size_t look_around(tacit__crew *crew)
 void tacit__crew_measure(tacit__crew *crew, double start, tacit_lab_progress *out)
 {
     const tacit_experiment *e = crew->experiment;
-    const double time = tacit__monotonic_seconds();
+    const double time = tacit__now_seconds();
     (void)pthread_mutex_lock(&crew->lock);
     size_t n = look_around(crew);
     tacit_lab_progress p = {.n_jobs = crew->results->n_jobs,

@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum { HELLO = 0x7ac17001, WANT, JOB, NO_MORE, NEWS, DONE, FAILED, STOP, BYE };
 
@@ -77,23 +78,19 @@ struct tacit__ranks {
 tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *transport,
                                  tacit__ranks **out, tacit_error *err)
 {
-    tacit__ranks *r = tacit__alloc(1, sizeof *r);
+    tacit__ranks w = {.crew = crew, .transport = transport};
+    tacit__ranks *r = TACIT__WORKSPACE(w, TACIT__PIECE(w.peers, transport->size),
+                                       TACIT__PIECE(w.sent, crew->n_threads),
+                                       TACIT__PIECE(w.sent_job, crew->n_threads));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    r->crew = crew;
-    r->transport = transport;
-    r->peers = tacit__alloc(transport->size, sizeof *r->peers);
-    r->sent = tacit__alloc(crew->n_threads, sizeof *r->sent);
-    r->sent_job = tacit__alloc(crew->n_threads, sizeof *r->sent_job);
-    tacit_status status = r->peers != NULL && r->sent != NULL && r->sent_job != NULL
-                              ? tacit__experiment_identity(crew->experiment, r->identity, err)
-                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = tacit__experiment_identity(crew->experiment, r->identity, err);
     if (status != TACIT_OK) {
         tacit__ranks_destroy(r);
         return status;
     }
     for (unsigned i = 0; i < transport->size; i++)
-        r->peers[i].heard = tacit__monotonic_seconds();
+        r->peers[i].heard = tacit__now_seconds();
     for (size_t i = 0; i < crew->n_threads; i++)
         r->sent_job[i] = TACIT__NO_JOB;
     if (transport->rank > 0) {
@@ -110,12 +107,7 @@ tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *trans
 
 void tacit__ranks_destroy(tacit__ranks *ranks)
 {
-    if (ranks == NULL)
-        return;
-    tacit__free(ranks->peers);
-    tacit__free(ranks->sent);
-    tacit__free(ranks->sent_job);
-    tacit__free(ranks);
+    tacit__workspace_destroy(ranks);
 }
 
 static void fail(tacit__ranks *r, tacit_status status, const char *text)
@@ -199,7 +191,7 @@ static bool take_points(tacit__ranks *r, unsigned from)
         atomic_store(&seat->job, TACIT__NO_JOB);
         atomic_store(&seat->points, 0);
         atomic_store(&seat->episodes, 0);
-        atomic_store(&seat->since, tacit__monotonic_seconds() - m->elapsed);
+        atomic_store(&seat->since, tacit__now_seconds() - m->elapsed);
         atomic_store(&seat->job, (size_t)m->job);
     }
     atomic_store(&seat->episodes, m->episodes);
@@ -233,7 +225,7 @@ static void take_failure(tacit__ranks *r, unsigned from)
 
 static void answer(tacit__ranks *r, unsigned from)
 {
-    r->peers[from].heard = tacit__monotonic_seconds();
+    r->peers[from].heard = tacit__now_seconds();
     switch (r->in.kind) {
     case HELLO:
         greet(r, from);
@@ -445,8 +437,7 @@ static bool poll_other(tacit__ranks *r)
  * concludes for the time at which it began: should we be away during it, the next one knows. */
 static void forgive_absence(tacit__ranks *r)
 {
-    const double time = tacit__monotonic_seconds(),
-                 away = r->polled_at > 0 ? time - r->polled_at : 0;
+    const double time = tacit__now_seconds(), away = r->polled_at > 0 ? time - r->polled_at : 0;
     r->polled_at = time;
     if (away < atomic_load(&silence) / 4)
         return;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/workspace.h"
 #include "lab/experiment.h"
 
 enum { MAX_TITLE = 200 }; /* bytes */
@@ -205,11 +206,9 @@ static tacit_status read_worlds(tacit_experiment *e, tacit_error *err)
         return status;
     if (times(n, e->facts.runs) > most_jobs(e)) /* somebody plays in each of them */
         return fail_jobs(e, times(n, e->facts.runs), n, 1, err);
-    e->worlds = tacit__alloc(n, sizeof *e->worlds);
-    e->names = tacit__alloc(n, sizeof *e->names);
-    e->facts.worlds = e->worlds;
-    if (e->worlds == NULL || e->names == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(e->worlds, n), TACIT__PIECE(e->names, n)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    e->facts.worlds = e->worlds;
     return expand_worlds(e, first, err);
 }
 
@@ -350,11 +349,10 @@ static tacit_status read_agents(tacit_experiment *e, tacit_error *err)
         return fail_jobs(e, n_jobs, e->facts.n_worlds, n_agents, err);
     e->facts.n_agents = (size_t)n_agents;
     e->facts.n_jobs = n_jobs;
-    e->agents = tacit__alloc(e->facts.n_agents, sizeof *e->agents);
-    e->pair_of = tacit__alloc((size_t)places, sizeof *e->pair_of);
-    e->facts.agents = e->agents;
-    if (e->agents == NULL || e->pair_of == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(e->agents, e->facts.n_agents),
+                      TACIT__PIECE(e->pair_of, (size_t)places)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    e->facts.agents = e->agents;
     status = expand_agents(e, node, err);
     return status == TACIT_OK ? number_pairs(e, err) : status;
 }

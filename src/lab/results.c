@@ -5,36 +5,27 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "lab/experiment.h"
 
 tacit_status tacit__results_create(const tacit_experiment *experiment, tacit_results **out,
                                    tacit_error *err)
 {
     const tacit_experiment_facts *facts = &experiment->facts;
-    tacit_results *r = tacit__alloc(1, sizeof *r);
+    uint64_t n = TACIT__ALL_POINTS / facts->n_jobs;
+    n = n < TACIT__MAX_POINTS ? n : TACIT__MAX_POINTS;
+    n = n < facts->episodes ? n : facts->episodes;
+    tacit_results w = {
+        .n_pairs = experiment->n_pairs, .n_jobs = (size_t)facts->n_jobs, .n_points = (size_t)n};
+    tacit_results *r = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.at, w.n_points), TACIT__PIECE(w.jobs, w.n_jobs),
+        TACIT__PIECE(w.curves, w.n_jobs * w.n_points), TACIT__PIECE(w.worlds, facts->n_worlds),
+        TACIT__PIECE(w.remarks, facts->n_worlds), TACIT__PIECE(w.optimal, facts->n_worlds),
+        TACIT__PIECE(w.parts, w.n_pairs));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     r->experiment = tacit__experiment_share(experiment);
     (void)snprintf(r->version, sizeof r->version, "%s", tacit_version());
-    r->n_pairs = experiment->n_pairs;
-    r->n_jobs = (size_t)facts->n_jobs;
-    uint64_t n = TACIT__ALL_POINTS / facts->n_jobs;
-    n = n < TACIT__MAX_POINTS ? n : TACIT__MAX_POINTS;
-    n = n < facts->episodes ? n : facts->episodes;
-    r->n_points = (size_t)n;
-    r->at = tacit__alloc(r->n_points, sizeof *r->at);
-    r->jobs = tacit__alloc(r->n_jobs, sizeof *r->jobs);
-    r->curves = tacit__alloc(r->n_jobs * r->n_points, sizeof *r->curves);
-    r->worlds = tacit__alloc(facts->n_worlds, sizeof *r->worlds);
-    r->remarks = tacit__alloc(facts->n_worlds, sizeof *r->remarks);
-    r->optimal = tacit__alloc(facts->n_worlds, sizeof *r->optimal);
-    r->parts = tacit__alloc(r->n_pairs, sizeof *r->parts);
-    if (r->at == NULL || r->jobs == NULL || r->curves == NULL || r->worlds == NULL ||
-        r->remarks == NULL || r->optimal == NULL || r->parts == NULL) {
-        tacit_results_destroy(r);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
     for (size_t job = 0; job < r->n_jobs; job++)
         r->jobs[job].curve = r->curves + job * r->n_points;
     /* Point i at ceil((i + 1) K / n), without overflow: K = whole n + rest. */
@@ -49,17 +40,10 @@ void tacit_results_destroy(tacit_results *results)
 {
     if (results == NULL)
         return;
-    for (size_t pair = 0; results->parts != NULL && pair < results->n_pairs; pair++)
+    for (size_t pair = 0; pair < results->n_pairs; pair++)
         tacit_plan_destroy(results->parts[pair].plan);
-    tacit__free(results->at);
-    tacit__free(results->jobs);
-    tacit__free(results->curves);
-    tacit__free(results->worlds);
-    tacit__free(results->remarks);
-    tacit__free(results->optimal);
-    tacit__free(results->parts);
     tacit_experiment_destroy(results->experiment);
-    tacit__free(results);
+    tacit__workspace_destroy(results);
 }
 
 const tacit_experiment_facts *tacit_results_describe(const tacit_results *results)

@@ -1,11 +1,8 @@
 /* Running an experiment: worlds, a rehearsal, a crew, and a watcher, which is the thread that called: it reports
  * progress, passes on the wish to stop, and talks to other processes if there are any. */
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "lab/crew.h"
 #include "lab/experiment.h"
 #include "lab/keep.h"
@@ -14,20 +11,11 @@
 /* Milliseconds: between two reports, and, where others wait for an answer, between two looks. */
 enum { MAX_THREADS = 1024, TICK_MS = 100, SHORT_TICK_MS = 5 };
 
-static size_t processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (size_t)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (size_t)n : 1;
-}
-
 static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
 {
     size_t n = options->n_threads;
     if (n == 0)
-        n = options->transport != NULL ? 1 : processors();
+        n = options->transport != NULL ? 1 : tacit__processors();
     n = n < MAX_THREADS ? n : MAX_THREADS;
     return n < n_jobs ? n : n_jobs;
 }
@@ -46,14 +34,10 @@ typedef struct run {
 static bool wait_a_tick(const run *r)
 {
     tacit__crew *crew = r->crew;
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (r->ranks != NULL ? SHORT_TICK_MS : TICK_MS) * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
     (void)pthread_mutex_lock(&crew->lock);
     if (crew->at_work > 0 || r->ranks != NULL)
-        (void)pthread_cond_timedwait(&crew->changed, &crew->lock, &until);
+        (void)tacit__wait_ms(&crew->changed, &crew->lock,
+                             r->ranks != NULL ? SHORT_TICK_MS : TICK_MS);
     bool at_work = crew->at_work > 0;
     (void)pthread_mutex_unlock(&crew->lock);
     return at_work;
@@ -71,15 +55,15 @@ static void report(const run *r, double start)
 
 static void watch(const run *r)
 {
-    const double start = tacit__monotonic_seconds();
+    const double start = tacit__now_seconds();
     double next = start;
     for (bool busy = true; busy;) {
         busy = wait_a_tick(r);
         if (r->ranks != NULL)
             busy = tacit__ranks_poll(r->ranks) || busy;
-        if (!busy || tacit__monotonic_seconds() >= next) {
+        if (!busy || tacit__now_seconds() >= next) {
             report(r, start);
-            next = tacit__monotonic_seconds() + (r->ranks != NULL ? 1e-3 * TICK_MS : 0);
+            next = tacit__now_seconds() + (r->ranks != NULL ? 1e-3 * TICK_MS : 0);
         }
     }
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 typedef tacit_status value_fn(const tacit_world *world, double *scratch, double *value,
                               tacit_error *err);
@@ -59,18 +60,18 @@ static tacit_status value_of_optimal(const tacit_world *world, double *scratch, 
                                      tacit_error *err)
 {
     const tacit_world_facts *space = tacit_world_describe(world);
-    uint32_t *policy = tacit__alloc(space->horizon * space->n_states, sizeof *policy);
-    double *values = tacit__alloc((space->horizon + 1) * space->n_states, sizeof *values);
-    tacit_status status = policy != NULL && values != NULL
-                              ? tacit_world_solve(world, policy, values, err)
-                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    uint32_t *policy;
+    double *values;
+    if (TACIT__PIECES(TACIT__PIECE(policy, space->horizon * space->n_states),
+                      TACIT__PIECE(values, (space->horizon + 1) * space->n_states)) == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = tacit_world_solve(world, policy, values, err);
     if (status == TACIT_OK) {
         status = tacit_world_evaluate(world, policy, scratch, value);
         if (status != TACIT_OK)
             (void)tacit__fail_plain(err, status);
     }
-    tacit__free(policy);
-    tacit__free(values);
+    tacit__workspace_destroy(policy);
     return status;
 }
 

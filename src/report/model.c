@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum {
     BUDGET = 60000,
@@ -19,22 +20,12 @@ enum {
 
 void tacit__report_empty(tacit__report *r)
 {
-    for (size_t w = 0; r->stages != NULL && w < r->n_stages; w++) {
-        tacit__report_outcome *outcomes = r->stages[w].outcomes;
-        for (size_t i = 0; outcomes != NULL && i < r->n_players; i++) {
-            tacit__free(outcomes[i].per_run);
-            tacit__free(outcomes[i].mean);
-            tacit__free(outcomes[i].low);
-            tacit__free(outcomes[i].high);
-            tacit_explanation_destroy(outcomes[i].promise);
+    for (size_t w = 0; w < r->n_stages; w++)
+        for (size_t i = 0; i < r->n_players; i++) {
+            tacit__workspace_destroy(r->stages[w].outcomes[i].per_run);
+            tacit_explanation_destroy(r->stages[w].outcomes[i].promise);
         }
-        tacit__free(outcomes);
-    }
-    tacit__free(r->stages);
-    tacit__free(r->players);
-    tacit__free(r->families);
-    tacit__free(r->members);
-    tacit__free(r->at);
+    tacit__workspace_destroy(r->stages);
     *r = (tacit__report){0};
 }
 
@@ -46,15 +37,10 @@ static size_t source_point(const tacit__report *r, size_t n_all, size_t i)
     return (i + 1) * n_all / r->n_points - 1;
 }
 
-static bool choose_points(tacit__report *r, const tacit_results *results)
+static size_t points_of(size_t n_all, size_t n_curves)
 {
-    size_t n_all = tacit_results_points(results), n_curves = r->n_stages * r->n_players;
     size_t most = n_curves > 0 && BUDGET / n_curves > FEWEST ? BUDGET / n_curves : FEWEST;
-    r->n_points = n_all < most ? n_all : most;
-    r->at = tacit__alloc(r->n_points, sizeof *r->at);
-    for (size_t i = 0; r->at != NULL && i < r->n_points; i++)
-        r->at[i] = tacit_results_episode(results, source_point(r, n_all, i));
-    return r->at != NULL;
+    return n_all < most ? n_all : most;
 }
 
 static int ascending(const void *a, const void *b)
@@ -79,12 +65,10 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
                                 size_t agent, tacit__report_outcome *o)
 {
     size_t n_all = tacit_results_points(results);
-    o->mean = tacit__alloc(r->n_points, sizeof *o->mean);
-    o->low = tacit__alloc(r->n_points, sizeof *o->low);
-    o->high = tacit__alloc(r->n_points, sizeof *o->high);
     double *values = tacit__alloc((size_t)o->n_runs, sizeof *values);
-    bool ready = o->mean != NULL && o->low != NULL && o->high != NULL && values != NULL;
-    for (size_t i = 0; ready && i < r->n_points; i++) {
+    if (values == NULL)
+        return TACIT_NO_MEMORY;
+    for (size_t i = 0; i < r->n_points; i++) {
         size_t point = source_point(r, n_all, i), n = 0;
         for (uint64_t run = 0; run < r->runs; run++) {
             const tacit_job *job = tacit_results_job(results, world, agent, run);
@@ -94,7 +78,7 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
         band_of(values, n, &o->low[i], &o->mean[i], &o->high[i]);
     }
     tacit__free(values);
-    return ready ? TACIT_OK : TACIT_NO_MEMORY;
+    return TACIT_OK;
 }
 
 /* Nothing is known of a promise before anybody has begun to play. */
@@ -130,8 +114,10 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
         return TACIT_OK;
     r->n_jobs += r->runs;
     r->n_done += s.runs;
-    o->per_run = tacit__alloc((size_t)r->runs, sizeof *o->per_run);
-    if (o->per_run == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(o->per_run, (size_t)r->runs),
+                      TACIT__PIECE_IF(s.runs > 0, o->mean, r->n_points),
+                      TACIT__PIECE_IF(s.runs > 0, o->low, r->n_points),
+                      TACIT__PIECE_IF(s.runs > 0, o->high, r->n_points)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (uint64_t run = 0; run < r->runs; run++) {
         const tacit_job *job = tacit_results_job(results, world, agent, run);
@@ -145,18 +131,30 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
 
 /* --- All of it ----------------------------------------------------------------------------------- */
 
-static bool fill_players(tacit__report *r, const tacit_experiment_facts *facts)
+/* All arrays, and the outcomes of each stage. */
+static bool allocate(tacit__report *r)
 {
-    r->n_players = facts->n_agents;
-    r->players = tacit__alloc(r->n_players, sizeof *r->players);
-    for (size_t i = 0; r->players != NULL && i < r->n_players; i++) {
+    const size_t n = r->n_players;
+    tacit__report_outcome *outcomes;
+    if (TACIT__PIECES(TACIT__PIECE(r->stages, r->n_stages), TACIT__PIECE(outcomes, r->n_stages * n),
+                      TACIT__PIECE(r->players, n), TACIT__PIECE(r->families, n),
+                      TACIT__PIECE(r->members, n), TACIT__PIECE(r->at, r->n_points)) == NULL)
+        return false;
+    for (size_t w = 0; w < r->n_stages; w++)
+        r->stages[w].outcomes = outcomes + w * n;
+    return true;
+}
+
+static void fill_players(tacit__report *r, const tacit_experiment_facts *facts)
+{
+    for (size_t i = 0; i < r->n_players; i++) {
         const tacit_entry *entry = &facts->agents[i];
         r->players[i] =
             (tacit__report_player){.entry = entry,
                                    .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
                                                             : tacit_agent_kind_find(entry->kind)};
     }
-    return r->players != NULL && tacit__report_families(r);
+    tacit__report_families(r);
 }
 
 static tacit_status fill_stage(tacit__report *r, const tacit_results *results, size_t world,
@@ -174,10 +172,8 @@ static tacit_status fill_stage(tacit__report *r, const tacit_results *results, s
                                    .n_actions = space->n_actions,
                                    .horizon = space->horizon,
                                    .has_share = space->reward_low == 0 && optimal > 0,
-                                   .optimal_value = optimal};
-    stage->outcomes = tacit__alloc(r->n_players, sizeof *stage->outcomes);
-    if (stage->outcomes == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+                                   .optimal_value = optimal,
+                                   .outcomes = stage->outcomes};
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < r->n_players && status == TACIT_OK; i++)
         status = fill_outcome(r, results, world, i, err);
@@ -193,11 +189,16 @@ tacit_status tacit__report_fill(const tacit_results *results, tacit__report *out
                        .episodes = facts->episodes,
                        .runs = facts->runs,
                        .seed = facts->seed,
-                       .n_stages = facts->n_worlds};
-    r.stages = tacit__alloc(r.n_stages, sizeof *r.stages);
-    tacit_status status = r.stages != NULL && fill_players(&r, facts) && choose_points(&r, results)
-                              ? TACIT_OK
-                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
+                       .n_stages = facts->n_worlds,
+                       .n_players = facts->n_agents};
+    const size_t n_all = tacit_results_points(results);
+    r.n_points = points_of(n_all, r.n_stages * r.n_players);
+    if (!allocate(&r))
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    fill_players(&r, facts);
+    for (size_t i = 0; i < r.n_points; i++)
+        r.at[i] = tacit_results_episode(results, source_point(&r, n_all, i));
+    tacit_status status = TACIT_OK;
     for (size_t w = 0; w < r.n_stages && status == TACIT_OK; w++)
         status = fill_stage(&r, results, w, err);
     if (status == TACIT_OK)

@@ -67,7 +67,7 @@ TACIT_MUST_USE tacit_status tacit__report_fill(const tacit_results *results, tac
                                                tacit_error *err);
 void tacit__report_empty(tacit__report *report);
 
-/* Groups players into families and gives styles; called by fill. False: no memory. */
-TACIT_MUST_USE bool tacit__report_families(tacit__report *report);
+/* Groups players into families and gives styles; called by fill. */
+void tacit__report_families(tacit__report *report);
 
 #endif

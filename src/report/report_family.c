@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "report/model.h"
 
 static bool same_settings(const tacit_entry *a, const tacit_entry *b)
@@ -132,12 +131,8 @@ static tacit__style style_of(size_t family, size_t member)
                           (int)((member + family / TACIT__COLOURS) % TACIT__DASHES)};
 }
 
-bool tacit__report_families(tacit__report *r)
+void tacit__report_families(tacit__report *r)
 {
-    r->families = tacit__alloc(r->n_players, sizeof *r->families);
-    r->members = tacit__alloc(r->n_players, sizeof *r->members);
-    if (r->families == NULL || r->members == NULL)
-        return false;
     size_t used = 0;
     int plain = 0, sticks = 0;
     for (size_t i = 0; i < r->n_players; i++) {
@@ -168,5 +163,4 @@ bool tacit__report_families(tacit__report *r)
         r->n_families++;
     }
     name_all(r);
-    return true;
 }

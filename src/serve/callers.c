@@ -8,17 +8,15 @@
  * time is over may be cut off all the same, as by any time limit. */
 #include "serve/callers.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/wait.h"
 
 struct tacit__caller {
     tacit__caller *previous, *next;
@@ -43,12 +41,9 @@ static void *look(void *context)
     while (!all->stop) {
         while (!all->stop && all->first == NULL)
             (void)pthread_cond_wait(&all->news, &all->lock);
-        struct timespec then;
-        (void)clock_gettime(CLOCK_MONOTONIC, &then);
-        then.tv_sec += 1;
-        int code = 0;
-        while (!all->stop && code != ETIMEDOUT)
-            code = pthread_cond_timedwait(&all->news, &all->lock, &then);
+        const double then = tacit__now_ms() + 1000;
+        while (!all->stop && tacit__wait_until(&all->news, &all->lock, then))
+            ;
         uint_fast64_t now = atomic_fetch_add_explicit(&all->looks, 1, memory_order_relaxed) + 1;
         for (tacit__caller *a = all->first; a != NULL; a = a->next)
             if (atomic_load_explicit(&a->until, memory_order_relaxed) <= now) {
@@ -65,12 +60,8 @@ tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
     tacit__callers *all = tacit__alloc(1, sizeof *all);
     if (all == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    pthread_condattr_t steady;
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     (void)pthread_mutex_init(&all->lock, NULL);
-    (void)pthread_cond_init(&all->news, &steady);
-    (void)pthread_condattr_destroy(&steady);
+    tacit__condition_create(&all->news);
     tacit_status status = tacit__thread_start(&all->thread, look, all, err);
     if (status != TACIT_OK) {
         (void)pthread_cond_destroy(&all->news);

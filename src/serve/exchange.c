@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/wait.h"
 #include "noise/stream.h"
 #include "serve/http_inside.h"
 #include "serve/routes.h"
@@ -27,7 +28,7 @@ typedef struct exchange {
     struct tacit__http *http;
     struct MHD_Connection *connection;
     tacit__caller *caller;
-    struct timespec start;
+    double start; /* seconds */
     const char *headers[TACIT__N_HEADERS];
     char *body;
     size_t size, capacity, expected; /* expected: as the head says, or 0 */
@@ -96,7 +97,7 @@ static enum MHD_Result answer(exchange *e)
     enum MHD_Result result = MHD_queue_response(e->connection, r->status, response);
     MHD_destroy_response(response);
     const size_t place = r->route != NULL ? (size_t)(r->route - tacit__routes) : tacit__n_routes;
-    tacit__figures_add(&r->service->figures[place], r->status, tacit__seconds_since(&e->start));
+    tacit__figures_add(&r->service->figures[place], r->status, tacit__now_seconds() - e->start);
     return result;
 }
 
@@ -261,7 +262,7 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     e->connection = connection;
     e->caller = info->socket_context;
     e->request.service = http->service;
-    (void)clock_gettime(CLOCK_MONOTONIC, &e->start);
+    e->start = tacit__now_seconds();
     atomic_fetch_add(&http->requests, 1);
     if (admit(e, url, method, version))
         return MHD_YES;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/wait.h"
 #include "noise/seal.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
@@ -46,17 +47,10 @@ tacit_status tacit__guests_read(tacit_service *s, tacit_error *err)
     return status;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 /* A bucket that fills at `rate` a second up to one second's worth. */
 static bool may_ask(tacit__guest *g, uint64_t rate, unsigned *wait)
 {
-    double now = now_ms();
+    double now = tacit__now_ms();
     if (rate == 0)
         return true;
     g->allowance += (now - g->seen_ms) * (double)rate / 1e3;

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "serve/http_inside.h"
 #include "serve/strict.h"
 
@@ -222,11 +223,10 @@ tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
  * with the scribe, always, since it is on its way to the disk. */
 static void finish(struct tacit__http *http)
 {
-    struct timespec start_time, nap = {.tv_nsec = 2000000};
-    (void)clock_gettime(CLOCK_MONOTONIC, &start_time);
+    const struct timespec nap = {.tv_nsec = 2000000};
+    const double until = tacit__now_seconds() + (double)http->timeout;
     atomic_store(&http->stage, LAST);
-    while (atomic_load(&http->requests) > 0 &&
-           tacit__seconds_since(&start_time) < (double)http->timeout)
+    while (atomic_load(&http->requests) > 0 && tacit__now_seconds() < until)
         (void)nanosleep(&nap, NULL);
     atomic_store(&http->stage, OVER);
     while (atomic_load(&http->waiting) > 0)

@@ -29,13 +29,6 @@ struct tacit__http {
  * libmicrohttpd ends the program if it is stopped while a connection is suspended, so that must be certain, not likely. */
 enum { SERVING, LAST, OVER };
 
-static inline double tacit__seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 static inline uint64_t tacit__http_timeout(const struct tacit__http *http)
 {
     return http->timeout;

@@ -5,10 +5,8 @@
  * the inputs only, never on where batches end: `plan` follows after every plan_every users, not after every batch. */
 #include "serve/learner.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "account/door.h"
 #include "agents/agent_inside.h"
@@ -105,7 +103,7 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
     if (status != TACIT_OK)
         return status;
     if (l->row.users == l->kept)
-        l->unkept_since = tacit__learner_now();
+        l->unkept_since = tacit__now_ms();
     l->input_size = size;
     l->row.taken = number;
     l->row.users++;
@@ -117,10 +115,10 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
 /* Takes some inputs; *n is how many. */
 static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
-    const double start = tacit__learner_now();
+    const double start = tacit__now_ms();
     tacit_status status = TACIT_OK;
     for (*n = 0; *n < BATCH_USERS && l->n_points < TACIT__LEARNER_POINTS &&
-                 tacit__learner_now() - start < BATCH_MS;
+                 tacit__now_ms() - start < BATCH_MS;
          ++*n) {
         bool found = false;
         status = take_next(l, &found, err);
@@ -150,16 +148,11 @@ static tacit_status catch_up(tacit__learner *l, tacit_error *err)
 }
 
 /* False: the learner is to stop. */
-static bool wait_ms(tacit__learner *l, long ms)
+static bool wait_ms(tacit__learner *l, double ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ms % 1000 * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&l->lock);
     if (!l->stop)
-        (void)pthread_cond_timedwait(&l->news_came, &l->lock, &until);
+        (void)tacit__wait_ms(&l->news_came, &l->lock, ms);
     bool go_on = !l->stop;
     pthread_mutex_unlock(&l->lock);
     return go_on;
@@ -190,7 +183,7 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
     tacit_status status = take_batch(l, n, err);
     if (status == TACIT_OK && l->news)
         status = show(l, err);
-    if (status == TACIT_OK && tacit__learner_due(l) <= tacit__learner_now())
+    if (status == TACIT_OK && tacit__learner_due(l) <= tacit__now_ms())
         status = tacit__learner_checkpoint(l, err);
     if (status == TACIT_OK && l->has_leftover)
         status = tacit__learner_drop_inputs(l, err);
@@ -201,18 +194,9 @@ static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 static bool await_inputs(tacit__learner *l)
 {
     const double due = tacit__learner_due(l);
-    struct timespec until = {0};
-    if (isfinite(due)) {
-        until.tv_sec = (time_t)(due / 1e3);
-        until.tv_nsec = (long)(1e6 * fmod(due, 1e3));
-    }
     pthread_mutex_lock(&l->lock);
-    for (bool over = false; !l->more && !l->stop && !over;) {
-        if (isfinite(due))
-            over = pthread_cond_timedwait(&l->news_came, &l->lock, &until) == ETIMEDOUT;
-        else
-            (void)pthread_cond_wait(&l->news_came, &l->lock);
-    }
+    while (!l->more && !l->stop && tacit__wait_until(&l->news_came, &l->lock, due))
+        ;
     l->more = false;
     bool go_on = !l->stop;
     pthread_mutex_unlock(&l->lock);
@@ -275,11 +259,7 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
     l->log_context = setting->log_context;
     (void)pthread_mutex_init(&l->lock, NULL);
     (void)pthread_mutex_init(&l->agent_lock, NULL);
-    pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&l->news_came, &steady);
-    (void)pthread_condattr_destroy(&steady);
+    tacit__condition_create(&l->news_came);
     tacit_status status = tacit__learner_restore(l, vault, err);
     if (status == TACIT_OK)
         status =

@@ -7,7 +7,6 @@
  * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who is not in the last
  * one, and when the learner stops. It goes to disk in parts, so that nobody waits for all of it. */
 #include <math.h>
-#include <time.h>
 
 #include "agents/agent_inside.h"
 #include "base/error.h"
@@ -21,13 +20,6 @@ enum {
     LONGEST_MS = 2000,
     DROPPED = 1 << 20 /* bytes of inputs that are removed in one transaction */
 };
-
-double tacit__learner_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 /* --- The curves --------------------------------------------------------------------------------- */
 
@@ -154,7 +146,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
 
 tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
 {
-    const double start = tacit__learner_now();
+    const double start = tacit__now_ms();
     keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
     tacit_status status = tacit__learner_save(l, err);
     if (status == TACIT_OK)
@@ -172,7 +164,7 @@ tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
         return tacit__fail(err, status, "the store could not be written");
     l->kept = l->row.users;
     l->has_leftover = true;
-    l->kept_at = tacit__learner_now();
+    l->kept_at = tacit__now_ms();
     l->keep_cost = l->kept_at - start;
     return TACIT_OK;
 }
@@ -194,14 +186,14 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
 {
     dropping d = {.job = {.apply = apply_dropping, .bulk = true}, .learner = l, .more = true};
-    const double start = tacit__learner_now();
+    const double start = tacit__now_ms();
     tacit_status status = TACIT_OK;
     while (d.more && status == TACIT_OK)
         status = tacit__scribe_wait(l->scribe, &d.job);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
     l->has_leftover = false;
-    l->kept_at = tacit__learner_now();
+    l->kept_at = tacit__now_ms();
     l->keep_cost += l->kept_at - start; /* a part of the checkpoint's */
     return TACIT_OK;
 }

@@ -3,8 +3,7 @@
 #ifndef TACIT_SERVE_LEARNER_INSIDE_H
 #define TACIT_SERVE_LEARNER_INSIDE_H
 
-#include <pthread.h>
-
+#include "base/wait.h"
 #include "curate/monitor.h"
 #include "serve/learner.h"
 
@@ -69,8 +68,7 @@ uint64_t tacit__learner_point_after(uint64_t users);
 /* Ledger and points on disk, and the state if it is small; then, and only then, the board. */
 TACIT_MUST_USE tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err);
 
-/* Milliseconds of a steady clock; and when the next checkpoint is due, HUGE_VAL: never. */
-double tacit__learner_now(void);
+/* When the next checkpoint is due, by tacit__now_ms; HUGE_VAL: never. */
 double tacit__learner_due(const tacit__learner *l);
 /* The state on disk; all that was taken must have been shown. The inputs in it are then to be dropped. */
 TACIT_MUST_USE tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err);

@@ -1,17 +1,16 @@
 #include "serve/scribe.h"
 
-#include <errno.h>
-#include <pthread.h>
+#include <math.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/wait.h"
 
 enum {
     MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
-    SETTLE_SECONDS = 2, /* without a job, after which the log is cut */
+    SETTLE_MS = 2000, /* without a job, after which the log is cut */
     /* Pages of 4 KB in the log before it is brought into the file, which takes some 15 ms for each 1000 of them: when nobody
      * waits, and when somebody does. Longer ones need fewer syncs of the file, but keep what was deleted for longer. */
     IDLE_PAGES = 1000,
@@ -36,13 +35,6 @@ struct tacit__scribe {
     atomic_int_fast64_t committed; /* when the last one was; seconds of CLOCK_MONOTONIC */
     atomic_bool failing;
 };
-
-static int64_t seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
 
 static void append(line *l, tacit__job *job)
 {
@@ -98,7 +90,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
                               memory_order_relaxed);
     bool failing = status != TACIT_OK;
     if (!failing)
-        atomic_store_explicit(&s->committed, seconds(), memory_order_relaxed);
+        atomic_store_explicit(&s->committed, (int64_t)tacit__now_seconds(), memory_order_relaxed);
     bool failed = atomic_exchange_explicit(&s->failing, failing, memory_order_relaxed);
     if (failing != failed &&
         s->log != NULL) /* the store's own words, which know nothing of users */
@@ -128,12 +120,7 @@ static void write_all(tacit__scribe *s, tacit__job *list)
 static void await(tacit__scribe *s)
 {
     while (is_idle(s) && !s->stop) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += SETTLE_SECONDS;
-        if (!s->unsettled) {
-            pthread_cond_wait(&s->news, &s->lock);
-        } else if (pthread_cond_timedwait(&s->news, &s->lock, &until) == ETIMEDOUT) {
+        if (!tacit__wait_ms(&s->news, &s->lock, s->unsettled ? SETTLE_MS : HUGE_VAL)) {
             pthread_mutex_unlock(&s->lock);
             s->unsettled = !tacit__vault_settle(s->vault);
             pthread_mutex_lock(&s->lock);
@@ -173,12 +160,8 @@ tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log, void *
     s->log_context = context;
     tacit__vault_watch_log(vault);
     (void)pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_t steady; /* a clock that is set must not make anybody wait */
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&s->news, &steady);
-    (void)pthread_condattr_destroy(&steady);
-    atomic_store(&s->committed, seconds());
+    tacit__condition_create(&s->news);
+    atomic_store(&s->committed, (int64_t)tacit__now_seconds());
     tacit_status status = tacit__thread_start(&s->thread, work, s, err);
     if (status != TACIT_OK) {
         tacit__free(s);
@@ -253,9 +236,10 @@ tacit_status tacit__scribe_wait(tacit__scribe *s, tacit__job *job)
 
 tacit__scribe_figures tacit__scribe_look(const tacit__scribe *s)
 {
-    return (tacit__scribe_figures){.jobs = atomic_load(&s->jobs),
-                                   .commits = atomic_load(&s->commits),
-                                   .failures = atomic_load(&s->failures),
-                                   .commit_age = (uint64_t)(seconds() - atomic_load(&s->committed)),
-                                   .failing = atomic_load(&s->failing)};
+    return (tacit__scribe_figures){
+        .jobs = atomic_load(&s->jobs),
+        .commits = atomic_load(&s->commits),
+        .failures = atomic_load(&s->failures),
+        .commit_age = (uint64_t)((int64_t)tacit__now_seconds() - atomic_load(&s->committed)),
+        .failing = atomic_load(&s->failing)};
 }

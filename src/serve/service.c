@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/wait.h"
 #include "noise/seal.h"
 #include "serve/http.h"
 #include "serve/key.h"
@@ -210,11 +211,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     (void)pthread_mutex_init(&s->guest_lock, NULL);
     (void)pthread_mutex_init(&s->guarantee_lock, NULL);
     (void)pthread_mutex_init(&s->stop_lock, NULL);
-    pthread_condattr_t steady;
-    (void)pthread_condattr_init(&steady);
-    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&s->stop_news, &steady);
-    (void)pthread_condattr_destroy(&steady);
+    tacit__condition_create(&s->stop_news);
     tacit_status status = tacit__service_config_read(options->file, &s->config, err);
     if (status == TACIT_OK)
         status = tacit__service_config_open(&s->config, err);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "serve/service_inside.h"
 
 /* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store cannot be written. */
@@ -98,12 +99,9 @@ static void *sweep(void *context)
             more = look(s, now);
             last = more ? now - SWEEP_SECONDS : now;
         }
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until); /* whatever time it is said to be */
-        until.tv_sec += !more;
         pthread_mutex_lock(&s->stop_lock);
         if (!s->stop)
-            (void)pthread_cond_timedwait(&s->stop_news, &s->stop_lock, &until);
+            (void)tacit__wait_ms(&s->stop_news, &s->stop_lock, more ? 0 : 1000);
     }
     pthread_mutex_unlock(&s->stop_lock);
     return NULL;

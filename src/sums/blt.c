@@ -32,7 +32,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "sums/blt_kernel.h"
 #include "sums/blt_norm.h"
 #include "sums/blt_tune.h"
@@ -144,38 +144,17 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     return status;
 }
 
-static void destroy(void *state)
-{
-    blt *s = state;
-    if (s != NULL) {
-        tacit__free_secret(s->buffer, s->c.buffers * s->padded * sizeof *s->buffer);
-        tacit__free(s->shown);
-    }
-    tacit__free(s);
-}
-
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
-    blt *s = tacit__alloc(1, sizeof *s);
-    if (s == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status = quantise(shape, &s->c, err);
-    if (status == TACIT_OK) {
-        s->factors = tacit__blt_factors(&s->c);
-        s->dimension = shape->dimension;
-        s->unit = shape->unit;
-        s->padded = (s->dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
-        s->buffer = tacit__alloc(s->padded, s->c.buffers * sizeof *s->buffer);
-        s->shown = tacit__alloc(s->padded, sizeof *s->shown);
-        if (s->buffer == NULL || s->shown == NULL)
-            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    if (status != TACIT_OK) {
-        destroy(s);
+    blt w = {.dimension = shape->dimension, .unit = shape->unit};
+    tacit_status status = quantise(shape, &w.c, err);
+    if (status != TACIT_OK)
         return status;
-    }
-    *state = s;
-    return TACIT_OK;
+    w.factors = tacit__blt_factors(&w.c);
+    w.padded = (w.dimension + TACIT__LINE - 1) / TACIT__LINE * TACIT__LINE;
+    *state = TACIT__WORKSPACE(w, TACIT__PIECE(w.buffer, w.padded * w.c.buffers),
+                              TACIT__PIECE(w.shown, w.padded));
+    return *state != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
@@ -231,7 +210,7 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .needs_noise = true,
                                              .columns = columns,
                                              .create = create,
-                                             .destroy = destroy,
+                                             .destroy = tacit__workspace_destroy,
                                              .encode = encode,
                                              .absorb = absorb,
                                              .advance = advance,

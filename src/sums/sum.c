@@ -9,7 +9,7 @@
 
 #include "account/door.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "sums/lattice.h"
 #include "sums/strategy.h"
 #include "sums/sum_inside.h"
@@ -167,26 +167,23 @@ static tacit_status check_line(const tacit_release *line, const tacit_release *n
     return TACIT_OK;
 }
 
-/* Index list of the coordinates that are not structural zeros; NULL when there are none of those. */
-static tacit_status list_active(const tacit_sum_spec *spec, tacit_sum *sum)
-{
-    if (sum->dimension == sum->outer_dimension)
-        return TACIT_OK;
-    sum->active = tacit__alloc(sum->dimension, sizeof *sum->active);
-    sum->packed = tacit__alloc(sum->dimension, sizeof *sum->packed);
-    sum->places = tacit__alloc(sum->dimension, sizeof *sum->places);
-    if (sum->active == NULL || sum->packed == NULL || sum->places == NULL)
-        return TACIT_NO_MEMORY;
-    size_t n = 0;
-    for (size_t i = 0; i < spec->dimension; i++)
-        if (!spec->structural_zero[i])
-            sum->active[n++] = i;
-    return TACIT_OK;
-}
-
 static size_t tile_size(const tacit_sum *sum)
 {
     return sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
+}
+
+/* The sum with its arrays; the index list of the coordinates that are not structural zeros is NULL when all are. */
+static tacit_sum *allocate(tacit_sum w, const bool *structural_zero)
+{
+    const bool some = w.dimension < w.outer_dimension;
+    tacit_sum *sum = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.x, w.dimension), TACIT__PIECE(w.tile, tile_size(&w)),
+        TACIT__PIECE(w.encoded, tile_size(&w)), TACIT__PIECE_IF(some, w.active, w.dimension),
+        TACIT__PIECE_IF(some, w.packed, w.dimension), TACIT__PIECE_IF(some, w.places, w.dimension));
+    for (size_t i = 0, n = 0; sum != NULL && some && i < w.outer_dimension; i++)
+        if (!structural_zero[i])
+            sum->active[n++] = i;
+    return sum;
 }
 
 tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, const char *name,
@@ -207,28 +204,21 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
     if (status != TACIT_OK)
         return status;
 
-    tacit_sum *sum = tacit__alloc(1, sizeof *sum);
+    tacit_sum w = {.strategy = strategies[spec->mechanism],
+                   .outer_dimension = spec->dimension,
+                   .users = spec->users,
+                   .scale = tacit_plan_scale(plan, index)};
+    tacit__shape shape;
+    status = derive(spec, &w.lattice, &shape, err);
+    if (status != TACIT_OK)
+        return status;
+    w.dimension = shape.dimension;
+    w.draw_stddev = w.scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
+    shape.scale = ldexp(w.scale, w.lattice.bits);
+    tacit_sum *sum = allocate(w, spec->structural_zero);
     if (sum == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    sum->strategy = strategies[spec->mechanism];
-    sum->outer_dimension = spec->dimension;
-    sum->users = spec->users;
-    tacit__shape shape;
-    status = derive(spec, &sum->lattice, &shape, err);
-    if (status == TACIT_OK) {
-        sum->dimension = shape.dimension;
-        sum->scale = tacit_plan_scale(plan, index);
-        shape.scale = ldexp(sum->scale, sum->lattice.bits);
-        sum->draw_stddev = sum->scale * (spec->law == TACIT_LAW_LAPLACE ? M_SQRT2 : 1);
-        sum->x = tacit__alloc(sum->dimension, sizeof *sum->x);
-        sum->tile = tacit__alloc(tile_size(sum), sizeof *sum->tile);
-        sum->encoded = tacit__alloc(tile_size(sum), sizeof *sum->encoded);
-        if (sum->x == NULL || sum->tile == NULL || sum->encoded == NULL ||
-            list_active(spec, sum) != TACIT_OK)
-            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    if (status == TACIT_OK)
-        status = sum->strategy->create(&shape, &sum->state, err);
+    status = sum->strategy->create(&shape, &sum->state, err);
     if (status == TACIT_OK)
         status = tacit__gate_open(ledger,
                                   &(tacit__gate_spec){.name = name,
@@ -251,13 +241,7 @@ void tacit_sum_destroy(tacit_sum *sum)
         return;
     tacit__gate_close(sum->gate);
     sum->strategy->destroy(sum->state);
-    tacit__free_secret(sum->x, sum->dimension * sizeof *sum->x);
-    tacit__free_secret(sum->tile, tile_size(sum) * sizeof *sum->tile);
-    tacit__free_secret(sum->encoded, tile_size(sum) * sizeof *sum->encoded);
-    tacit__free_secret(sum->packed, sum->dimension * sizeof *sum->packed);
-    tacit__free(sum->active);
-    tacit__free_secret(sum->places, sum->dimension * sizeof *sum->places);
-    tacit__free(sum);
+    tacit__workspace_destroy(sum);
 }
 
 /* x without its structural zeros. */

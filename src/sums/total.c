@@ -1,7 +1,7 @@
 /* `exact` and `local`: C is the identity, B adds up. Exact keeps the raw total and shows it; local adds up
  * what each user has already made private, so that its variance grows with the number of users. */
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "sums/strategy.h"
 
 typedef struct total {
@@ -18,28 +18,11 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     return TACIT_OK;
 }
 
-static void destroy(void *state)
-{
-    total *s = state;
-    if (s != NULL)
-        tacit__free_secret(s->sum, s->dimension * sizeof *s->sum);
-    tacit__free(s);
-}
-
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
-    total *s = tacit__alloc(1, sizeof *s);
-    if (s == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    s->dimension = shape->dimension;
-    s->unit = shape->unit;
-    s->sum = tacit__alloc(s->dimension, sizeof *s->sum);
-    if (s->sum == NULL) {
-        destroy(s);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    *state = s;
-    return TACIT_OK;
+    total w = {.dimension = shape->dimension, .unit = shape->unit};
+    *state = TACIT__WORKSPACE(w, TACIT__PIECE(w.sum, w.dimension));
+    return *state != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
 static void encode(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y)
@@ -101,9 +84,9 @@ static bool restored(void *state, uint64_t steps)
 }
 
 #define OPERATIONS(how_much)                                                                       \
-    .columns = columns, .create = create, .destroy = destroy, .encode = encode, .absorb = absorb,  \
-    .advance = advance, .read = read, .variance = (how_much), .most = (how_much),                  \
-    .regions = regions, .restored = restored
+    .columns = columns, .create = create, .destroy = tacit__workspace_destroy, .encode = encode,   \
+    .absorb = absorb, .advance = advance, .read = read, .variance = (how_much),                    \
+    .most = (how_much), .regions = regions, .restored = restored
 
 const tacit__strategy tacit__strategy_exact = {
     .name = "exact", .needs_noise = false, OPERATIONS(no_variance)};

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "sums/strategy.h"
 
 enum { WORD_BITS = 63 };
@@ -128,36 +128,17 @@ static tacit_status smooth_columns(const tacit__shape *shape, tacit__columns *ou
     return columns_of(&c, out);
 }
 
-static void destroy(void *state)
-{
-    tree *s = state;
-    if (s != NULL) {
-        size_t bytes = s->dimension * sizeof(int64_t);
-        tacit__free_secret(s->exact_until, s->code.depth * bytes);
-        tacit__free(s->noisy_until);
-    }
-    tacit__free(s);
-}
-
 static tacit_status create_with(code c, const tacit__shape *shape, void **state, tacit_error *err)
 {
-    tree *s = tacit__alloc(1, sizeof *s);
-    if (s == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    s->code = c;
-    s->dimension = shape->dimension;
-    s->unit = shape->unit;
-    s->at.word = s->next.word = first_word(&c);
-    move_on(&c, &s->next);
-    s->exact_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
-    s->noisy_until = tacit__alloc(s->dimension, c.depth * sizeof(int64_t));
-    if (s->exact_until == NULL || s->noisy_until == NULL) {
-        destroy(s);
-        return tacit__fail(err, TACIT_NO_MEMORY, "a tree of depth %u needs %zu bytes", c.depth,
-                           2 * shape->dimension * c.depth * sizeof(int64_t));
-    }
-    *state = s;
-    return TACIT_OK;
+    tree w = {.code = c, .dimension = shape->dimension, .unit = shape->unit};
+    w.at.word = w.next.word = first_word(&c);
+    move_on(&c, &w.next);
+    const size_t nodes = w.dimension * c.depth;
+    *state =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.exact_until, nodes), TACIT__PIECE(w.noisy_until, nodes));
+    return *state != NULL ? TACIT_OK
+                          : tacit__fail(err, TACIT_NO_MEMORY, "a tree of depth %u needs %zu bytes",
+                                        c.depth, 2 * nodes * sizeof *w.exact_until);
 }
 
 static tacit_status tree_create(const tacit__shape *shape, void **state, tacit_error *err)
@@ -303,7 +284,7 @@ static double most(const void *state, uint64_t users)
 }
 
 #define OPERATIONS                                                                                 \
-    .needs_noise = true, .destroy = destroy, .encode = encode, .absorb = absorb,                   \
+    .needs_noise = true, .destroy = tacit__workspace_destroy, .encode = encode, .absorb = absorb,  \
     .advance = advance, .read = read, .variance = variance, .most = most, .regions = regions,      \
     .restored = restored
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "worlds/kind.h"
 
 enum { MAX_CELLS = 1000000 };
@@ -86,9 +86,8 @@ static tacit_status read_map(grid *g)
     if (rest.size > MAX_CELLS)
         return tacit__fail_at(g->err, TACIT_TOO_LARGE, g->source->file, message_line(g, 0),
                               "the map is larger than %d cells", MAX_CELLS);
-    g->cells = tacit__alloc(rest.size, 1);
-    g->starts = tacit__alloc(rest.size, sizeof *g->starts);
-    if (g->cells == NULL || g->starts == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(g->cells, rest.size), TACIT__PIECE(g->starts, rest.size)) ==
+        NULL)
         return tacit__fail_plain(g->err, TACIT_NO_MEMORY);
     while (next_row(g->source, &rest, &row)) {
         tacit_status status = read_row(g, row);
@@ -158,8 +157,7 @@ tacit_status tacit__grid_create(const tacit__grid_source *source, tacit__mdp **o
                                       .n_initial = g.n_starts};
         status = tacit__mdp_create(&spec, out, err);
     }
-    tacit__free(g.cells);
-    tacit__free(g.starts);
+    tacit__workspace_destroy(g.cells);
     return status;
 }
 

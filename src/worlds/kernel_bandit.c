@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "linalg/kernel_function.h"
 #include "worlds/alias.h"
 #include "worlds/dice.h"
@@ -61,17 +62,6 @@ typedef struct field {
     char kernel[160];
 } field;
 
-static void destroy(void *self)
-{
-    field *f = self;
-    if (f == NULL)
-        return;
-    tacit__free(f->points);
-    tacit__free(f->means);
-    tacit__free(f->weights);
-    tacit__free(f);
-}
-
 static void begin(const void *self, uint64_t number, const uint64_t *words, double *features,
                   double *means, tacit_visitor *out)
 {
@@ -95,31 +85,31 @@ static void place(size_t n, size_t d, tacit__dice *dice, double *out)
                                     : tacit__unit(tacit__dice_word(dice));
 }
 
-static tacit_status place_points(field *f, size_t context_d, tacit__dice *dice)
+/* The field with its points; NULL without memory. */
+static field *place_points(field w, size_t context_d, tacit__dice *dice)
 {
-    size_t action_d = f->d - context_d;
-    double *contexts = tacit__alloc(f->n_contexts * context_d, sizeof *contexts);
-    double *actions = tacit__alloc(f->n_actions * action_d, sizeof *actions);
-    f->points = tacit__alloc(f->n_contexts * f->n_actions * f->d, sizeof *f->points);
-    f->means = tacit__alloc(f->n_contexts * f->n_actions, sizeof *f->means);
-    f->weights = tacit__alloc(f->n_contexts, sizeof *f->weights);
-    bool made = contexts != NULL && actions != NULL && f->points != NULL && f->means != NULL &&
-                f->weights != NULL;
-    if (made) {
-        place(f->n_contexts, context_d, dice, contexts);
-        place(f->n_actions, action_d, dice, actions);
-        for (size_t c = 0; c < f->n_contexts; c++) {
-            f->weights[c] = 1 / (double)f->n_contexts;
-            for (size_t a = 0; a < f->n_actions; a++) {
-                double *point = f->points + (c * f->n_actions + a) * f->d;
-                memcpy(point, contexts + c * context_d, context_d * sizeof *point);
-                memcpy(point + context_d, actions + a * action_d, action_d * sizeof *point);
-            }
+    const size_t action_d = w.d - context_d, pairs = w.n_contexts * w.n_actions;
+    double *contexts, *actions;
+    field *f =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.points, pairs * w.d), TACIT__PIECE(w.means, pairs),
+                         TACIT__PIECE(w.weights, w.n_contexts));
+    if (f == NULL || TACIT__PIECES(TACIT__PIECE(contexts, w.n_contexts * context_d),
+                                   TACIT__PIECE(actions, w.n_actions * action_d)) == NULL) {
+        tacit__workspace_destroy(f);
+        return NULL;
+    }
+    place(w.n_contexts, context_d, dice, contexts);
+    place(w.n_actions, action_d, dice, actions);
+    for (size_t c = 0; c < w.n_contexts; c++) {
+        f->weights[c] = 1 / (double)w.n_contexts;
+        for (size_t a = 0; a < w.n_actions; a++) {
+            double *point = f->points + (c * w.n_actions + a) * w.d;
+            memcpy(point, contexts + c * context_d, context_d * sizeof *point);
+            memcpy(point + context_d, actions + a * action_d, action_d * sizeof *point);
         }
     }
-    tacit__free(contexts);
-    tacit__free(actions);
-    return made ? TACIT_OK : TACIT_NO_MEMORY;
+    tacit__workspace_destroy(contexts);
+    return f;
 }
 
 /* The function at every point, in original units. */
@@ -127,25 +117,24 @@ static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t 
                                   double norm, tacit__dice *dice)
 {
     size_t n = f->n_contexts * f->n_actions;
-    size_t *centre = tacit__alloc(n_centres, sizeof *centre);
-    double *a = tacit__alloc(n_centres, sizeof *a), *column = tacit__alloc(n, sizeof *column);
-    bool made = centre != NULL && a != NULL && column != NULL;
-    double square = 0;
-    for (size_t i = 0; made && i < n_centres; i++) {
+    size_t *centre;
+    double *a, *column, square = 0;
+    if (TACIT__PIECES(TACIT__PIECE(centre, n_centres), TACIT__PIECE(a, n_centres),
+                      TACIT__PIECE(column, n)) == NULL)
+        return TACIT_NO_MEMORY;
+    for (size_t i = 0; i < n_centres; i++) {
         centre[i] = (size_t)(((tacit__u128)tacit__dice_word(dice) * n) >> 64);
         a[i] = tacit__dice_normal(dice);
         tacit__kernel_column(kernel, n, f->points, NULL, f->points + centre[i] * f->d, column);
         for (size_t w = 0; w < n; w++)
             f->means[w] += a[i] * column[w];
     }
-    for (size_t i = 0; made && i < n_centres; i++)
+    for (size_t i = 0; i < n_centres; i++)
         square += a[i] * f->means[centre[i]]; /* a^T K a */
-    for (size_t w = 0; made && w < n; w++)
+    for (size_t w = 0; w < n; w++)
         f->means[w] *= square > 0 ? norm / sqrt(square) : 0;
-    tacit__free(centre);
-    tacit__free(a);
-    tacit__free(column);
-    return made ? TACIT_OK : TACIT_NO_MEMORY;
+    tacit__workspace_destroy(centre);
+    return TACIT_OK;
 }
 
 static tacit_status read_rows(field *f, tacit__csv *csv, bool *seen, double low, double high,
@@ -213,9 +202,9 @@ static double optimal(const field *f)
     return sum;
 }
 
-/* Means in original units, and the range of rewards. */
-static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *origin, double *low,
-                         double *high, tacit_error *err)
+/* The field with means in original units, and the range of rewards. On failure *out may be there, to be destroyed. */
+static tacit_status fill(field w, const tacit__value *v, const tacit__origin *origin, field **out,
+                         double *low, double *high, tacit_error *err)
 {
     tacit__kernel kernel;
     tacit__dice dice;
@@ -223,13 +212,13 @@ static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *o
     bool table = v[DATA].text[0] != '\0';
     size_t context_d = (size_t)v[CONTEXT_D].integer;
     tacit_error reason = {0};
-    if (tacit__kernel_read(v[KERNEL].text, f->d, context_d, &kernel, &reason) != TACIT_OK)
+    if (tacit__kernel_read(v[KERNEL].text, w.d, context_d, &kernel, &reason) != TACIT_OK)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[KERNEL].line, "%s",
                               reason.message);
     tacit__value noise = v[NOISE];
     if (noise.text[0] == '\0')
         noise.text = table ? "bernoulli" : "0.5";
-    tacit_status status = tacit__reward_law_read(&noise, origin, &f->law.bernoulli, &half, err);
+    tacit_status status = tacit__reward_law_read(&noise, origin, &w.law.bernoulli, &half, err);
     if (status != TACIT_OK)
         return status;
     *low = table ? v[LOW].real : -norm - half;
@@ -237,23 +226,19 @@ static tacit_status fill(field *f, const tacit__value *v, const tacit__origin *o
     if (!(*low + 2 * half < *high))
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, origin->file, (size_t)v[NOISE].line,
                               "noise leaves no room between reward_low and reward_high");
+    w.law.half_width = half / (*high - *low);
     status = tacit__dice_open(&dice, (uint64_t)v[SEED].integer, "kernel bandit");
-    if (status == TACIT_OK) {
-        tacit__dice_next(&dice);
-        status = place_points(f, context_d, &dice);
-    }
-    if (status != TACIT_OK) {
-        (void)tacit__fail_plain(err, status);
-    } else if (table) {
-        status = read_table(f, v, origin, half, err);
-    } else {
-        tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
-        status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, &dice);
-        if (status != TACIT_OK)
-            (void)tacit__fail_plain(err, status);
-    }
-    f->law.half_width = half / (*high - *low);
-    return status;
+    if (status != TACIT_OK)
+        return tacit__fail_plain(err, status);
+    tacit__dice_next(&dice);
+    field *f = *out = place_points(w, context_d, &dice);
+    if (f == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    if (table)
+        return read_table(f, v, origin, half, err);
+    tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
+    status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, &dice);
+    return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
 static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
@@ -261,27 +246,19 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
 {
     size_t pairs;
     double low = 0, high = 1;
-    field *f = tacit__alloc(1, sizeof *f);
-    tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    if (f == NULL || b == NULL) {
-        tacit__free(f);
-        tacit__free(b);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    f->n_contexts = (size_t)v[CONTEXTS].integer;
-    f->n_actions = (size_t)v[ACTIONS].integer;
-    f->d = (size_t)(v[CONTEXT_D].integer + v[ACTION_D].integer);
-    (void)snprintf(f->kernel, sizeof f->kernel, "%s", v[KERNEL].text);
-    tacit_status status = TACIT_OK;
-    if (__builtin_mul_overflow(f->n_contexts, f->n_actions, &pairs) || pairs > 10000000)
-        status = tacit__fail_at(err, TACIT_TOO_LARGE, origin->file, (size_t)origin->line,
-                                "more than ten million pairs of contexts and actions");
-    if (status == TACIT_OK)
-        status = fill(f, v, origin, &low, &high, err);
-    if (status != TACIT_OK) {
-        destroy(f);
-        tacit__free(b);
-        return status;
+    field sizes = {.n_contexts = (size_t)v[CONTEXTS].integer,
+                   .n_actions = (size_t)v[ACTIONS].integer,
+                   .d = (size_t)(v[CONTEXT_D].integer + v[ACTION_D].integer)},
+          *f = NULL;
+    (void)snprintf(sizes.kernel, sizeof sizes.kernel, "%s", v[KERNEL].text);
+    if (__builtin_mul_overflow(sizes.n_contexts, sizes.n_actions, &pairs) || pairs > 10000000)
+        return tacit__fail_at(err, TACIT_TOO_LARGE, origin->file, (size_t)origin->line,
+                              "more than ten million pairs of contexts and actions");
+    tacit_status status = fill(sizes, v, origin, &f, &low, &high, err);
+    tacit__bandit *b = status == TACIT_OK ? tacit__alloc(1, sizeof *b) : NULL;
+    if (b == NULL) {
+        tacit__workspace_destroy(f);
+        return status == TACIT_OK ? tacit__fail_plain(err, TACIT_NO_MEMORY) : status;
     }
     double most = 0;
     for (size_t w = 0; w < pairs; w++) {
@@ -307,7 +284,7 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
         .n_words = 1,
         .begin = begin,
         .reward = reward,
-        .destroy = destroy,
+        .destroy = tacit__workspace_destroy,
         .self = f};
     out->bandit = b;
     return TACIT_OK;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "worlds/alias.h"
 #include "worlds/dice.h"
 #include "worlds/kind.h"
@@ -38,18 +39,6 @@ typedef struct field {
     double *means;  /* [contexts][actions], or NULL */
     double *weights;
 } field;
-
-static void destroy(void *self)
-{
-    field *f = self;
-    if (f == NULL)
-        return;
-    tacit__free(f->theta);
-    tacit__free(f->points);
-    tacit__free(f->means);
-    tacit__free(f->weights);
-    tacit__free(f);
-}
 
 static void means_of(const field *f, const double *features, double *means)
 {
@@ -103,15 +92,11 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
 
 static tacit_status fill_table(field *f, tacit__dice *dice)
 {
-    size_t per_user = f->rows * f->d, all;
+    const size_t per_user = f->rows * f->d;
     uint64_t *words = tacit__alloc(per_user, sizeof *words);
-    if (__builtin_mul_overflow(f->n_contexts, per_user, &all))
-        all = SIZE_MAX;
-    f->points = tacit__alloc(all, sizeof *f->points);
-    f->means = tacit__alloc(f->n_contexts * f->n_actions, sizeof *f->means);
-    f->weights = tacit__alloc(f->n_contexts, sizeof *f->weights);
-    bool made = words != NULL && f->points != NULL && f->means != NULL && f->weights != NULL;
-    for (size_t c = 0; made && c < f->n_contexts; c++) {
+    if (words == NULL)
+        return TACIT_NO_MEMORY;
+    for (size_t c = 0; c < f->n_contexts; c++) {
         for (size_t i = 0; i < per_user; i++)
             words[i] = tacit__dice_word(dice);
         fill(f, words, f->phases > 0 ? c % f->d : f->d, f->points + c * per_user);
@@ -119,20 +104,33 @@ static tacit_status fill_table(field *f, tacit__dice *dice)
         f->weights[c] = 1 / (double)f->n_contexts;
     }
     tacit__free(words);
-    return made ? TACIT_OK : TACIT_NO_MEMORY;
+    return TACIT_OK;
+}
+
+static size_t theta_rows(const field *f)
+{
+    return f->disjoint ? f->n_actions : 1;
+}
+
+static field *allocate(field w)
+{
+    size_t all;
+    const bool numbered = w.n_contexts > 0;
+    if (__builtin_mul_overflow(w.n_contexts, w.rows * w.d, &all))
+        all = SIZE_MAX;
+    return TACIT__WORKSPACE(w, TACIT__PIECE(w.theta, theta_rows(&w) * w.d),
+                            TACIT__PIECE_IF(numbered, w.points, all),
+                            TACIT__PIECE_IF(numbered, w.means, w.n_contexts * w.n_actions),
+                            TACIT__PIECE_IF(numbered, w.weights, w.n_contexts));
 }
 
 static tacit_status fill_field(field *f, uint64_t seed)
 {
-    size_t n_theta = f->disjoint ? f->n_actions : 1;
     tacit__dice dice;
     tacit_status status = tacit__dice_open(&dice, seed, "linear bandit");
     if (status == TACIT_OK)
         tacit__dice_next(&dice);
-    f->theta = tacit__alloc(n_theta * f->d, sizeof *f->theta);
-    if (status == TACIT_OK && f->theta == NULL)
-        status = TACIT_NO_MEMORY;
-    for (size_t a = 0; status == TACIT_OK && a < n_theta; a++) {
+    for (size_t a = 0; status == TACIT_OK && a < theta_rows(f); a++) {
         double *theta = f->theta + a * f->d, square = 0;
         for (size_t i = 0; i < f->d; i++) {
             theta[i] = tacit__dice_normal(&dice);
@@ -188,20 +186,22 @@ static tacit_status read(const tacit__value *v, const tacit__origin *origin, fie
 static tacit_status create(const tacit__value *v, const tacit__origin *origin, tacit__model *out,
                            tacit_error *err)
 {
-    field *f = tacit__alloc(1, sizeof *f);
+    field sizes = {0};
+    tacit_status status = read(v, origin, &sizes, err);
+    if (status != TACIT_OK)
+        return status;
+    field *f = allocate(sizes);
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    tacit_status status = f != NULL && b != NULL ? read(v, origin, f, err) : TACIT_NO_MEMORY;
-    if (status == TACIT_OK)
-        status = fill_field(f, (uint64_t)v[SEED].integer);
+    status = f != NULL && b != NULL ? fill_field(f, (uint64_t)v[SEED].integer) : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
-        destroy(f);
+        tacit__workspace_destroy(f);
         tacit__free(b);
-        return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+        return tacit__fail_plain(err, status);
     }
     double half = f->law.half_width / (1 - 2 * f->law.half_width), shrink = 1 / (1 + 2 * half);
     for (size_t i = 0; f->means != NULL && i < f->n_contexts * f->n_actions; i++)
         f->means[i] = 0.5 + shrink * (f->means[i] - 0.5);
-    for (size_t i = 0; i < (f->disjoint ? f->n_actions : 1) * f->d; i++)
+    for (size_t i = 0; i < theta_rows(f) * f->d; i++)
         f->theta[i] *= shrink;
     *b = (tacit__bandit){.face = {.dimension = f->d,
                                   .bound = 1,
@@ -218,7 +218,7 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
                          .n_words = f->points != NULL ? 1 : f->rows * f->d,
                          .begin = begin,
                          .reward = reward,
-                         .destroy = destroy,
+                         .destroy = tacit__workspace_destroy,
                          .self = f};
     out->bandit = b;
     return TACIT_OK;

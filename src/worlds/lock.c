@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "worlds/kind.h"
 
 enum { DIMENSION, HORIZON, N_PARAMETERS };
@@ -65,10 +65,10 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                            tacit__model *out, tacit_error *err)
 {
     (void)origin;
-    size_t *d = tacit__alloc(1, sizeof *d);
+    const size_t dimension = (size_t)values[DIMENSION].integer;
+    size_t *d = tacit__workspace_create(&dimension, sizeof dimension, NULL, 0);
     if (d == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    *d = (size_t)values[DIMENSION].integer;
     out->features = d;
     out->mixture = (tacit_mixture){.dimension = *d,
                                    .bound = 1,

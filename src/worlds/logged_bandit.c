@@ -52,22 +52,15 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
               "scale each person's features to length 1; no: all people's by one factor"},
 };
 
-typedef struct crowd {
-    tacit__people *people;
-} crowd;
-
 static void destroy(void *self)
 {
-    crowd *c = self;
-    if (c != NULL)
-        tacit__people_destroy(c->people);
-    tacit__free(c);
+    tacit__people_destroy(self);
 }
 
 static void begin(const void *self, uint64_t number, const uint64_t *words, double *features,
                   double *means, tacit_visitor *out)
 {
-    const tacit__people *p = ((const crowd *)self)->people;
+    const tacit__people *p = self;
     (void)words, (void)features;
     out->features = p->features + number * p->dimension;
     if (p->reward != NULL) {
@@ -83,7 +76,7 @@ static void begin(const void *self, uint64_t number, const uint64_t *words, doub
 
 static double reward(const void *self, const tacit_visitor *visitor, uint32_t action, uint64_t word)
 {
-    const tacit__people *p = ((const crowd *)self)->people;
+    const tacit__people *p = self;
     (void)word;
     if (p->reward == NULL)
         return visitor->means[action];
@@ -142,16 +135,13 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
     tacit_status status = check(v, origin, err);
     if (status != TACIT_OK)
         return status;
-    crowd *c = tacit__alloc(1, sizeof *c);
+    tacit__people *p = NULL;
     tacit__bandit *b = tacit__alloc(1, sizeof *b);
-    status = c != NULL && b != NULL ? read(v, origin, &c->people, err)
-                                    : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    status = b != NULL ? read(v, origin, &p, err) : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {
-        destroy(c);
         tacit__free(b);
         return status;
     }
-    const tacit__people *p = c->people;
     bool labelled = p->reward == NULL;
     *b = (tacit__bandit){.face = {.dimension = p->dimension,
                                   .bound = 1,
@@ -167,7 +157,7 @@ static tacit_status create(const tacit__value *v, const tacit__origin *origin, t
                          .begin = begin,
                          .reward = reward,
                          .destroy = destroy,
-                         .self = c};
+                         .self = p};
     size_t used = 0;
     if (p->scanned[0] != '\0')
         used =

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 typedef struct builder {
     const tacit__mdp_spec *spec;
@@ -144,8 +144,7 @@ static tacit_status store_rows(builder *b)
                 store_row(b, row++, n);
             }
     if (!b->by_outcome) {
-        tacit__free(b->mdp->outcome_reward);
-        tacit__free(b->mdp->other);
+        tacit__workspace_destroy(b->mdp->outcome_reward);
         b->mdp->outcome_reward = NULL;
         b->mdp->other = NULL;
     }
@@ -188,9 +187,8 @@ static tacit_status store_narrow(builder *b)
         mdp->width = 0;
     if (mdp->width == 0)
         return TACIT_OK;
-    mdp->narrow_next = tacit__alloc(mdp->n_rows * mdp->width, sizeof *mdp->narrow_next);
-    mdp->narrow_prob = tacit__alloc(mdp->n_rows * mdp->width, sizeof *mdp->narrow_prob);
-    if (mdp->narrow_next == NULL || mdp->narrow_prob == NULL)
+    if (TACIT__PIECES(TACIT__PIECE(mdp->narrow_next, mdp->n_rows * mdp->width),
+                      TACIT__PIECE(mdp->narrow_prob, mdp->n_rows * mdp->width)) == NULL)
         return tacit__fail_plain(b->err, TACIT_NO_MEMORY);
     for (size_t row = 0; row < mdp->n_rows; row++) {
         size_t n = mdp->start[row + 1] - mdp->start[row];
@@ -208,16 +206,15 @@ static tacit_status store_unreachable(builder *b)
 {
     tacit__mdp *mdp = b->mdp;
     size_t S = mdp->n_states;
-    uint32_t *seen = tacit__alloc(S, sizeof *seen), *now = tacit__alloc(S, sizeof *now),
-             *later = tacit__alloc(S, sizeof *later);
-    mdp->unreachable = tacit__alloc(S, sizeof *mdp->unreachable);
-    bool there = seen != NULL && now != NULL && later != NULL && mdp->unreachable != NULL;
+    uint32_t *seen, *now, *later;
+    if (TACIT__PIECES(TACIT__PIECE(seen, S), TACIT__PIECE(now, S), TACIT__PIECE(later, S)) == NULL)
+        return tacit__fail_plain(b->err, TACIT_NO_MEMORY);
     size_t n_now = 0;
-    for (size_t i = 0; there && i < mdp->n_initial; i++) {
+    for (size_t i = 0; i < mdp->n_initial; i++) {
         now[n_now++] = mdp->initial[i];
         seen[mdp->initial[i]] = 1;
     }
-    for (uint32_t h = 0; there && h < mdp->horizon && n_now > 0; h++) {
+    for (uint32_t h = 0; h < mdp->horizon && n_now > 0; h++) {
         size_t n_later = 0, layer = mdp->n_layers == 1 ? 0 : h;
         for (size_t i = 0; i < n_now; i++) {
             const uint32_t *start = mdp->start + (layer * S + now[i]) * mdp->n_actions;
@@ -234,13 +231,11 @@ static tacit_status store_unreachable(builder *b)
         later = swap;
         n_now = n_later;
     }
-    for (uint32_t s = 0; there && s < S; s++)
+    for (uint32_t s = 0; s < S; s++)
         if (seen[s] == 0)
             mdp->unreachable[mdp->n_unreachable++] = s;
-    tacit__free(seen);
-    tacit__free(now);
-    tacit__free(later);
-    return there ? TACIT_OK : tacit__fail_plain(b->err, TACIT_NO_MEMORY);
+    tacit__workspace_destroy(seen);
+    return TACIT_OK;
 }
 
 static tacit_status check_spec(const tacit__mdp_spec *spec, size_t *rows, size_t *total,
@@ -270,28 +265,29 @@ static tacit_status check_spec(const tacit__mdp_spec *spec, size_t *rows, size_t
     return TACIT_OK;
 }
 
-static bool allocate(builder *b, size_t total)
+/* Rewards by outcome are apart, because most worlds give them back. */
+static bool allocate(builder *b, size_t rows, size_t total)
 {
-    tacit__mdp *mdp = b->mdp;
-    size_t n_initial = b->spec->initial != NULL ? b->spec->n_initial : 1;
-    size_t longest = n_initial > b->spec->row_max ? n_initial : b->spec->row_max;
-    mdp->start = tacit__alloc(mdp->n_rows + 1, sizeof *mdp->start);
-    mdp->next = tacit__alloc(total, sizeof *mdp->next);
-    mdp->prob = tacit__alloc(total, sizeof *mdp->prob);
-    mdp->reward = tacit__alloc(mdp->n_rows, sizeof *mdp->reward);
-    mdp->outcome_reward = tacit__alloc(total, sizeof *mdp->outcome_reward);
-    mdp->bucket = tacit__alloc(total, sizeof *mdp->bucket);
-    mdp->other = tacit__alloc(total, sizeof *mdp->other);
-    mdp->initial = tacit__alloc(n_initial, sizeof *mdp->initial);
-    mdp->initial_prob = tacit__alloc(n_initial, sizeof *mdp->initial_prob);
-    mdp->initial_bucket = tacit__alloc(n_initial, sizeof *mdp->initial_bucket);
-    b->row = tacit__alloc(longest, sizeof *b->row);
-    b->alias.mass = tacit__alloc(longest, sizeof *b->alias.mass);
-    b->alias.stack = tacit__alloc(longest, sizeof *b->alias.stack);
-    return mdp->start != NULL && mdp->next != NULL && mdp->prob != NULL && mdp->reward != NULL &&
-           mdp->outcome_reward != NULL && mdp->bucket != NULL && mdp->other != NULL &&
-           mdp->initial != NULL && mdp->initial_prob != NULL && mdp->initial_bucket != NULL &&
-           b->row != NULL && b->alias.mass != NULL && b->alias.stack != NULL;
+    const tacit__mdp_spec *spec = b->spec;
+    const size_t n_initial = spec->initial != NULL ? spec->n_initial : 1;
+    const size_t longest = n_initial > spec->row_max ? n_initial : spec->row_max;
+    tacit__mdp w = {.n_states = spec->n_states,
+                    .n_actions = spec->n_actions,
+                    .horizon = spec->horizon,
+                    .n_layers = spec->stationary ? 1 : spec->horizon,
+                    .n_rows = rows,
+                    .reward_low = spec->reward_low,
+                    .reward_high = spec->reward_high};
+    b->mdp = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.start, rows + 1), TACIT__PIECE(w.next, total),
+        TACIT__PIECE(w.prob, total), TACIT__PIECE(w.reward, rows), TACIT__PIECE(w.bucket, total),
+        TACIT__PIECE(w.initial, n_initial), TACIT__PIECE(w.initial_prob, n_initial),
+        TACIT__PIECE(w.initial_bucket, n_initial), TACIT__PIECE(w.unreachable, w.n_states));
+    return b->mdp != NULL &&
+           TACIT__PIECES(TACIT__PIECE(b->mdp->outcome_reward, total),
+                         TACIT__PIECE(b->mdp->other, total)) != NULL &&
+           TACIT__PIECES(TACIT__PIECE(b->row, longest), TACIT__PIECE(b->alias.mass, longest),
+                         TACIT__PIECE(b->alias.stack, longest)) != NULL;
 }
 
 tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, tacit_error *err)
@@ -300,17 +296,8 @@ tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, ta
     tacit_status status = check_spec(spec, &rows, &total, err);
     if (status != TACIT_OK)
         return status;
-    builder b = {.spec = spec, .mdp = tacit__alloc(1, sizeof *b.mdp), .err = err};
-    if (b.mdp == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    b.mdp->n_states = spec->n_states;
-    b.mdp->n_actions = spec->n_actions;
-    b.mdp->horizon = spec->horizon;
-    b.mdp->n_layers = spec->stationary ? 1 : spec->horizon;
-    b.mdp->n_rows = rows;
-    b.mdp->reward_low = spec->reward_low;
-    b.mdp->reward_high = spec->reward_high;
-    status = allocate(&b, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    builder b = {.spec = spec, .err = err};
+    status = allocate(&b, rows, total) ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK)
         status = store_rows(&b);
     if (status == TACIT_OK)
@@ -319,9 +306,7 @@ tacit_status tacit__mdp_create(const tacit__mdp_spec *spec, tacit__mdp **out, ta
         status = store_narrow(&b);
     if (status == TACIT_OK)
         status = store_unreachable(&b);
-    tacit__free(b.row);
-    tacit__free(b.alias.mass);
-    tacit__free(b.alias.stack);
+    tacit__workspace_destroy(b.row);
     if (status == TACIT_OK)
         *out = b.mdp;
     else
@@ -333,18 +318,7 @@ void tacit__mdp_destroy(tacit__mdp *mdp)
 {
     if (mdp == NULL)
         return;
-    tacit__free(mdp->start);
-    tacit__free(mdp->next);
-    tacit__free(mdp->prob);
-    tacit__free(mdp->reward);
-    tacit__free(mdp->outcome_reward);
-    tacit__free(mdp->bucket);
-    tacit__free(mdp->other);
-    tacit__free(mdp->narrow_next);
-    tacit__free(mdp->narrow_prob);
-    tacit__free(mdp->initial);
-    tacit__free(mdp->initial_prob);
-    tacit__free(mdp->initial_bucket);
-    tacit__free(mdp->unreachable);
-    tacit__free(mdp);
+    tacit__workspace_destroy(mdp->outcome_reward);
+    tacit__workspace_destroy(mdp->narrow_next);
+    tacit__workspace_destroy(mdp);
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 enum { MAX_FIELDS = 1024, MAX_PEOPLE = 1 << 28 };
 
@@ -243,20 +244,29 @@ static int compare(const void *a, const void *b)
 }
 
 /* What the scan has found becomes the column's declaration; its name is noted. */
-static void settle(reader *r, tacit__column *c)
+static tacit_status settle(reader *r, tacit__column *c, tacit_error *err)
 {
+    char shown[TACIT__SHOWN];
     if (c->numeric && !(c->low < c->high)) { /* one value, or none */
-        c->low = isfinite(c->low) ? c->low - 1 : 0;
-        c->high = c->low + 2;
+        double value = isfinite(c->low) ? c->low : 1;
+        double margin = fmax(1, fabs(value) * 0x1p-40); /* where 1 would be lost in rounding */
+        c->low = value - margin;
+        c->high = c->low + 2 * margin;
     }
+    if (c->numeric && !isfinite(c->high - c->low))
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, 1,
+                              "the values of '%s' go from %g to %g, which is too far for "
+                              "arithmetic; declare a range",
+                              tacit__span_show(c->name, shown), c->low, c->high);
     if (c->numeric)
         c->n_categories = 0;
     else if (c->n_categories > 1)
         qsort(c->category, c->n_categories, sizeof *c->category, compare);
-    char *list = r->people->scanned, shown[TACIT__SHOWN];
+    char *list = r->people->scanned;
     size_t used = strlen(list);
     (void)snprintf(list + used, sizeof r->people->scanned - used, "%s%s", used > 0 ? ", " : "",
                    tacit__span_show(c->name, shown));
+    return TACIT_OK;
 }
 
 static void begin_scan(tacit__column *c, bool numeric)
@@ -298,17 +308,18 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
             return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
                                   "more than %d people", (int)MAX_PEOPLE);
     }
-    for (size_t i = 0; i < r->context.n; i++)
+    tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
         if (!r->context.column[i].declared)
-            settle(r, &r->context.column[i]);
-    if (!label->declared)
-        settle(r, label);
-    if (logged && !reward->declared)
-        settle(r, reward);
-    if (logged && !reward->numeric)
+            status = settle(r, &r->context.column[i], err);
+    if (status == TACIT_OK && !label->declared)
+        status = settle(r, label, err);
+    if (status == TACIT_OK && logged && !reward->declared)
+        status = settle(r, reward, err);
+    if (status == TACIT_OK && logged && !reward->numeric)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1,
                               "the reward has values that are no numbers");
-    return TACIT_OK;
+    return status;
 }
 
 /* --- Encoding ------------------------------------------------------------------------------------ */
@@ -400,14 +411,9 @@ static tacit_status make_room(reader *r, size_t n_lines, tacit_error *err)
                               n_lines, p->dimension, p->n_actions);
     if (__builtin_mul_overflow(n_lines, p->dimension, &all))
         all = SIZE_MAX;
-    p->features = tacit__alloc(all, sizeof *p->features);
-    p->answer = tacit__alloc(n_lines, sizeof *p->answer);
-    if (r->reward.n > 0) {
-        p->propensity = tacit__alloc(n_lines, sizeof *p->propensity);
-        p->reward = tacit__alloc(n_lines, sizeof *p->reward);
-    }
-    if (p->features == NULL || p->answer == NULL ||
-        (r->reward.n > 0 && (p->propensity == NULL || p->reward == NULL)))
+    if (TACIT__PIECES(TACIT__PIECE(p->features, all), TACIT__PIECE(p->answer, n_lines),
+                      TACIT__PIECE_IF(r->reward.n > 0, p->propensity, n_lines),
+                      TACIT__PIECE_IF(r->reward.n > 0, p->reward, n_lines)) == NULL)
         return tacit__fail(err, TACIT_NO_MEMORY,
                            "%zu people with %zu features do not fit into "
                            "memory",
@@ -462,9 +468,6 @@ void tacit__people_destroy(tacit__people *p)
 {
     if (p == NULL)
         return;
-    tacit__free_secret(p->features, p->n * p->dimension * sizeof *p->features);
-    tacit__free_secret(p->answer, p->n * sizeof *p->answer);
-    tacit__free(p->propensity);
-    tacit__free(p->reward);
+    tacit__workspace_destroy(p->features);
     tacit__free(p);
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
@@ -31,7 +31,7 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
 /* What the callback of the features reads; lives as long as the world. */
 typedef struct features {
     size_t d, n_actions;
-    double table[]; /* [states][actions][d] */
+    double *table; /* [states][actions][d] */
 } features;
 
 typedef struct maker {
@@ -97,11 +97,9 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     size_t d = (size_t)values[D].integer, n_states = (size_t)values[STATES].integer,
            n_actions = (size_t)values[ACTIONS].integer, horizon = (size_t)values[HORIZON].integer;
     size_t layers = values[STATIONARY].flag ? 1 : horizon;
-    features *f = tacit__alloc(1, sizeof *f + n_states * n_actions * d * sizeof *f->table);
-    maker m = {.features = f,
-               .n_states = n_states,
-               .measures = tacit__alloc(layers * d, n_states * sizeof *m.measures),
-               .rewards = tacit__alloc(layers * d, sizeof *m.rewards)};
+    features w = {.d = d, .n_actions = n_actions};
+    features *f = TACIT__WORKSPACE(w, TACIT__PIECE(w.table, n_states * n_actions * d));
+    maker m = {.features = f, .n_states = n_states};
     const tacit__mdp_spec spec = {.n_states = n_states,
                                   .n_actions = n_actions,
                                   .horizon = horizon,
@@ -112,22 +110,20 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
                                   .context = &m};
     tacit_error inner = {.message = ""};
     tacit_status status = TACIT_NO_MEMORY;
-    if (f != NULL && m.measures != NULL && m.rewards != NULL) {
-        f->d = d;
-        f->n_actions = n_actions;
+    if (f != NULL && TACIT__PIECES(TACIT__PIECE(m.measures, layers * d * n_states),
+                                   TACIT__PIECE(m.rewards, layers * d)) != NULL) {
         status = roll(&m, f, values, layers);
         if (status == TACIT_OK)
             status = tacit__mdp_create(&spec, &out->mdp, &inner);
     }
-    tacit__free(m.measures);
-    tacit__free(m.rewards);
+    tacit__workspace_destroy(m.measures);
     if (status == TACIT_TOO_LARGE)
         (void)tacit__fail_at(err, status, origin->file, (size_t)origin->line,
                              "%s; fewer states, actions or steps would do", inner.message);
     else if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     if (status != TACIT_OK) {
-        tacit__free(f);
+        tacit__workspace_destroy(f);
         return status;
     }
     out->features = f;

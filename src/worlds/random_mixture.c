@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "worlds/dice.h"
 #include "worlds/kind.h"
 
@@ -38,7 +38,7 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                     "the same weights at every step"},
 };
 
-/* The callbacks' memory: this head, then kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
+/* What the callbacks read: kernels [state][action][d][state], weights [layer][d], rewards [state][action]. */
 typedef struct mixture {
     size_t d, n_states, n_actions;
     double *kernels, *weights, *rewards;
@@ -76,23 +76,21 @@ static tacit_status draw(const tacit__value *values, size_t layers, mixture **ou
 {
     size_t d = (size_t)values[DIMENSION].integer, n_states = (size_t)values[STATES].integer;
     size_t n_actions = (size_t)values[ACTIONS].integer, pairs = n_states * n_actions;
-    size_t n_kernels, numbers, bytes;
+    size_t n_kernels;
     if (__builtin_mul_overflow(pairs * d, n_states, &n_kernels) || n_kernels > SIZE_MAX / 16)
         return TACIT_NO_MEMORY;
-    numbers = n_kernels + layers * d + pairs;
-    bytes = sizeof(mixture) + numbers * sizeof(double);
-    mixture *m = tacit__alloc(bytes, 1);
+    mixture w = {.d = d, .n_states = n_states, .n_actions = n_actions};
+    mixture *m =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.kernels, n_kernels), TACIT__PIECE(w.weights, layers * d),
+                         TACIT__PIECE(w.rewards, pairs));
     tacit__dice dice;
     tacit_status status =
         m != NULL ? tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random mixture")
                   : TACIT_NO_MEMORY;
     if (status != TACIT_OK) {
-        tacit__free(m);
+        tacit__workspace_destroy(m);
         return status;
     }
-    double *memory = (double *)(void *)(m + 1);
-    *m = (mixture){d,      n_states,           n_actions,
-                   memory, memory + n_kernels, memory + n_kernels + layers * d};
     for (size_t i = 0; i < pairs * d; i++) {
         tacit__dice_next(&dice);
         tacit__dice_simplex(&dice, values[CONCENTRATION].real, n_states, m->kernels + i * n_states);

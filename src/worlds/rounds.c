@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "noise/stream.h"
 #include "worlds/alias.h"
 #include "worlds/bandit.h"
@@ -27,12 +27,9 @@ struct tacit_rounds {
     tacit_visitor visitor;
 };
 
-static tacit_status shuffle(tacit_rounds *r, tacit_noise *root)
+static void shuffle(tacit_rounds *r, tacit_noise *root)
 {
     size_t n = (size_t)r->world->people;
-    r->order = tacit__alloc(n, sizeof *r->order);
-    if (r->order == NULL)
-        return TACIT_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
         r->order[i] = (uint32_t)i;
     tacit__site site;
@@ -47,7 +44,6 @@ static tacit_status shuffle(tacit_rounds *r, tacit_noise *root)
         r->order[j] = kept;
     }
     tacit__site_wipe(&site);
-    return TACIT_OK;
 }
 
 tacit_status tacit_rounds_create(const tacit_world *world, tacit_noise *root, tacit_rounds **out,
@@ -59,46 +55,29 @@ tacit_status tacit_rounds_create(const tacit_world *world, tacit_noise *root, ta
     if (bandit == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "rounds are for bandit worlds; users of this one walk");
-    tacit_rounds *r = tacit__alloc(1, sizeof *r);
+    const size_t per_user =
+        bandit->face.dimension * (bandit->face.disjoint ? 1 : bandit->n_actions);
+    const bool shuffled = bandit->people > 0 && bandit->shuffled;
+    tacit_rounds w = {.world = bandit, .per_round = bandit->n_words + 1};
+    w.group = w.per_round < GROUP_WORDS ? GROUP_WORDS / w.per_round : 1;
+    w.n_words = (w.group * w.per_round + ROUND_WORDS - 1) / ROUND_WORDS * ROUND_WORDS;
+    tacit_rounds *r = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.words, w.n_words), TACIT__PIECE(w.choices, CHOICES),
+        TACIT__PIECE(w.features, per_user), TACIT__PIECE(w.means, bandit->n_actions),
+        TACIT__PIECE_IF(shuffled, w.order, (size_t)bandit->people));
     if (r == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    size_t per_user = bandit->face.dimension * (bandit->face.disjoint ? 1 : bandit->n_actions);
-    r->world = bandit;
-    r->per_round = bandit->n_words + 1;
-    r->group = r->per_round < GROUP_WORDS ? GROUP_WORDS / r->per_round : 1;
-    r->n_words = (r->group * r->per_round + ROUND_WORDS - 1) / ROUND_WORDS * ROUND_WORDS;
-    r->words = tacit__alloc(r->n_words, sizeof *r->words);
-    r->choices = tacit__alloc(CHOICES, sizeof *r->choices);
-    r->features = tacit__alloc(per_user, sizeof *r->features);
-    r->means = tacit__alloc(bandit->n_actions, sizeof *r->means);
     tacit__site_open(&r->site, root, "rounds");
     tacit__site_open(&r->choice, root, "rounds: choices");
-    tacit_status status =
-        r->words != NULL && r->choices != NULL && r->features != NULL && r->means != NULL
-            ? TACIT_OK
-            : TACIT_NO_MEMORY;
-    if (status == TACIT_OK && bandit->people > 0 && bandit->shuffled)
-        status = shuffle(r, root);
-    if (status != TACIT_OK) {
-        tacit_rounds_destroy(r);
-        return tacit__fail_plain(err, status);
-    }
+    if (shuffled)
+        shuffle(r, root);
     *out = r;
     return TACIT_OK;
 }
 
 void tacit_rounds_destroy(tacit_rounds *r)
 {
-    if (r == NULL)
-        return;
-    tacit__free(r->words);
-    tacit__free(r->choices);
-    tacit__free(r->order);
-    tacit__free(r->features);
-    tacit__free(r->means);
-    tacit__site_wipe(&r->site);
-    tacit__site_wipe(&r->choice);
-    tacit__free(r);
+    tacit__workspace_destroy(r);
 }
 
 tacit_status tacit_rounds_begin(tacit_rounds *r, uint64_t round, tacit_visitor *visitor)

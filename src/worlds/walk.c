@@ -8,7 +8,7 @@
 #include "worlds/walk.h"
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 
 enum {
     GROUP_WORDS = 512, /* measured: from 4 kB on a word costs no less */
@@ -18,20 +18,15 @@ enum {
 tacit_status tacit__walk_create(const tacit__mdp *mdp, tacit_noise *root, tacit_walk **out,
                                 tacit_error *err)
 {
-    tacit_walk *walk = tacit__alloc(1, sizeof *walk);
+    const size_t per_episode = mdp->horizon + 1;
+    tacit_walk w = {.mdp = mdp,
+                    .group = per_episode < GROUP_WORDS ? GROUP_WORDS / per_episode : 1,
+                    .step = mdp->horizon};
+    w.n_words = (w.group * per_episode + ROUND_WORDS - 1) / ROUND_WORDS * ROUND_WORDS;
+    tacit_walk *walk = TACIT__WORKSPACE(w, TACIT__PIECE(w.world.words, w.n_words),
+                                        TACIT__PIECE(w.choice.words, w.n_words));
     if (walk == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    size_t per_episode = mdp->horizon + 1;
-    walk->mdp = mdp;
-    walk->group = per_episode < GROUP_WORDS ? GROUP_WORDS / per_episode : 1;
-    walk->n_words = (walk->group * per_episode + ROUND_WORDS - 1) / ROUND_WORDS * ROUND_WORDS;
-    walk->world.words = tacit__alloc(walk->n_words, sizeof *walk->world.words);
-    walk->choice.words = tacit__alloc(walk->n_words, sizeof *walk->choice.words);
-    walk->step = mdp->horizon;
-    if (walk->world.words == NULL || walk->choice.words == NULL) {
-        tacit_walk_destroy(walk);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
     tacit__site_open(&walk->world.site, root, "walk");
     tacit__site_open(&walk->choice.site, root, "walk: choices");
     *out = walk;
@@ -40,13 +35,7 @@ tacit_status tacit__walk_create(const tacit__mdp *mdp, tacit_noise *root, tacit_
 
 void tacit_walk_destroy(tacit_walk *walk)
 {
-    if (walk == NULL)
-        return;
-    tacit__free(walk->world.words);
-    tacit__free(walk->choice.words);
-    tacit__site_wipe(&walk->world.site);
-    tacit__site_wipe(&walk->choice.site);
-    tacit__free(walk);
+    tacit__workspace_destroy(walk);
 }
 
 /* The words of an episode. */

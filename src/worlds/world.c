@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/workspace.h"
 #include "worlds/kind.h"
 #include "worlds/own_worlds.h"
 #include "worlds/walk.h"
@@ -176,7 +177,7 @@ void tacit_world_destroy(tacit_world *world)
     if (world == NULL)
         return;
     tacit__mdp_destroy(world->model.mdp);
-    tacit__free(world->model.features);
+    tacit__workspace_destroy(world->model.features);
     if (world->model.bandit != NULL)
         world->model.bandit->destroy(world->model.bandit->self);
     tacit__free(world->model.bandit);

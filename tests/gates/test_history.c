@@ -15,7 +15,7 @@
 #include "account/door.h"
 #include "agents/agent_inside.h"
 #include "audit/users.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "support/random.h"
 #include "support/sums.h"
 #include "support/world.h"
@@ -362,7 +362,7 @@ static void check_agent(const variant *v)
     }
     tacit_agent_destroy(first);
     free(saved);
-    tacit__free(users);
+    tacit__workspace_destroy(users);
     tacit_world_destroy(world);
 }
 
@@ -411,7 +411,7 @@ static void two_reports_of_one_device(void **state)
             free_tape(&tapes[d]);
             tacit_agent_destroy(devices[d]);
         }
-        tacit__free(users);
+        tacit__workspace_destroy(users);
         tacit_world_destroy(world);
     }
 }

@@ -11,6 +11,7 @@
 #include "audit/counter.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5},
                              local_pure = {TACIT_MODEL_LOCAL, 1, 0};
@@ -173,7 +174,7 @@ static void users_are_within_the_domain_until_they_leave_it(void **state)
             assert_int_equal(tacit__user_fits(form, &users[0]), !offends);
             assert_true(offends || form->features == 0);
         }
-        tacit__free(users);
+        tacit__workspace_destroy(users);
     }
 }
 

@@ -342,7 +342,7 @@ static void every_failed_allocation_leaves_nothing_behind(void **state)
         assert_true(failed == (mdp == NULL));
         tacit__mdp_destroy(mdp);
     }
-    assert_true(n > 10);
+    assert_true(n > 4);
 }
 
 /* --- Values ------------------------------------------------------------------------------------- */

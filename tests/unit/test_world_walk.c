@@ -262,13 +262,11 @@ static void wrong_calls_are_refused(void **state)
     tacit_walk_destroy(NULL);
     tacit_noise *noise;
     assert_ok(tacit_noise_create_simulated(1, &noise));
-    for (uint64_t n = 1; n <= 3; n++) {
-        walk = NULL;
-        tacit__alloc_fail_at(n);
-        assert_status(tacit_walk_create(world, noise, &walk, NULL), TACIT_NO_MEMORY);
-        tacit__alloc_fail_at(0);
-        assert_null(walk);
-    }
+    walk = NULL;
+    tacit__alloc_fail_at(1);
+    assert_status(tacit_walk_create(world, noise, &walk, NULL), TACIT_NO_MEMORY);
+    tacit__alloc_fail_at(0);
+    assert_null(walk);
     tacit_noise_destroy(noise);
     tacit_world_destroy(world);
 }
