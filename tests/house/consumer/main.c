@@ -50,7 +50,7 @@ static tacit_status count_three(double *noisy, tacit_error *err)
 
 int main(void)
 {
-    tacit_error err = {TACIT_OK, ""};
+    tacit_error err = TACIT_ERROR_INIT;
     double mu = 0, noisy = 0;
     tacit_status status = tacit_gdp_mu(1.0, 1e-6, &mu);
     if (status == TACIT_OK)
