@@ -12,6 +12,8 @@ endfunction()
 
 tacit_house_test(layering "${house}/layering.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(layering_catches "${house}/layering.sh" --self-test)
+tacit_house_test(names "${house}/names.sh" "${PROJECT_SOURCE_DIR}")
+tacit_house_test(names_catches "${house}/names.sh" --self-test)
 tacit_house_test(headers "${house}/headers.sh" "${PROJECT_SOURCE_DIR}/include")
 tacit_house_test(dependencies "${house}/dependencies.sh" "${PROJECT_SOURCE_DIR}")
 tacit_house_test(setup "${house}/setup.sh" "${PROJECT_SOURCE_DIR}")

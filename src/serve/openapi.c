@@ -141,7 +141,7 @@ static void put_schema(tacit__text *out, const char *type, const char *help)
 /* The fields of a shape and of those that are spread in it; `all`, or the names of those that must be there. */
 static void put_fields(tacit__text *out, const tacit__object_shape *shape, bool all, bool *first)
 {
-    for (const tacit__field *f = shape->fields; f->name != NULL; f++) {
+    for (const tacit__member *f = shape->fields; f->name != NULL; f++) {
         if (strcmp(f->name, "...") == 0) {
             const tacit__object_shape *other = tacit__shape_find(f->type, strlen(f->type));
             TACIT__REQUIRE(other != NULL);
@@ -175,7 +175,7 @@ static void put_shape(tacit__text *out, const tacit__object_shape *shape)
 
 /* --- Routes ------------------------------------------------------------------------------------- */
 
-static void put_parameters(tacit__text *out, const tacit__field *f)
+static void put_parameters(tacit__text *out, const tacit__member *f)
 {
     const char *before = ",\"parameters\":[";
     for (; f != NULL && f->name != NULL; f++, before = ",") {
@@ -368,7 +368,7 @@ void tacit__routes_openapi(tacit__text *out)
         tacit__text_print(out, "%s %s (%s)", i > 0 ? "," : "", tacit__scopes[i].name,
                           tacit__scopes[i].help);
     tacit__text_put(out, "\"}},\"headers\":{");
-    for (const tacit__field *h = tacit__headers; h->name != NULL; h++) {
+    for (const tacit__member *h = tacit__headers; h->name != NULL; h++) {
         tacit__text_print(out, "%s\"%s\":{", h > tacit__headers ? "," : "", h->name);
         put_pair(out, "", "description", h->help);
         tacit__text_put(out, ",\"schema\":");

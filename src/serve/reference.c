@@ -3,7 +3,7 @@
 
 #include "serve/routes.h"
 
-static bool is_spread(const tacit__field *f)
+static bool is_spread(const tacit__member *f)
 {
     return strcmp(f->name, "...") == 0;
 }
@@ -28,7 +28,7 @@ static void put_type(tacit__text *out, const char *type)
     }
 }
 
-static void put_field(tacit__text *out, const tacit__field *f)
+static void put_field(tacit__text *out, const tacit__member *f)
 {
     if (is_spread(f)) {
         tacit__text_put(out, "- all of ");
@@ -44,7 +44,7 @@ static void put_field(tacit__text *out, const tacit__field *f)
     tacit__text_put(out, "\n");
 }
 
-static void put_fields(tacit__text *out, const tacit__field *fields)
+static void put_fields(tacit__text *out, const tacit__member *fields)
 {
     for (; fields->name != NULL; fields++)
         put_field(out, fields);

@@ -82,7 +82,7 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
 }
 
 /* The names of a shape's fields, as a sentence lists them. */
-static void list_fields(const tacit__field *f, char *out, size_t capacity)
+static void list_fields(const tacit__member *f, char *out, size_t capacity)
 {
     size_t used = 0;
     out[0] = '\0';

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIELDS(...) ((const tacit__field[]){__VA_ARGS__, {0}})
+#define FIELDS(...) ((const tacit__member[]){__VA_ARGS__, {0}})
 #define ASKS(...) ((const tacit__content[]){__VA_ARGS__, {0}})
 #define ANSWERS(...) ((const tacit__answer[]){__VA_ARGS__, {0}})
 #define OPTIONAL TACIT__OPTIONAL

@@ -28,18 +28,18 @@ enum {
     TACIT__IN_HEADER = 8
 };
 
-typedef struct tacit__field {
+typedef struct tacit__member {
     const char
         *name; /* "...": all fields of the shape that is the type. NULL: the end of an array */
     const char *type;
     unsigned how;
     const char *help;
-} tacit__field;
+} tacit__member;
 
 /* An object by name. */
 typedef struct tacit__object_shape {
     const char *name, *help;
-    const tacit__field *fields;
+    const tacit__member *fields;
 } tacit__object_shape;
 
 /* What a body may be. */
@@ -83,8 +83,8 @@ struct tacit__route {
     bool (*handle)(tacit__request *request);
     const char *name; /* of the operation, for clients that are made from OpenAPI */
     const char *summary;
-    const tacit__field *parameters; /* or NULL */
-    const tacit__content *asks;     /* or NULL: it takes no body */
+    const tacit__member *parameters; /* or NULL */
+    const tacit__content *asks;      /* or NULL: it takes no body */
     const tacit__answer *answers;
     const char *errors; /* codes, with spaces between them; or NULL */
 };
@@ -133,7 +133,7 @@ extern const tacit__object_shape tacit__shape_new_episode, tacit__shape_decide,
 
 extern const tacit__object_shape *const tacit__shapes[]; /* all, NULL at the end */
 extern const tacit__error_row tacit__errors[];
-extern const tacit__field tacit__headers[];
+extern const tacit__member tacit__headers[];
 
 /* NULL: there is none. */
 const tacit__object_shape *tacit__shape_find(const char *name, size_t length);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define FIELDS(...) ((const tacit__field[]){__VA_ARGS__, {0}})
+#define FIELDS(...) ((const tacit__member[]){__VA_ARGS__, {0}})
 #define OPTIONAL TACIT__OPTIONAL
 #define REQUIRED 0
 
@@ -414,7 +414,7 @@ const tacit__error_row tacit__errors[] = {
     {0},
 };
 
-const tacit__field tacit__headers[] = {
+const tacit__member tacit__headers[] = {
     {"Allow", "text", REQUIRED, "the methods that the route has"},
     {"Cache-Control", "text", REQUIRED, "how long the answer may be kept"},
     {"ETag", "text", REQUIRED, "another one for every version and every learner"},
@@ -440,7 +440,7 @@ const tacit__object_shape *tacit__shape_find(const char *name, size_t length)
 
 bool tacit__shape_has(const tacit__object_shape *shape, const char *field, size_t length)
 {
-    for (const tacit__field *f = shape->fields; f->name != NULL; f++)
+    for (const tacit__member *f = shape->fields; f->name != NULL; f++)
         if (strcmp(f->name, "...") == 0
                 ? tacit__shape_has(tacit__shape_find(f->type, strlen(f->type)), field, length)
                 : is_called(f->name, field, length))

@@ -1,0 +1,137 @@
+#!/bin/sh
+# A name means one thing: no file name and no type name occurs twice in the tree, and base knows nothing of learning.
+#
+#   names.sh ROOT            exit 1 and one line for each violation
+#   names.sh --self-test     plants violations in a small tree and sees that each is caught
+#
+# A header and the source beside it are one thing, and so are a source and the public header that it implements.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+check() { # ROOT
+    (cd "$1" && find src include -type f -name '*.[ch]' | sort) | awk -v root="$1" '
+    function complain(what) {
+        print what
+        n_bad++
+    }
+
+    # The line without comments and strings. A comment may go on over lines.
+    function code_of(line,    out, i, c, two, quote) {
+        out = ""
+        quote = ""
+        for (i = 1; i <= length(line); i++) {
+            c = substr(line, i, 1)
+            two = substr(line, i, 2)
+            if (in_comment) {
+                if (two == "*/") { in_comment = 0; i++ }
+            } else if (quote != "") {
+                if (c == "\\") i++
+                else if (c == quote) quote = ""
+            } else if (two == "/*") { in_comment = 1; i++ }
+            else if (two == "//") break
+            else if (c == "\"" || c == "\047") quote = c
+            else out = out c
+        }
+        return out
+    }
+
+    function note_file(file,    parts, n, stem, room) {
+        n = split(file, parts, "/")
+        stem = parts[n]
+        sub(/\.[ch]$/, "", stem)
+        room = substr(file, 1, length(file) - length(parts[n]) - 1)
+        if (stem == "main")
+            return
+        if (room == "include/tacit") {
+            public[stem] = file
+            return
+        }
+        if (stem in home && home[stem] != room)
+            complain(file ": " home[stem] " has a " stem " as well")
+        home[stem] = room
+        if (file ~ /\.h$/)
+            inner[stem] = file
+    }
+
+    function note_tags(file, line,    rest, tag) {
+        rest = line
+        while (match(rest, /(struct|union|enum) +tacit_[a-z0-9_]+ *\{/)) {
+            tag = substr(rest, RSTART, RLENGTH)
+            rest = substr(rest, RSTART + RLENGTH)
+            sub(/^[a-z]+ +/, "", tag)
+            sub(/ *\{$/, "", tag)
+            if (tag in defined)
+                complain(file ": the type " tag " is defined in " defined[tag] " as well")
+            defined[tag] = file
+        }
+    }
+
+    function note_learning(file, line,    i) {
+        for (i = 1; i <= n_words; i++)
+            if (tolower(line) ~ "(^|[^a-z])" word[i] "s?([^a-z]|$)")
+                complain(file ": base speaks of a" (word[i] ~ /^[aeiou]/ ? "n " : " ") word[i])
+    }
+
+    BEGIN { n_words = split("agent learner episode trajectory planner curator horizon billboard", word, " ") }
+    {
+        file = $0
+        n_files++
+        note_file(file)
+        in_comment = 0
+        while ((getline line < (root "/" file)) > 0) {
+            line = code_of(line)
+            note_tags(file, line)
+            if (file ~ /^src\/base\//)
+                note_learning(file, line)
+        }
+        close(root "/" file)
+    }
+    END {
+        for (stem in public)
+            if (stem in inner)
+                complain(inner[stem] ": " public[stem] " is a header of the same name")
+        printf "%d files, %d violations\n", n_files, n_bad
+        exit n_bad > 0
+    }'
+}
+
+expect() { # WHAT SENTENCE
+    if check "$box" >"$box/said" || ! grep -qF -- "$2" "$box/said"; then
+        echo "not caught: $1"
+        cat "$box/said"
+        exit 1
+    fi
+}
+
+self_test() {
+    box=$(mktemp -d)
+    trap 'rm -rf "$box"' EXIT
+    mkdir -p "$box/src/base" "$box/src/plan" "$box/include/tacit"
+    sound() {
+        rm -f "$box"/src/*/* "$box"/include/tacit/*
+        echo '/* An agent in a comment. */ typedef struct tacit__one { int x; } tacit__one;' >"$box/src/base/one.h"
+        echo 'int one; const char *word = "agent";' >"$box/src/base/one.c"
+        echo 'typedef struct tacit_two { int x; } tacit_two;' >"$box/include/tacit/two.h"
+        echo 'int two;' >"$box/src/plan/two.c"
+    }
+    sound
+    check "$box" || { echo 'a sound tree is refused'; exit 1; }
+    echo 'int x;' >"$box/src/plan/one.c"
+    expect 'a file name in two rooms' 'src/base has a one as well'
+    sound
+    echo 'int x;' >"$box/src/plan/two.h"
+    expect 'an internal header named like a public one' 'include/tacit/two.h is a header of the same name'
+    sound
+    echo 'struct tacit__one { int y; };' >"$box/src/plan/three.c"
+    expect 'a type that is defined twice' 'the type tacit__one is defined in src/base/one.h as well'
+    sound
+    echo 'int n_agents, horizon;' >"$box/src/base/one.c"
+    expect 'base that speaks of learning' 'base speaks of a horizon'
+    echo 'every planted violation was caught'
+}
+
+if [ "${1-}" = --self-test ]; then
+    self_test
+else
+    check "${1:?usage: names.sh ROOT | --self-test}"
+fi
