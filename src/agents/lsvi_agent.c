@@ -123,20 +123,14 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
         if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->curator))
             tacit__lsvi_data_close(agent->curator);
     }
-    tacit__billboard board = tacit__lsvi_board(agent->planner);
-    *out =
-        (tacit_billboard){.version = board.version, .policy = board.policy, .mixed = board.mixed};
+    *out = tacit__lsvi_board(agent->planner);
     return TACIT_OK;
 }
 
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     lsvi_agent *agent = self;
-    const tacit__lsvi_user u = {.states = user->states,
-                                .actions = user->actions,
-                                .rewards = user->rewards,
-                                .features = user->features};
-    return tacit__lsvi_data_add(agent->curator, &u, err);
+    return tacit__lsvi_data_add(agent->curator, user, err);
 }
 
 static tacit_status act(void *self, const tacit_situation *situation, double chance,

@@ -187,8 +187,7 @@ static bool is_due(const mixture_agent *agent)
 
 void tacit__mixture_show(mixture_agent *agent)
 {
-    tacit__billboard board = tacit__optimist_induct(agent->planner);
-    agent->board = (tacit_billboard){board.version, board.policy, board.mixed};
+    agent->board = tacit__optimist_induct(agent->planner);
     agent->planned = true;
 }
 
@@ -225,10 +224,8 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     tacit_status status = tacit__mixture_check_planned(agent, err);
     if (status != TACIT_OK)
         return status;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
     tacit__optimist_lenses(agent->planner, lenses);
-    return tacit__gram_add(agent->curator, &t, lenses, err);
+    return tacit__gram_add(agent->curator, user, lenses, err);
 }
 
 static bool is_tie(const void *self, size_t one, size_t other)

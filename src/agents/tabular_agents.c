@@ -69,31 +69,26 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     tacit_status status = tacit__tabular_release(agent->curator, &counts, err);
     if (status != TACIT_OK)
         return status;
-    tacit__billboard board = agent->ucbvi != NULL ? tacit__ucbvi_plan(agent->ucbvi, &counts)
-                             : agent->private_ucb != NULL
-                                 ? tacit__private_ucb_plan(agent->private_ucb, &counts)
-                             : agent->pucb != NULL ? tacit__pucb_plan(agent->pucb, &counts)
-                                                   : tacit__ldp_obi_plan(agent->ldp_obi, &counts);
-    *out =
-        (tacit_billboard){.version = board.version, .policy = board.policy, .mixed = board.mixed};
+    tacit_billboard board = agent->ucbvi != NULL ? tacit__ucbvi_plan(agent->ucbvi, &counts)
+                            : agent->private_ucb != NULL
+                                ? tacit__private_ucb_plan(agent->private_ucb, &counts)
+                            : agent->pucb != NULL ? tacit__pucb_plan(agent->pucb, &counts)
+                                                  : tacit__ldp_obi_plan(agent->ldp_obi, &counts);
+    *out = board;
     return TACIT_OK;
 }
 
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     tabular_agent *agent = self;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
-    return tacit__tabular_add(agent->curator, &t, err);
+    return tacit__tabular_add(agent->curator, user, err);
 }
 
 static tacit_status report(void *self, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err)
 {
     tabular_agent *agent = self;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
-    return tacit__tabular_report(agent->curator, &t, bytes, size, err);
+    return tacit__tabular_report(agent->curator, user, bytes, size, err);
 }
 
 static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)

@@ -150,7 +150,7 @@ static double error_scale(const tacit__reading *r)
  * step never repeat a cell, and printed scales are fixed. */
 static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
 {
-    const bool useful = o->space.tables == 1 && o->calibration == TACIT__TIGHT &&
+    const bool useful = o->space.tables == 1 && o->calibration == TACIT_CALIBRATION_TIGHT &&
                         o->guarantee.model != TACIT_MODEL_NONE && o->guarantee.delta > 0;
     const double h = (double)o->space.horizon;
     o->user_norm = is_theory(r) || !useful ? 1 : 1 / sqrt(h);
@@ -173,8 +173,9 @@ static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o
 static tacit_status read_drop_last(const tacit__reading *r, size_t kind, tacit__tabular_options *o,
                                    tacit_error *err)
 {
-    const bool useful = o->space.tables > 1 && !o->one_step && !o->visits_from_moves &&
-                        (o->calibration == TACIT__TIGHT || o->guarantee.model == TACIT_MODEL_NONE);
+    const bool useful =
+        o->space.tables > 1 && !o->one_step && !o->visits_from_moves &&
+        (o->calibration == TACIT_CALIBRATION_TIGHT || o->guarantee.model == TACIT_MODEL_NONE);
     int choice = kind <= DP_UCBVI ? tacit__reading_choose(r, OWN_4, yes_no_auto, err) : 0;
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
@@ -192,7 +193,7 @@ static tacit_status read_streams(const tacit__reading *r, size_t kind, tacit__ta
 {
     o->visits_from_moves = kind <= DP_UCBVI && r->values[OWN_5].integer == 2;
     if (!o->visits_from_moves ||
-        (o->calibration == TACIT__TIGHT && o->guarantee.model != TACIT_MODEL_NONE))
+        (o->calibration == TACIT_CALIBRATION_TIGHT && o->guarantee.model != TACIT_MODEL_NONE))
         return TACIT_OK;
     return tacit__fail_at(err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[OWN_5].line,
                           "streams: 2 is for noisy counts with calibration tight; without noise "
@@ -221,9 +222,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, size_t kind, tacit__ta
         .space = {q->n_states, q->n_actions, q->horizon, pooled ? 1 : q->horizon},
         .episodes = q->episodes,
         .guarantee = q->guarantee,
-        .calibration = tight                                           ? TACIT__TIGHT
-                       : q->calibration == TACIT_CALIBRATION_PUBLISHED ? TACIT__PUBLISHED
-                                                                       : TACIT__FIGURE,
+        .calibration = q->calibration,
         .centred = tight,
         .failure = r->values[FAILURE].real,
         .published_scale = published_scale(q, kind),

@@ -50,7 +50,7 @@ static double printed_level(const tacit__ldp_obi *p, double k)
     return p->options.printed_scale * sqrt(8 * log_term) * fmax(sqrt(k), sqrt(log_term));
 }
 
-tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
+tacit_billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
@@ -79,7 +79,7 @@ tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
         p->in.slope[row] = b_p;
     }
     tacit__induction_run(&p->in, NULL, NULL);
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return (tacit_billboard){.version = p->in.version, .policy = p->in.policy};
 }
 
 void tacit__ldp_obi_save(const tacit__ldp_obi *p, tacit__writer *w)

@@ -2,10 +2,11 @@
 #ifndef TACIT_PLAN_LDP_OBI_H
 #define TACIT_PLAN_LDP_OBI_H
 
+#include <tacit/billboard.h>
+#include <tacit/status.h>
+
 #include "base/bytes.h"
-#include "board/billboard.h"
 #include "board/counts.h"
-#include "tacit/status.h"
 
 typedef struct tacit__ldp_obi_options {
     double alpha;       /* > 1; the paper's 2 */
@@ -23,7 +24,7 @@ TACIT_MUST_USE tacit_status tacit__ldp_obi_create(tacit__space space,
                                                   const tacit__ldp_obi_options *options,
                                                   tacit__ldp_obi **out);
 void tacit__ldp_obi_destroy(tacit__ldp_obi *planner);
-tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *planner, const tacit__counts *counts);
+tacit_billboard tacit__ldp_obi_plan(tacit__ldp_obi *planner, const tacit__counts *counts);
 
 /* What the next plan depends on beside the release; see plan/induct.h. */
 void tacit__ldp_obi_save(const tacit__ldp_obi *planner, tacit__writer *w);

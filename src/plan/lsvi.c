@@ -345,9 +345,9 @@ void tacit__lsvi_end(tacit__lsvi *p)
     memcpy(p->before, p->policy, bytes);
 }
 
-tacit__billboard tacit__lsvi_board(const tacit__lsvi *p)
+tacit_billboard tacit__lsvi_board(const tacit__lsvi *p)
 {
-    tacit__billboard board = {.version = p->n.version};
+    tacit_billboard board = {.version = p->n.version};
     if (p->o.space.form == TACIT__CARRIED)
         return board;
     if (p->n.switches > 0)

@@ -346,7 +346,7 @@ static void weigh_softly(tacit__optimist *p, size_t h, const double *q, double *
     }
 }
 
-tacit__billboard tacit__optimist_induct(tacit__optimist *p)
+tacit_billboard tacit__optimist_induct(tacit__optimist *p)
 {
     bool changed = !p->planned || p->o.soft;
     for (size_t h = p->o.horizon; h-- > 0;) {
@@ -362,7 +362,7 @@ tacit__billboard tacit__optimist_induct(tacit__optimist *p)
     p->planned = true;
     p->version += changed && !p->adopted;
     p->adopted = false;
-    return (tacit__billboard){.version = p->version, .policy = p->policy, .mixed = p->mixed};
+    return (tacit_billboard){.version = p->version, .policy = p->policy, .mixed = p->mixed};
 }
 
 void tacit__optimist_lenses(const tacit__optimist *p, tacit__lens out[TACIT__REGRESSIONS])

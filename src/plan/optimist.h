@@ -6,10 +6,10 @@
 #ifndef TACIT_PLAN_OPTIMIST_H
 #define TACIT_PLAN_OPTIMIST_H
 
+#include <tacit/billboard.h>
 #include <tacit/features.h>
 #include <tacit/status.h>
 
-#include "board/billboard.h"
 #include "board/gram_sums.h"
 #include "plan/mixing.h"
 #include "plan/ridge.h"
@@ -64,7 +64,7 @@ const double *tacit__optimist_table(const tacit__optimist *planner, size_t strea
 void tacit__optimist_fit(tacit__optimist *planner, const tacit__gram_sums *moments,
                          const tacit__confidence *confidence);
 /* The plan of the model. */
-tacit__billboard tacit__optimist_induct(tacit__optimist *planner);
+tacit_billboard tacit__optimist_induct(tacit__optimist *planner);
 
 /* How the next users' steps are to be seen; of the last plan. */
 void tacit__optimist_lenses(const tacit__optimist *planner, tacit__lens out[TACIT__REGRESSIONS]);

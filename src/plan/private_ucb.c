@@ -105,7 +105,7 @@ static void exponentiate(const double *log_weight, size_t n, double *pi)
         pi[a] /= total;
 }
 
-static tacit__billboard optimise(tacit__private_ucb *p)
+static tacit_billboard optimise(tacit__private_ucb *p)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs;
@@ -127,16 +127,16 @@ static tacit__billboard optimise(tacit__private_ucb *p)
         }
     }
     p->in.version++;
-    return (tacit__billboard){.version = p->in.version, .mixed = p->mixed};
+    return (tacit_billboard){.version = p->in.version, .mixed = p->mixed};
 }
 
-tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *p, const tacit__counts *c)
+tacit_billboard tacit__private_ucb_plan(tacit__private_ucb *p, const tacit__counts *c)
 {
     estimate(p, c);
     if (p->options.optimise)
         return optimise(p);
     tacit__induction_run(&p->in, NULL, NULL);
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return (tacit_billboard){.version = p->in.version, .policy = p->in.policy};
 }
 
 void tacit__private_ucb_save(const tacit__private_ucb *p, tacit__writer *w)

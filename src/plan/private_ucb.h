@@ -2,10 +2,11 @@
 #ifndef TACIT_PLAN_PRIVATE_UCB_H
 #define TACIT_PLAN_PRIVATE_UCB_H
 
+#include <tacit/billboard.h>
+#include <tacit/status.h>
+
 #include "base/bytes.h"
-#include "board/billboard.h"
 #include "board/counts.h"
-#include "tacit/status.h"
 
 typedef struct tacit__private_ucb_options {
     bool optimise;        /* PO: exponential weights instead of the greedy policy */
@@ -25,7 +26,7 @@ TACIT_MUST_USE tacit_status tacit__private_ucb_create(tacit__space space,
                                                       const tacit__private_ucb_options *options,
                                                       tacit__private_ucb **out);
 void tacit__private_ucb_destroy(tacit__private_ucb *planner);
-tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *planner, const tacit__counts *counts);
+tacit_billboard tacit__private_ucb_plan(tacit__private_ucb *planner, const tacit__counts *counts);
 
 /* What the next plan depends on beside the release; see plan/induct.h. */
 void tacit__private_ucb_save(const tacit__private_ucb *planner, tacit__writer *w);

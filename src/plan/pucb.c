@@ -50,7 +50,7 @@ static double printed_level(const tacit__pucb *p)
            pow(log((double)p->options.episodes), 2.5);
 }
 
-tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
+tacit_billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
 {
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
@@ -74,7 +74,7 @@ tacit__billboard tacit__pucb_plan(tacit__pucb *p, const tacit__counts *c)
                   : HUGE_VAL;
     }
     tacit__induction_run(&p->in, NULL, NULL);
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return (tacit_billboard){.version = p->in.version, .policy = p->in.policy};
 }
 
 void tacit__pucb_save(const tacit__pucb *p, tacit__writer *w)

@@ -2,10 +2,11 @@
 #ifndef TACIT_PLAN_PUCB_H
 #define TACIT_PLAN_PUCB_H
 
+#include <tacit/billboard.h>
+#include <tacit/status.h>
+
 #include "base/bytes.h"
-#include "board/billboard.h"
 #include "board/counts.h"
-#include "tacit/status.h"
 
 typedef struct tacit__pucb_options {
     double bonus_scale;   /* 1: the theorem */
@@ -22,7 +23,7 @@ TACIT_MUST_USE tacit_status tacit__pucb_create(tacit__space space,
                                                const tacit__pucb_options *options,
                                                tacit__pucb **out);
 void tacit__pucb_destroy(tacit__pucb *planner);
-tacit__billboard tacit__pucb_plan(tacit__pucb *planner, const tacit__counts *counts);
+tacit_billboard tacit__pucb_plan(tacit__pucb *planner, const tacit__counts *counts);
 
 /* What the next plan depends on beside the release; see plan/induct.h. */
 void tacit__pucb_save(const tacit__pucb *planner, tacit__writer *w);

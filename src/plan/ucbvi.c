@@ -375,7 +375,7 @@ static void estimate_visited(tacit__ucbvi *p, const tacit__counts *c)
     weigh(p, 0, p->rows);
 }
 
-tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
+tacit_billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
 {
     double scale = p->options.error_scale;
     bool exact = !p->options.fresh && c->visits_error == 0 && c->moves_error == 0;
@@ -389,7 +389,7 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
     p->in.moments = sparse_moments;
     tacit__induction_run(&p->in, add_spread, p);
     p->release = NULL;
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return (tacit_billboard){.version = p->in.version, .policy = p->in.policy};
 }
 
 tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *p)

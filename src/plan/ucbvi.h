@@ -2,10 +2,11 @@
 #ifndef TACIT_PLAN_UCBVI_H
 #define TACIT_PLAN_UCBVI_H
 
+#include <tacit/billboard.h>
+#include <tacit/status.h>
+
 #include "base/bytes.h"
-#include "board/billboard.h"
 #include "board/counts.h"
-#include "tacit/status.h"
 
 typedef enum tacit__ucbvi_bonus {
     TACIT__BONUS_BERNSTEIN, /* terms 1 and 2 of the printed bonus, and the proven price of the noise */
@@ -36,7 +37,7 @@ TACIT_MUST_USE tacit_status tacit__ucbvi_create(tacit__space space,
 void tacit__ucbvi_destroy(tacit__ucbvi *planner);
 
 /* The policy for the next user, from a release. */
-tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *planner, const tacit__counts *counts);
+tacit_billboard tacit__ucbvi_plan(tacit__ucbvi *planner, const tacit__counts *counts);
 
 /* What the next plan depends on beside the release; see plan/induct.h. */
 void tacit__ucbvi_save(const tacit__ucbvi *planner, tacit__writer *w);

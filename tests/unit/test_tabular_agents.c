@@ -182,10 +182,10 @@ static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
                                           calloc(n, sizeof *rows->count), 0, 6};
         for (uint64_t k = 0; k < EPISODES; k++) {
             tacit__counts c = {.users = k, .visits = visits, .moves = moves, .rewards = rewards};
-            tacit__billboard x = tacit__ucbvi_plan(dense, &c);
+            tacit_billboard x = tacit__ucbvi_plan(dense, &c);
             c.moves = NULL;
             c.rows = rows;
-            tacit__billboard y = tacit__ucbvi_plan(sparse, &c);
+            tacit_billboard y = tacit__ucbvi_plan(sparse, &c);
             const double *qx = tacit__ucbvi_look(dense).q, *qy = tacit__ucbvi_look(sparse).q;
             for (size_t i = 0; i < a.facts->horizon * pairs; i++)
                 assert_within(qy[i], qx[i] - 1e-6, qx[i] + 1e-6); /* roots of rounded variances */
@@ -262,7 +262,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     for (uint64_t k = 0; k < EPISODES; k++) {
         tacit__counts counts;
         assert_ok(tacit__tabular_release(curator, &counts, &err));
-        tacit__billboard board = tacit__ucbvi_plan(planner, &counts);
+        tacit_billboard board = tacit__ucbvi_plan(planner, &counts);
         tacit__ucbvi_view view = tacit__ucbvi_look(planner);
         for (size_t i = 0; i < (h + 1) * s; i++)
             assert_true(view.values[i] >= values[i] - 1e-9);
@@ -283,7 +283,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
         for (size_t step = 0; step < h; step++)
             visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
                    a.actions[step]]++;
-        tacit__trajectory t = {a.states, a.actions, a.rewards};
+        tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
         assert_ok(tacit__tabular_add(curator, &t, &err));
     }
     tacit__ucbvi_destroy(planner);

@@ -395,7 +395,7 @@ static void private_ucb_po_mixes_by_its_formula(void **state)
             plain_ratios(&x, o.e_n, &m);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x);
-            tacit__billboard board = tacit__private_ucb_plan(planner, &x.counts);
+            tacit_billboard board = tacit__private_ucb_plan(planner, &x.counts);
             assert_null(board.policy);
             assert_int_equal(board.version, round + 1);
             for (size_t h = H; h-- > 0;)
