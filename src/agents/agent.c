@@ -24,42 +24,55 @@ size_t tacit_agent_kind_count(void)
 {
     size_t n = 0;
     for (size_t f = 0; f < N_FAMILIES; f++)
-        n += families[f]->n_kinds;
+        n += families[f]->rows->n;
     return n;
 }
 
 const tacit_agent_kind *tacit_agent_kind_at(size_t i)
 {
     for (size_t f = 0; f < N_FAMILIES; f++) {
-        if (i < families[f]->n_kinds)
-            return &families[f]->kinds[i];
-        i -= families[f]->n_kinds;
+        if (i < families[f]->rows->n)
+            return &families[f]->rows->at[i].kind;
+        i -= families[f]->rows->n;
     }
     return NULL;
 }
 
-/* The family and the place in it of a name; NULL: there is none. */
-static const tacit__family *find(const char *name, size_t *kind)
+/* The row of a name, and its family; NULL: there is none. */
+static const tacit__agent_row *find(const char *name, const tacit__family **family)
 {
     for (size_t f = 0; f < N_FAMILIES; f++)
-        for (*kind = 0; *kind < families[f]->n_kinds; ++*kind)
-            if (strcmp(families[f]->kinds[*kind].name, name) == 0)
-                return families[f];
+        for (size_t i = 0; i < families[f]->rows->n; i++)
+            if (strcmp(families[f]->rows->at[i].kind.name, name) == 0) {
+                *family = families[f];
+                return &families[f]->rows->at[i];
+            }
     return NULL;
 }
 
 const tacit_agent_kind *tacit_agent_kind_find(const char *name)
 {
-    size_t kind;
-    const tacit__family *family = find(name, &kind);
-    return family != NULL ? &family->kinds[kind] : NULL;
+    const tacit__family *family;
+    const tacit__agent_row *row = find(name, &family);
+    return row != NULL ? &row->kind : NULL;
 }
 
 bool tacit__agent_chosen_only(const char *name)
 {
-    size_t kind;
-    const tacit__family *family = find(name, &kind);
-    return family != NULL && family->chosen_only;
+    const tacit__family *family;
+    return find(name, &family) != NULL && family->chosen_only;
+}
+
+tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model)
+{
+    const tacit__family *family;
+    const tacit__agent_row *row = find(name, &family);
+    const char *words = row == NULL                  ? NULL
+                        : model == TACIT_MODEL_JOINT ? row->print.joint
+                        : model == TACIT_MODEL_LOCAL ? row->print.local
+                                                     : NULL;
+    return (tacit__printed_place){.words = words != NULL ? words : "",
+                                  .recalled = row != NULL && row->print.recalled};
 }
 
 static unsigned model_bit(tacit_guarantee g)
@@ -217,12 +230,12 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 {
     if (request == NULL || request->kind == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    size_t kind;
-    const tacit__family *family = find(request->kind, &kind);
-    if (family == NULL)
+    const tacit__family *family;
+    const tacit__agent_row *row = find(request->kind, &family);
+    if (row == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
-    tacit_status status = check_request(request, family, &family->kinds[kind], err);
+    tacit_status status = check_request(request, family, &row->kind, err);
     if (status != TACIT_OK)
         return status;
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
@@ -237,7 +250,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
-    status = family->create(kind, request, noise, &agent->self, err);
+    status = family->create(row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
         (status = tacit__cutter_create(request, family->looks_ahead, &agent->cutter)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "agents/capri_agent.h"
-#include "agents/family.h"
 #include "agents/forecast.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -86,15 +85,14 @@ static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noi
     return status;
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
-    (void)kind;
     if (request->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "capri has the calibrations tight and published");
-    tacit_status status = tacit__reading_open(request, &tacit__capri_kind, &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status != TACIT_OK)
         return status;
     capri_agent *agent = tacit__alloc(1, sizeof *agent);
@@ -251,8 +249,7 @@ static void forecast(const void *self, tacit_forecast *out)
 }
 
 const tacit__family tacit__family_capri = {
-    .kinds = &tacit__capri_kind,
-    .n_kinds = 1,
+    .rows = &tacit__capri_rows,
     .create = create,
     .destroy = destroy,
     .plan = plan,

@@ -2,8 +2,7 @@
 #ifndef TACIT_AGENTS_LSVI_AGENT_H
 #define TACIT_AGENTS_LSVI_AGENT_H
 
-#include <tacit/agent.h>
-
+#include "agents/family.h"
 #include "agents/lsvi_printed.h"
 #include "agents/reading.h"
 #include "curate/lsvi_curator.h"
@@ -33,7 +32,7 @@ typedef struct lsvi_design {
 
 /* --- lsvi_settings.c: what a request may say */
 
-extern const tacit_agent_kind tacit__lsvi_kind;
+extern const tacit__agent_rows tacit__lsvi_rows;
 
 /* States, actions and features; the table of these is not read yet. */
 TACIT_MUST_USE tacit_status tacit__lsvi_read_space(const tacit__reading *r,

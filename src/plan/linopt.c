@@ -9,12 +9,6 @@
 
 #include <math.h>
 
-double tacit__linopt_step_size(size_t n_actions, size_t horizon, uint64_t episodes)
-{
-    double h = (double)horizon;
-    return sqrt(2 * log((double)n_actions) / (h * h * (double)episodes));
-}
-
 static double printed_radius(const tacit__radius_options *o, size_t i)
 {
     double d = tacit__radius_dimension(o, i), u = o->level[i].gram;

@@ -8,6 +8,7 @@
 
 #include "curate/gram.h"
 #include "plan/linopt.h"
+#include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -47,7 +48,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
                                  .stationary = f->stationary,
                                  .centred = centred,
                                  .centred_rewards = centred,
-                                 .soft = soft,
+                                 .soft = soft ? &tacit__linopt_po : NULL,
                                  .step_size = 0.05};
     assert_ok(tacit__optimist_create(&o, &b.planner, &err));
     size_t n = tacit__optimist_streams(b.planner);

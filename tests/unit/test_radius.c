@@ -11,6 +11,7 @@
 #include "curate/levels.h"
 #include "oracle/linear_oracle.inc"
 #include "plan/linopt.h"
+#include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -136,7 +137,7 @@ static void printed_linopt_is_as_printed(void **state)
             assert_close(got[1].add, 2 * FIELD(sigma_r), 1e-12);
 #undef FIELD
         }
-    assert_close(tacit__linopt_step_size(4, 5, 1000), sqrt(2 * log(4) / (5 * 5 * 1000)), 1e-14);
+    assert_close(tacit__linopt_po.step_size(4, 5, 1000), sqrt(2 * log(4) / (5 * 5 * 1000)), 1e-14);
 }
 
 static void proven_radii_agree_with_the_oracle(void **state)
