@@ -10,7 +10,6 @@
 
 #include "agents/agent_inside.h"
 #include "agents/family.h"
-#include "agents/forecast.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -413,16 +412,4 @@ const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)
 const char *tacit_agent_remark(const tacit_agent *agent)
 {
     return agent->family->remark(agent->self);
-}
-
-void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out)
-{
-    *out = (tacit_forecast){.users_needed = (double)NAN, .epsilon_needed = (double)NAN};
-    const tacit_plan *plan = tacit_agent_release_plan(agent);
-    if (agent->model == TACIT_MODEL_NONE)
-        return;
-    if (agent->family->forecast != NULL)
-        agent->family->forecast(agent->self, out);
-    else if (plan != NULL)
-        tacit__forecast_plan(plan, agent->episodes, agent->guarantee, out);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "agents/capri_agent.h"
-#include "agents/forecast.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -237,16 +236,15 @@ static double burden(const void *context, double users, double epsilon)
     return 36 * error * error;
 }
 
-static void forecast(const void *self, tacit_forecast *out)
+static void describe(const void *self, char *out, size_t size)
 {
     const capri_agent *agent = self;
-    char what[80];
-    (void)snprintf(what, sizeof what, "%zu contexts, %zu actions, rank %zu",
+    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu",
                    agent->options.pairs.n_contexts, agent->options.pairs.n_actions,
                    tacit__capri_rank(agent->planner));
-    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what,
-                    "to beat the best constant action", out);
 }
+
+static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
 
 const tacit__family tacit__family_capri = {
     .rows = &tacit__capri_rows,
@@ -263,5 +261,5 @@ const tacit__family tacit__family_capri = {
     .load = tacit__capri_load,
     .ledger = ledger,
     .remark = remark,
-    .forecast = forecast,
+    .criterion = &criterion,
 };

@@ -25,6 +25,16 @@ typedef struct tacit__agent_rows {
     size_t n;
 } tacit__agent_rows;
 
+/* What tells whether so many users are enough (explain/forecast.c). */
+typedef struct tacit__criterion {
+    /* How the noise compares with what is to be learned when `users` come with this epsilon: at most 1 is enough, at most 2
+     * borderline; NaN: not known. Must not grow with either. */
+    double (*burden)(const void *agent, double users, double epsilon);
+    /* What the users bring: "18 features, 3 actions". */
+    void (*describe)(const void *agent, char *out, size_t size);
+    const char *goal; /* "to beat the best constant action" */
+} tacit__criterion;
+
 typedef struct tacit__family {
     const tacit__agent_rows *rows;
     bool looks_ahead; /* at the state after the last step, in bandit worlds too */
@@ -61,9 +71,9 @@ typedef struct tacit__family {
     /* Everything that the future depends on, see tacit_agent_save. */
     tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    tacit_ledger *(*ledger)(const void *agent);               /* NULL with model none */
-    const char *(*remark)(const void *agent);                 /* "": nothing to say */
-    void (*forecast)(const void *agent, tacit_forecast *out); /* NULL: none */
+    tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
+    const char *(*remark)(const void *agent);   /* "": nothing to say */
+    const tacit__criterion *criterion; /* NULL: none of its own, the release plan alone tells */
 } tacit__family;
 
 /* The last one has the program's own kinds, which may become more: tacit_agent_register. */

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "agents/family.h"
-#include "agents/forecast.h"
 #include "agents/outside.h"
 #include "agents/reading.h"
 #include "base/bytes.h"
@@ -81,7 +80,6 @@ typedef struct lin_ucb_agent {
     bool follows; /* a model that was published elsewhere */
     const char *remark;
     tacit__regression_options curator_options;
-    uint64_t users;
 } lin_ucb_agent;
 
 static bool is_theory(const tacit__reading *r)
@@ -238,7 +236,6 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     agent->remark = "";
     tacit_error reason = {0};
     agent->curator_options = curator;
-    agent->users = q->episodes;
     status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
@@ -534,15 +531,14 @@ static double burden(const void *context, double users, double epsilon)
     return 2 * d / x / users;
 }
 
-static void forecast(const void *self, tacit_forecast *out)
+static void describe(const void *self, char *out, size_t size)
 {
     const lin_ucb_agent *agent = self;
-    char what[80];
-    (void)snprintf(what, sizeof what, "%zu features, %zu actions%s", agent->d, agent->n_actions,
+    (void)snprintf(out, size, "%zu features, %zu actions%s", agent->d, agent->n_actions,
                    agent->arms == DISJOINT ? " with parameters of their own" : "");
-    tacit__forecast(burden, agent, agent->users, agent->curator_options.guarantee, what,
-                    "to beat the best constant action", out);
 }
+
+static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
 
 const tacit__family tacit__family_lin_ucb = {
     .rows = &rows,
@@ -562,5 +558,5 @@ const tacit__family tacit__family_lin_ucb = {
     .load = load,
     .ledger = ledger,
     .remark = remark,
-    .forecast = forecast,
+    .criterion = &criterion,
 };

@@ -3,11 +3,11 @@
 #define TACIT_AGENTS_LSVI_AGENT_H
 
 #include "agents/family.h"
-#include "agents/lsvi_printed.h"
 #include "agents/reading.h"
 #include "curate/lsvi_curator.h"
 #include "noise/stream.h"
 #include "plan/lsvi.h"
+#include "plan/lsvi_printed.h"
 
 typedef struct lsvi_agent {
     tacit__linear_space space;

@@ -36,7 +36,9 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
 static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gram_options *o)
 {
     const tacit_agent_request *q = r->request;
-    tacit__printed_case c = {.guarantee = q->guarantee,
+    tacit__printed_case c = {.local = q->guarantee.model == TACIT_MODEL_LOCAL,
+                             .epsilon = q->guarantee.epsilon,
+                             .delta = q->guarantee.delta,
                              .episodes = (double)q->episodes,
                              .horizon = (double)q->horizon,
                              .failure = tacit__value_real(&r->values, "failure")};

@@ -3,7 +3,6 @@
 #define TACIT_AGENTS_MIXTURE_AGENTS_H
 
 #include "agents/family.h"
-#include "agents/printed.h"
 #include "agents/reading.h"
 #include "curate/gram.h"
 #include "plan/optimist.h"
@@ -15,7 +14,7 @@ typedef struct mixture_parts {
     tacit__confidence_fn *confidence;
     const tacit__soft_policy *soft; /* with the setting step_scale; NULL: the policy is greedy */
     /* What its paper prints. */
-    void (*print)(const tacit__printed_case *c, tacit__printed_noise *out);
+    tacit__printed_fn *print;
     double events; /* its bounds are made of so many, for each user and step, which may fail */
     const char *streams[TACIT__REGRESSIONS]; /* names of the curator's sums */
     const char

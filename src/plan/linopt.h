@@ -7,4 +7,7 @@
 
 tacit__confidence_fn tacit__linopt_confidence;
 
+/* [Z22, Thm. 6.4], two regressions. */
+tacit__printed_fn tacit__printed_linopt;
+
 #endif

@@ -7,7 +7,6 @@
 
 #include <tacit/agent.h>
 
-#include "agents/printed.h"
 #include "curate/levels.h"
 #include "oracle/linear_oracle.inc"
 #include "plan/linopt.h"
@@ -20,7 +19,9 @@
 
 static tacit__printed_case case_of(tacit_model model, double epsilon, double k, double h, double d)
 {
-    return (tacit__printed_case){.guarantee = {model, epsilon, 1e-5},
+    return (tacit__printed_case){.local = model == TACIT_MODEL_LOCAL,
+                                 .epsilon = epsilon,
+                                 .delta = 1e-5,
                                  .episodes = k,
                                  .horizon = h,
                                  .failure = 0.05,
