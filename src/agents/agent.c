@@ -266,6 +266,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 
 tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent->family->snapshot == NULL)
         return tacit__fail_plain(err, TACIT_UNSUPPORTED);
     tacit_agent *copy = tacit__alloc(1, sizeof *copy);
@@ -297,6 +298,7 @@ void tacit_agent_destroy(tacit_agent *agent)
 
 tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     tacit_status status = agent->family->plan(agent->self, &agent->board, err);
     if (status != TACIT_OK)
         return status;
@@ -318,6 +320,7 @@ tacit_status tacit_agent_billboard(const tacit_agent *agent, tacit_billboard *ou
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
                           uint32_t *action, double *probability)
 {
+    TACIT__REQUIRE((board->policy != NULL || board->mixed != NULL) && n_actions > 0);
     if (board->policy != NULL) {
         *action = board->policy[row];
         *probability = 1;

@@ -166,6 +166,7 @@ const double *tacit__capri_vector(const capri_model *m, size_t pair)
 /* The epoch is over: show its sum, go on to the next. */
 static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(size <= agent->dimension);
     double *sum = agent->shown + agent->n_shown * agent->dimension;
     tacit_status status = tacit__epochs_show(agent->curator, size, sum, err);
     if (status != TACIT_OK)
@@ -179,6 +180,7 @@ static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *er
 
 tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
 {
+    TACIT__REQUIRE(agent->users < agent->n_users);
     tacit__capri_epoch now = tacit__capri_look(agent->planner);
     agent->users++;
     if (++agent->in_epoch == now.users && !now.last)

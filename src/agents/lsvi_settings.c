@@ -195,6 +195,7 @@ static tacit_status read_printed(lsvi_design *g, tacit_error *err)
 static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
 {
     const tacit__lsvi_wish *w = &g->wish;
+    TACIT__REQUIRE(w->lambda > 0 && w->failure > 0);
     tacit__lsvi_scheme *s = &g->scheme;
     double d = (double)sp->dimension, K = (double)w->episodes, H = (double)sp->horizon;
     double bonus = d * sqrt(log(2 * d * K * H / w->failure)), size = sqrt(d);

@@ -60,6 +60,7 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
     const tacit_agent_request *q = r->request;
     const mixture_parts *parts = agent->parts;
     tacit__radius_options *radius = &agent->radius;
+    TACIT__REQUIRE(parts->confidence != NULL && parts->print != NULL && parts->events > 0);
     double share = parts->share != NULL ? tacit__value_real(&r->values, parts->share) : 1;
     tacit__gram_options o = {.n_states = q->n_states,
                              .n_actions = q->n_actions,
@@ -70,6 +71,7 @@ static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, 
                                         (parts->events * (double)q->episodes * (double)q->horizon),
                              .n_streams = tacit__optimist_streams(agent->planner)};
     for (size_t i = 0; i < o.n_streams; i++) {
+        TACIT__REQUIRE(parts->streams[i] != NULL);
         bool of_rewards = parts->form == TACIT__REWARDS && i == TACIT__OTHER;
         radius->frame[i] = tacit__optimist_frame(agent->planner, i);
         radius->parameter_norm[i] = tacit__optimist_parameter_norm(agent->planner, i);

@@ -32,6 +32,7 @@ tacit_status tacit__pairs_read(const tacit__reading *r, tacit__pairs *out, tacit
 
 double tacit__pairs_norm(const tacit__reading *r)
 {
+    TACIT__REQUIRE(r->request->bandit != NULL);
     double known = r->request->bandit->parameter_norm;
     return tacit__value_or(&r->values, "norm", known > 0 ? known : 0.5);
 }

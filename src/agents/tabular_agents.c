@@ -77,6 +77,9 @@ static tacit_status create(const tacit__agent_row *row, const tacit_agent_reques
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     agent->methods = parts->planner;
+    TACIT__REQUIRE(agent->methods->create != NULL && agent->methods->destroy != NULL &&
+                   agent->methods->plan != NULL && agent->methods->save != NULL &&
+                   agent->methods->load != NULL);
     status = build(agent, &r, parts, noise, err);
     if (status != TACIT_OK) {
         destroy(agent);

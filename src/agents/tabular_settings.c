@@ -113,6 +113,7 @@ static tacit_status read_report(const tacit__reading *r, tacit__tabular_options 
 /* The paper's Laplace scale on every node or report. */
 static double published_scale(const tacit_agent_request *q, const tabular_parts *parts)
 {
+    TACIT__REQUIRE(parts->laplace > 0);
     double levels = q->guarantee.model == TACIT_MODEL_JOINT ? log2((double)q->episodes) : 1;
     return parts->laplace * (double)q->horizon * fmax(1, levels) / q->guarantee.epsilon;
 }
@@ -149,6 +150,7 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         status = read_streams(r, &o, err);
     if (status == TACIT_OK)
         status = read_drop_last(r, &o, err);
+    TACIT__REQUIRE(o.user_norm > 0 && o.user_norm <= 1);
     *out = o;
     return status;
 }

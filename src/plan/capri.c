@@ -43,6 +43,7 @@ struct tacit__capri {
 
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out)
 {
+    TACIT__REQUIRE(users > 0);
     double T = (double)users, first = ceil(sqrt(T));
     size_t n = 0;
     if (balanced) {
@@ -123,6 +124,7 @@ static void note_spectrum(tacit__capri *p)
 
 double tacit__capri_predict(const tacit__capri *p, double users, double scale)
 {
+    TACIT__REQUIRE(users > 0 && scale >= 0);
     double T = users / 4, best = HUGE_VAL; /* of a balanced schedule, whose last epoch is half */
     double more = p->o.copies > 0 ? 1 + 1 / p->o.copies : 1;
     if (p->o.tau > 0 || p->n_epochs < 2)
@@ -199,6 +201,7 @@ size_t tacit__capri_rank(const tacit__capri *p)
 
 void tacit__capri_start(tacit__capri *p, double scale)
 {
+    TACIT__REQUIRE(scale >= 0 && p->epoch == 0);
     p->scale = scale;
     prepare(p);
     if (p->n_epochs > 1)
@@ -337,6 +340,7 @@ static double width_theory(const tacit__capri *p)
 
 void tacit__capri_close(tacit__capri *p, const double *sum)
 {
+    TACIT__REQUIRE(sum != NULL && p->epoch + 1 < p->n_epochs);
     const tacit__estimator *e = p->estimator;
     double unit = BOUND * e->length * e->length; /* mu = v . g, both as long as they are */
     tacit__inner_many(e->p, e->n, e->v, sum, p->of_active);

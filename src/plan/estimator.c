@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
@@ -32,6 +33,7 @@ static double grid_tau(size_t i)
 
 tacit_status tacit__estimator_create(const tacit__pairs *pairs, size_t cap, tacit__estimator **out)
 {
+    TACIT__REQUIRE(cap > 0 && pairs->n_contexts > 0 && pairs->n_actions > 0);
     const size_t n = pairs->n_contexts * pairs->n_actions, real = sizeof(double);
     cap = cap < n ? cap : n;
     const size_t work = tacit__eigen_scratch(cap);
@@ -122,6 +124,7 @@ static void set_omega(tacit__estimator *e, const tacit__estimator_wish *wish)
 
 void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
+    TACIT__REQUIRE(rank <= e->cap && wish->active != NULL);
     if (e->projected && !wish->sampled && wish->tol == e->tol && rank == e->rank &&
         is_listed(e, wish->active))
         return;
@@ -200,6 +203,7 @@ static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
 
 void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
+    TACIT__REQUIRE(wish->users > 0 && wish->tau >= 0);
     tacit__estimator_project(e, wish, rank);
     set_omega(e, wish);
     const size_t n = e->n, p = e->p;

@@ -14,6 +14,7 @@ tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner
 {
     TACIT__REQUIRE(space.n_states > 0 && space.n_actions > 0 && space.horizon > 0);
     TACIT__REQUIRE(space.tables == 1 || space.tables == space.horizon);
+    TACIT__REQUIRE(options->failure > 0 && options->bonus_scale >= 0 && options->error_scale >= 0);
     TACIT__REQUIRE(kept <= 1 || kept == space.tables);
     const size_t pairs = space.n_states * space.n_actions;
     return (tacit__induction){.space = space,
@@ -126,6 +127,7 @@ static void dense_moments(tacit__induction *in, size_t table, const double *valu
 
 void tacit__induction_expect(const tacit__induction *in, size_t table, const double *g, double *out)
 {
+    TACIT__REQUIRE(in->transitions != NULL && table < in->space.tables);
     for (size_t block = 0; block < in->blocks; block++, out += TACIT__BLOCK) {
         const double *transitions = tacit__induction_block(in, table, block);
         for (size_t i = 0; i < TACIT__BLOCK; i++)
@@ -164,6 +166,7 @@ static uint32_t greedy(const double *q, size_t n_actions, uint64_t *chance)
 
 void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, void *planner)
 {
+    TACIT__REQUIRE(h < in->space.horizon);
     const size_t n_states = in->space.n_states, pairs = in->pairs,
                  table = in->space.tables == 1 ? 0 : h;
     const double *next = in->values + (h + 1) * n_states;

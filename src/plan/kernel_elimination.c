@@ -40,6 +40,7 @@ void tacit__kernel_elimination_destroy(tacit__kernel_elimination *p)
 
 uint32_t tacit__kernel_elimination_least_known(const tacit__kernel_elimination *p, size_t state)
 {
+    TACIT__REQUIRE(state < p->posterior->pairs.n_contexts);
     const tacit__posterior *q = p->posterior;
     double most = -1;
     uint32_t action = 0;
@@ -94,6 +95,7 @@ static void set_policy(tacit__kernel_elimination *p)
 
 bool tacit__kernel_elimination_add(tacit__kernel_elimination *p, size_t pair, double y)
 {
+    TACIT__REQUIRE(pair < p->posterior->n);
     bool last = p->epoch + 1 == p->o.n_epochs;
     if (!last)
         tacit__posterior_add(p->posterior, pair, y, !p->o.by_variance);

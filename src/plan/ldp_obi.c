@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "plan/induct.h"
 
 typedef struct ldp_obi {
@@ -21,6 +22,7 @@ typedef struct ldp_obi {
 static tacit_status create(tacit__space space, const tacit__planner_options *options,
                            const tacit__values *own, void **out, tacit_error *err)
 {
+    TACIT__REQUIRE(space.tables == 1);
     (void)err;
     ldp_obi p = {.in = tacit__induction_begin(space, options, space.tables, false),
                  .alpha = tacit__value_real(own, "alpha")};
@@ -36,6 +38,7 @@ static double printed_level(const tacit__induction *in, double k)
 
 static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
+    TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     ldp_obi *p = planner;
     tacit__induction *in = &p->in;
     const tacit__space sp = in->space;

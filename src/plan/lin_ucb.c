@@ -164,6 +164,7 @@ static void follow(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
 
 bool tacit__lin_ucb_look(tacit__lin_ucb *p, const tacit__moments *m)
 {
+    TACIT__REQUIRE(m->gram != NULL && m->response != NULL);
     if (p->started && m->version == p->version)
         return false;
     spread s = spread_of(p, m);
@@ -202,6 +203,7 @@ size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *p)
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, double chance,
                             double *probability, double *scores, double *scratch)
 {
+    TACIT__REQUIRE(chance >= 0 && chance < 1);
     const size_t d = p->o.dimension, n = p->o.n_actions;
     double *inner = scratch, *square = inner + n, *forms = square + n;
     if (p->o.blocks == 1) {
@@ -233,6 +235,7 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
 
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, double *beta)
 {
+    TACIT__REQUIRE(i < p->o.blocks);
     const block *b = &p->blocks[i];
     memcpy(theta, b->t, p->o.dimension * sizeof *theta);
     tacit__solve_upper(p->o.dimension, b->factor, theta);

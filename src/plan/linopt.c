@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 static double printed_radius(const tacit__radius_options *o, size_t i)
 {
     double d = tacit__radius_dimension(o, i), u = o->level[i].gram;
@@ -44,6 +46,7 @@ void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__gram_
 
 void tacit__printed_linopt(const tacit__printed_case *c, tacit__printed_noise *out)
 {
+    TACIT__REQUIRE(c->epsilon > 0 && c->delta > 0 && c->failure > 0);
     double h = c->horizon, epsilon = c->epsilon, delta = c->delta;
     double kh = c->episodes * h / c->failure;
     double m = c->local ? c->episodes : fmax(1, ceil(log2(c->episodes)));

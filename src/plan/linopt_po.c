@@ -4,15 +4,19 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 /* The theorem's eta = sqrt(2 log A / (H K H)) [Z22, Thm. 5.1]. */
 static double step_size(size_t n_actions, size_t horizon, uint64_t episodes)
 {
+    TACIT__REQUIRE(n_actions > 0 && horizon > 0 && episodes > 0);
     double h = (double)horizon;
     return sqrt(2 * log((double)n_actions) / (h * h * (double)episodes));
 }
 
 static void update(double eta, const double *q, size_t n, double *logits)
 {
+    TACIT__REQUIRE(eta >= 0);
     for (size_t i = 0; i < n; i++)
         logits[i] += eta * q[i];
 }

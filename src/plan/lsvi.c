@@ -172,6 +172,7 @@ static void try_step(tacit__lsvi *p, const double *gram, size_t h)
 
 double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon);
     p->tested = 0;
     try_step(p, gram, h);
     return p->trial_log_det[h];
@@ -179,6 +180,7 @@ double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
 
 bool tacit__lsvi_due(tacit__lsvi *p, const double *gram)
 {
+    TACIT__REQUIRE(gram != NULL);
     p->tested = 0;
     if (p->n.switches == p->o.switches)
         return false;
@@ -221,6 +223,7 @@ static void lift(tacit__lsvi *p, const double *gram, size_t h)
 
 void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
 {
+    TACIT__REQUIRE(gram != NULL);
     size_t H = p->o.space.horizon;
     for (size_t h = 0; h < H; h++) {
         if (p->o.schedule == TACIT__DOUBLING) {
@@ -245,6 +248,7 @@ void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
 
 tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *p, size_t h)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon);
     tacit__lsvi_values v = {NULL, NULL};
     if (h + 1 == p->o.space.horizon)
         return v;
@@ -303,6 +307,7 @@ static void complete(tacit__lsvi *p, size_t h)
 
 void tacit__lsvi_take(tacit__lsvi *p, size_t h, const double *response)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon && response != NULL);
     size_t d = p->o.space.dimension;
     double *w = p->weights + h * d;
     const double *factor = p->factors + h * p->order;
@@ -340,6 +345,7 @@ tacit_billboard tacit__lsvi_board(const tacit__lsvi *p)
 void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon && chance >= 0 && chance < 1);
     size_t d = p->o.space.dimension, A = p->o.space.n_actions;
     if (p->n.switches == 0) {
         size_t a = (size_t)(chance * (double)A);

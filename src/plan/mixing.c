@@ -104,6 +104,7 @@ static tacit_status fill(const tacit_mixture *m, tacit__mixing *out, tacit_error
 tacit_status tacit__mixing_create(const tacit_mixture *m, size_t n_states, size_t n_actions,
                                   tacit__mixing *out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0);
     size_t pairs = n_states * n_actions, numbers;
     if (m == NULL) { /* theta is sqrt(S) P(. | s, a) in each block */
         *out = (tacit__mixing){.frame = {0, pairs, n_states, pairs},
@@ -191,6 +192,7 @@ static tacit_status fill_rewards(const tacit_linear *l, size_t n_actions, size_t
 tacit_status tacit__reward_features(const tacit_linear *l, size_t n_states, size_t n_actions,
                                     tacit__frame *frame, double **out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0);
     size_t pairs = n_states * n_actions, width = l != NULL ? l->dimension : 1, numbers;
     if (l != NULL && (width == 0 || l->row == NULL || !(l->bound > 0 && isfinite(l->bound))))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,

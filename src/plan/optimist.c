@@ -169,11 +169,13 @@ size_t tacit__optimist_streams(const tacit__optimist *p)
 
 tacit__frame tacit__optimist_frame(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return p->ridge[stream].frame;
 }
 
 double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS
                ? sqrt((double)p->ridge[stream].frame.width)
                : p->mixing.parameter_norm;
@@ -181,6 +183,7 @@ double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
 
 const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     if (stream == TACIT__TRANSITIONS)
         return p->radius;
     return p->o.form == TACIT__REWARDS ? NULL : p->second_radius;
@@ -188,6 +191,7 @@ const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
 
 const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS ? NULL : p->mixing.parts;
 }
 

@@ -82,6 +82,7 @@ void tacit__posterior_solve(tacit__posterior *q)
 
 void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy)
 {
+    TACIT__REQUIRE(pair < q->n);
     q->count[pair] += 1;
     q->sum[pair] += y;
     if (lazy)

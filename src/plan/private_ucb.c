@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "plan/induct.h"
 
 typedef struct private_ucb {
@@ -27,6 +28,7 @@ typedef struct private_ucb {
 static tacit_status create(tacit__space space, const tacit__planner_options *o, bool po,
                            double step_size, void **out)
 {
+    TACIT__REQUIRE(o->episodes > 0);
     const double h = (double)space.horizon, s = (double)space.n_states, a = (double)space.n_actions;
     const double k = (double)o->episodes, t = h * k, terms = o->joint ? pow(log2(k), 3) : k;
     private_ucb p = {
@@ -58,6 +60,7 @@ static tacit_status create_po(tacit__space space, const tacit__planner_options *
 
 static void estimate(private_ucb *p, const tacit__counts *c)
 {
+    TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const size_t with_moves = (sp.tables - c->drop_last) * pairs;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "plan/induct.h"
 
 static double printed_level(const tacit__induction *in)
@@ -22,6 +23,7 @@ static double printed_level(const tacit__induction *in)
 
 static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
+    TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     tacit__induction *in = planner;
     const tacit__space sp = in->space;
     const size_t pairs = in->pairs, rows = sp.tables * pairs;

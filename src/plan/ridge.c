@@ -13,6 +13,7 @@
 
 tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
 {
+    TACIT__REQUIRE(frame->width > 0 && frame->blocks > 0);
     const size_t w = frame->width, cells = frame->steps * frame->blocks;
     tacit__ridge r = {.frame = *frame};
     r.memory =
@@ -101,6 +102,7 @@ static void look_at_scalars(const tacit__ridge *r, size_t step, double x, double
 void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, double *mean,
                        double *spread)
 {
+    TACIT__REQUIRE(step < r->frame.steps);
     const tacit__frame *f = &r->frame;
     const size_t w = f->width;
     const double *factor = r->factor + step * f->blocks * w * w;

@@ -25,6 +25,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "plan/induct.h"
 #include "plan/project.h"
 
@@ -79,6 +80,7 @@ static int read_bonus(const tacit__planner_options *o, const tacit__values *own,
 static tacit_status create(tacit__space space, const tacit__planner_options *o,
                            const tacit__values *own, void **out, tacit_error *err)
 {
+    TACIT__REQUIRE(o->episodes > 0);
     const int bonus = read_bonus(o, own, err);
     if (bonus < 0)
         return TACIT_BAD_ARGUMENT;
@@ -390,6 +392,7 @@ static void estimate_visited(ucbvi *p, const tacit__counts *c)
 
 static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
+    TACIT__REQUIRE((c->moves != NULL || c->rows != NULL) && c->visits_error >= 0);
     ucbvi *p = planner;
     const double scale = p->in.options.error_scale;
     const bool exact = !p->in.options.fresh && c->visits_error == 0 && c->moves_error == 0;
@@ -427,6 +430,7 @@ tacit__ucbvi_view tacit__ucbvi_look(const void *planner)
 
 double tacit__ucbvi_transition(const void *planner, size_t row, size_t next)
 {
+    TACIT__REQUIRE(next < ((const ucbvi *)planner)->in.space.n_states);
     return tacit__induction_row(planner, row)[next * TACIT__BLOCK];
 }
 

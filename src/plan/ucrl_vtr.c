@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 void tacit__ucrl_vtr_confidence(const tacit__radius_options *o, const tacit__gram_sums *m,
                                 tacit__confidence *out)
 {
@@ -67,6 +69,7 @@ void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit
 static tacit__printed_noise luyo(const tacit__printed_case *c, double sigma, double bound, double d,
                                  double nodes, double events)
 {
+    TACIT__REQUIRE(c->epsilon > 0 && c->delta > 0 && c->failure > 0);
     double kh = events * c->episodes * c->horizon / c->failure;
     double node = sigma / bound, root = sqrt(nodes);
     return (tacit__printed_noise){.gram = c->local ? node : M_SQRT2 * node,
