@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/billboard.h>
 #include <tacit/features.h>
 #include <tacit/ledger.h>
 #include <tacit/setting.h>
@@ -44,12 +45,6 @@ typedef struct tacit_agent_kind {
 TACIT_API size_t tacit_agent_kind_count(void);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_at(size_t i);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
-
-typedef enum tacit_calibration {
-    TACIT_CALIBRATION_TIGHT,     /* sound, and as small as can be proved */
-    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants; what they really give is another question */
-    TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
-} tacit_calibration;
 
 /* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward outside [0, 1], features
  * longer than their bound or off their simplex, numbers that are none. */
@@ -88,15 +83,6 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_create(const tacit_agent_reque
                                                          tacit_error *err);
 TACIT_API void tacit_agent_destroy(tacit_agent *agent);
 
-/* At most one of policy [horizon][states] and mixed [horizon][states][actions] is set, both live until the
- * next call; neither where states are not numbered: then only tacit_agent_act tells. `version` grows when the policy
- * changes. */
-typedef struct tacit_billboard {
-    uint64_t version;
-    const uint32_t *policy;
-    const double *mixed;
-} tacit_billboard;
-
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out,
                                                        tacit_error *err);
 
@@ -104,30 +90,12 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_billboard(const tacit_agent *agent,
                                                             tacit_billboard *out, tacit_error *err);
 
-/* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with these features
- * of each action [actions][dimension] (of the context alone, [dimension], in bandit worlds with disjoint actions). */
-typedef struct tacit_situation {
-    size_t step;
-    uint32_t state;
-    const double *features;
-} tacit_situation;
-
 /* The action of the current billboard (the last tacit_agent_plan) for a user in this situation, and its probability.
  * `chance` in [0, 1) decides where the policy is random. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
                                                       const tacit_situation *situation,
                                                       double chance, uint32_t *action,
                                                       double *probability, tacit_error *err);
-
-/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not numbered,
- * features[horizon + 1][actions][dimension] instead of states. In bandit worlds there is one step, what would follow it
- * is not looked at, and features are as in tacit_situation. What does not fit is refused and changes nothing, or is cut, as
- * tacit_agent_request.outside says. */
-typedef struct tacit_trajectory {
-    const uint32_t *states, *actions;
-    const double *rewards;
-    const double *features;
-} tacit_trajectory;
 
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
                                                         const tacit_trajectory *user,

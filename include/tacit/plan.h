@@ -28,6 +28,12 @@ typedef struct tacit_guarantee {
     double epsilon, delta;
 } tacit_guarantee;
 
+typedef enum tacit_calibration {
+    TACIT_CALIBRATION_TIGHT,     /* sound, and as small as can be proved */
+    TACIT_CALIBRATION_PUBLISHED, /* the paper's constants; what they really give is another question */
+    TACIT_CALIBRATION_FIGURE /* scale 1/epsilon everywhere: the shape of published curves; NOT private */
+} tacit_calibration;
+
 typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE } tacit_law;
 
 /* One line of a plan: `steps` vectors of `dimension` numbers each are shown under this name.

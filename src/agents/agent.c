@@ -10,7 +10,6 @@
 
 #include "agents/agent_inside.h"
 #include "agents/family.h"
-#include "agents/forecast.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
@@ -24,42 +23,55 @@ size_t tacit_agent_kind_count(void)
 {
     size_t n = 0;
     for (size_t f = 0; f < N_FAMILIES; f++)
-        n += families[f]->n_kinds;
+        n += families[f]->rows->n;
     return n;
 }
 
 const tacit_agent_kind *tacit_agent_kind_at(size_t i)
 {
     for (size_t f = 0; f < N_FAMILIES; f++) {
-        if (i < families[f]->n_kinds)
-            return &families[f]->kinds[i];
-        i -= families[f]->n_kinds;
+        if (i < families[f]->rows->n)
+            return &families[f]->rows->at[i].kind;
+        i -= families[f]->rows->n;
     }
     return NULL;
 }
 
-/* The family and the place in it of a name; NULL: there is none. */
-static const tacit__family *find(const char *name, size_t *kind)
+/* The row of a name, and its family; NULL: there is none. */
+static const tacit__agent_row *find(const char *name, const tacit__family **family)
 {
     for (size_t f = 0; f < N_FAMILIES; f++)
-        for (*kind = 0; *kind < families[f]->n_kinds; ++*kind)
-            if (strcmp(families[f]->kinds[*kind].name, name) == 0)
-                return families[f];
+        for (size_t i = 0; i < families[f]->rows->n; i++)
+            if (strcmp(families[f]->rows->at[i].kind.name, name) == 0) {
+                *family = families[f];
+                return &families[f]->rows->at[i];
+            }
     return NULL;
 }
 
 const tacit_agent_kind *tacit_agent_kind_find(const char *name)
 {
-    size_t kind;
-    const tacit__family *family = find(name, &kind);
-    return family != NULL ? &family->kinds[kind] : NULL;
+    const tacit__family *family;
+    const tacit__agent_row *row = find(name, &family);
+    return row != NULL ? &row->kind : NULL;
 }
 
 bool tacit__agent_chosen_only(const char *name)
 {
-    size_t kind;
-    const tacit__family *family = find(name, &kind);
-    return family != NULL && family->chosen_only;
+    const tacit__family *family;
+    return find(name, &family) != NULL && family->chosen_only;
+}
+
+tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model)
+{
+    const tacit__family *family;
+    const tacit__agent_row *row = find(name, &family);
+    const char *words = row == NULL                  ? NULL
+                        : model == TACIT_MODEL_JOINT ? row->print.joint
+                        : model == TACIT_MODEL_LOCAL ? row->print.local
+                                                     : NULL;
+    return (tacit__printed_place){.words = words != NULL ? words : "",
+                                  .recalled = row != NULL && row->print.recalled};
 }
 
 static unsigned model_bit(tacit_guarantee g)
@@ -217,12 +229,12 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 {
     if (request == NULL || request->kind == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    size_t kind;
-    const tacit__family *family = find(request->kind, &kind);
-    if (family == NULL)
+    const tacit__family *family;
+    const tacit__agent_row *row = find(request->kind, &family);
+    if (row == NULL)
         return tacit__fail_at(err, TACIT_BAD_ARGUMENT, request->file, (size_t)request->line,
                               "there is no agent '%s'; `tacit agents` lists them", request->kind);
-    tacit_status status = check_request(request, family, &family->kinds[kind], err);
+    tacit_status status = check_request(request, family, &row->kind, err);
     if (status != TACIT_OK)
         return status;
     if (noise == NULL && request->guarantee.model != TACIT_MODEL_NONE)
@@ -237,7 +249,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .n_states = request->n_states,
                            .n_actions = request->n_actions,
                            .horizon = request->horizon};
-    status = family->create(kind, request, noise, &agent->self, err);
+    status = family->create(row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
         (status = tacit__cutter_create(request, family->looks_ahead, &agent->cutter)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -254,6 +266,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
 
 tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent->family->snapshot == NULL)
         return tacit__fail_plain(err, TACIT_UNSUPPORTED);
     tacit_agent *copy = tacit__alloc(1, sizeof *copy);
@@ -285,6 +298,7 @@ void tacit_agent_destroy(tacit_agent *agent)
 
 tacit_status tacit_agent_plan(tacit_agent *agent, tacit_billboard *out, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     tacit_status status = agent->family->plan(agent->self, &agent->board, err);
     if (status != TACIT_OK)
         return status;
@@ -306,6 +320,7 @@ tacit_status tacit_agent_billboard(const tacit_agent *agent, tacit_billboard *ou
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
                           uint32_t *action, double *probability)
 {
+    TACIT__REQUIRE((board->policy != NULL || board->mixed != NULL) && n_actions > 0);
     if (board->policy != NULL) {
         *action = board->policy[row];
         *probability = 1;
@@ -400,16 +415,4 @@ const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent)
 const char *tacit_agent_remark(const tacit_agent *agent)
 {
     return agent->family->remark(agent->self);
-}
-
-void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out)
-{
-    *out = (tacit_forecast){.users_needed = (double)NAN, .epsilon_needed = (double)NAN};
-    const tacit_plan *plan = tacit_agent_release_plan(agent);
-    if (agent->model == TACIT_MODEL_NONE)
-        return;
-    if (agent->family->forecast != NULL)
-        agent->family->forecast(agent->self, out);
-    else if (plan != NULL)
-        tacit__forecast_plan(plan, agent->episodes, agent->guarantee, out);
 }

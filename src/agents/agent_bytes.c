@@ -144,6 +144,7 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
 
 static tacit_status check_local(const tacit_agent *agent, bool has, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent->model != TACIT_MODEL_LOCAL || !has)
         return tacit__fail(err, TACIT_UNSUPPORTED, "reports belong to the local model");
     return TACIT_OK;
@@ -286,6 +287,7 @@ static size_t table_size(const tacit_agent *agent, board_kind kind)
 
 tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent == NULL || size == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (agent->family->save == NULL)
@@ -379,6 +381,7 @@ static bool is_mixed(const tacit_agent *agent, const double *mixed)
 
 tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(!agent->is_snapshot);
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     if (agent->family->load == NULL)

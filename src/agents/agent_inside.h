@@ -32,6 +32,13 @@ TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *
 /* Whether agents of this kind learn from the features of the chosen action alone, where users bring them. */
 bool tacit__agent_chosen_only(const char *kind);
 
+/* Where the paper of this kind prints its noise; "": there is nothing to point to. */
+typedef struct tacit__printed_place {
+    const char *words;
+    bool recalled;
+} tacit__printed_place;
+tacit__printed_place tacit__agent_printed_at(const char *kind, tacit_model model);
+
 /* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the caller. */
 TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);

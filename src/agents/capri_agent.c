@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "agents/capri_agent.h"
-#include "agents/family.h"
-#include "agents/forecast.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -86,15 +84,14 @@ static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noi
     return status;
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
-    (void)kind;
     if (request->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "capri has the calibrations tight and published");
-    tacit_status status = tacit__reading_open(request, &tacit__capri_kind, &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status != TACIT_OK)
         return status;
     capri_agent *agent = tacit__alloc(1, sizeof *agent);
@@ -169,6 +166,7 @@ const double *tacit__capri_vector(const capri_model *m, size_t pair)
 /* The epoch is over: show its sum, go on to the next. */
 static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(size <= agent->dimension);
     double *sum = agent->shown + agent->n_shown * agent->dimension;
     tacit_status status = tacit__epochs_show(agent->curator, size, sum, err);
     if (status != TACIT_OK)
@@ -182,6 +180,7 @@ static tacit_status close_epoch(capri_agent *agent, size_t size, tacit_error *er
 
 tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
 {
+    TACIT__REQUIRE(agent->users < agent->n_users);
     tacit__capri_epoch now = tacit__capri_look(agent->planner);
     agent->users++;
     if (++agent->in_epoch == now.users && !now.last)
@@ -239,20 +238,18 @@ static double burden(const void *context, double users, double epsilon)
     return 36 * error * error;
 }
 
-static void forecast(const void *self, tacit_forecast *out)
+static void describe(const void *self, char *out, size_t size)
 {
     const capri_agent *agent = self;
-    char what[80];
-    (void)snprintf(what, sizeof what, "%zu contexts, %zu actions, rank %zu",
+    (void)snprintf(out, size, "%zu contexts, %zu actions, rank %zu",
                    agent->options.pairs.n_contexts, agent->options.pairs.n_actions,
                    tacit__capri_rank(agent->planner));
-    tacit__forecast(burden, agent, agent->n_users, agent->guarantee, what,
-                    "to beat the best constant action", out);
 }
 
+static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
+
 const tacit__family tacit__family_capri = {
-    .kinds = &tacit__capri_kind,
-    .n_kinds = 1,
+    .rows = &tacit__capri_rows,
     .create = create,
     .destroy = destroy,
     .plan = plan,
@@ -266,5 +263,5 @@ const tacit__family tacit__family_capri = {
     .load = tacit__capri_load,
     .ledger = ledger,
     .remark = remark,
-    .forecast = forecast,
+    .criterion = &criterion,
 };

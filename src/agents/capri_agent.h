@@ -2,8 +2,7 @@
 #ifndef TACIT_AGENTS_CAPRI_AGENT_H
 #define TACIT_AGENTS_CAPRI_AGENT_H
 
-#include <tacit/agent.h>
-
+#include "agents/family.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
 #include "curate/epochs.h"
@@ -41,7 +40,7 @@ typedef struct capri_agent {
 
 /* --- capri_settings.c: what a request may say */
 
-extern const tacit_agent_kind tacit__capri_kind;
+extern const tacit__agent_rows tacit__capri_rows;
 
 /* Everything but the source of public chance. */
 TACIT_MUST_USE tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out,

@@ -17,61 +17,44 @@
 #include "agents/capri_agent.h"
 #include "base/error.h"
 
-enum {
-    PRESET,
-    KERNEL,
-    NORM,
-    BONUS_SCALE,
-    NOISE_SCALE,
-    FAILURE,
-    WIDTH,
-    TAU,
-    COPIES,
-    POINTS,
-    TOL,
-    RANK,
-    SCHEDULE,
-    LAST,
-    N_PARAMETERS
-};
-
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [PRESET] = {"preset", TACIT_PARAMETER_TEXT, "", 0, 0,
+static const tacit_parameter parameters[] = {
+    TACIT__TEXT("preset", "",
                 "recommended (the default), cautious, faithful or published (the default with that "
-                "calibration)"},
-    [KERNEL] = {"kernel", TACIT_PARAMETER_TEXT, "", 0, 0,
+                "calibration)"),
+    TACIT__TEXT("kernel", "",
                 "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: the "
-                "world's"},
-    [NORM] = {"norm", TACIT_PARAMETER_REAL, "", 1e-9, 1e9,
-              "of the mean reward minus 1/2, in the kernel's space; default: the world's, or 1/2"},
-    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "", 0, 1e6,
-                     "omega: multiplies the statistical width and the bias; 1 is near the bound"},
-    [NOISE_SCALE] = {"noise_scale", TACIT_PARAMETER_REAL, "", 0, 1e6,
-                     "zeta: standard deviations of privacy noise in a pairwise width"},
-    [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.05", 1e-12, 0.5,
-                 "probability that the bounds fail"},
-    [WIDTH] = {"width", TACIT_PARAMETER_TEXT, "", 0, 0, "pairwise, pointwise, max4 or theory"},
-    [TAU] = {"tau", TACIT_PARAMETER_REAL, "", 0, 1e9, "regularizer; 0: chosen in every epoch"},
-    [COPIES] = {"copies", TACIT_PARAMETER_REAL, "", 0, 1000,
-                "covariance points drawn for each user; 0: their exact expectation"},
-    [POINTS] = {"points", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "projection on all active pairs, or on drawn ones"},
-    [TOL] = {"tol", TACIT_PARAMETER_REAL, "", 1e-14, 1, "residual at which the projection stops"},
-    [RANK] = {"rank", TACIT_PARAMETER_INTEGER, "2000", 1, 100000, "largest rank of the projection"},
-    [SCHEDULE] = {"schedule", TACIT_PARAMETER_TEXT, "", 0, 0,
-                  "paper: epochs double from sqrt(T); balanced: the last one is half of all"},
-    [LAST] = {"last", TACIT_PARAMETER_TEXT, "", 0, 0, "last epoch: greedy or uniform"},
+                "world's"),
+    TACIT__REAL(
+        "norm", "", 1e-9, 1e9,
+        "of the mean reward minus 1/2, in the kernel's space; default: the world's, or 1/2"),
+    TACIT__REAL("bonus_scale", "", 0, 1e6,
+                "omega: multiplies the statistical width and the bias; 1 is near the bound"),
+    TACIT__REAL("noise_scale", "", 0, 1e6,
+                "zeta: standard deviations of privacy noise in a pairwise width"),
+    TACIT__REAL("failure", "0.05", 1e-12, 0.5, "probability that the bounds fail"),
+    TACIT__TEXT("width", "", "pairwise, pointwise, max4 or theory"),
+    TACIT__REAL("tau", "", 0, 1e9, "regularizer; 0: chosen in every epoch"),
+    TACIT__REAL("copies", "", 0, 1000,
+                "covariance points drawn for each user; 0: their exact expectation"),
+    TACIT__TEXT("points", "", "projection on all active pairs, or on drawn ones"),
+    TACIT__REAL("tol", "", 1e-14, 1, "residual at which the projection stops"),
+    TACIT__INTEGER("rank", "2000", 1, 100000, "largest rank of the projection"),
+    TACIT__TEXT("schedule", "",
+                "paper: epochs double from sqrt(T); balanced: the last one is half of all"),
+    TACIT__TEXT("last", "", "last epoch: greedy or uniform"),
 };
 
-const tacit_agent_kind tacit__capri_kind = {
-    "capri",
-    "elimination in epochs on private kernel estimates",
-    "Pavlovic, Salgia, Zhao 2025: Differential Privacy in Kernelized Contextual Bandits via "
-    "Random "
-    "Projections",
-    TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL,
-    parameters,
-    N_PARAMETERS};
+static const tacit__agent_row rows[] = {
+    {.kind = {"capri", "elimination in epochs on private kernel estimates",
+              "Pavlovic, Salgia, Zhao 2025: Differential Privacy in Kernelized Contextual Bandits "
+              "via Random Projections",
+              TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
+              TACIT__COUNT(parameters)},
+     .print = {.joint = "[PSZ25, eq. 5]: sigma_max (4 B log T / epsilon) sqrt(log(1.25 log T / "
+                        "delta)), each epoch",
+               .local = "[PSZ25, eq. 5, Alg. 1 line 14]: the same on every report"}}};
+
+const tacit__agent_rows tacit__capri_rows = {rows, TACIT__COUNT(rows)};
 
 static const struct {
     tacit__capri_width width;
@@ -85,16 +68,13 @@ static const struct {
 };
 enum { RECOMMENDED, CAUTIOUS, FAITHFUL, PUBLISHED };
 
-static double given_or(const tacit__reading *r, size_t parameter, double otherwise)
-{
-    return r->values[parameter].given ? r->values[parameter].real : otherwise;
-}
-
 /* A choice if given; otherwise the index of the default. */
-static int choice_or(const tacit__reading *r, size_t parameter, const char *const *names,
+static int choice_or(const tacit__reading *r, const char *parameter, const char *const *names,
                      int otherwise, tacit_error *err)
 {
-    return r->values[parameter].given ? tacit__reading_choose(r, parameter, names, err) : otherwise;
+    return tacit__value_of(&r->values, parameter)->given
+               ? tacit__value_choose(&r->values, parameter, names, err)
+               : otherwise;
 }
 
 static bool is_published(const tacit_agent_request *q)
@@ -121,29 +101,29 @@ static tacit_status read_options(const tacit__reading *r, tacit__capri_options *
     static const char *const lasts[] = {"uniform", "greedy", NULL};
     const tacit_agent_request *q = r->request;
     int preset =
-        choice_or(r, PRESET, preset_names,
+        choice_or(r, "preset", preset_names,
                   q->calibration == TACIT_CALIBRATION_PUBLISHED ? PUBLISHED : RECOMMENDED, err);
     if (preset < 0)
         return TACIT_BAD_ARGUMENT;
-    int width = choice_or(r, WIDTH, widths, (int)presets[preset].width, err);
-    int point = width < 0 ? -1 : choice_or(r, POINTS, points, presets[preset].sampled, err);
+    int width = choice_or(r, "width", widths, (int)presets[preset].width, err);
+    int point = width < 0 ? -1 : choice_or(r, "points", points, presets[preset].sampled, err);
     int schedule =
-        point < 0 ? -1 : choice_or(r, SCHEDULE, schedules, presets[preset].balanced, err);
-    int last = schedule < 0 ? -1 : choice_or(r, LAST, lasts, presets[preset].greedy, err);
+        point < 0 ? -1 : choice_or(r, "schedule", schedules, presets[preset].balanced, err);
+    int last = schedule < 0 ? -1 : choice_or(r, "last", lasts, presets[preset].greedy, err);
     if (last < 0)
         return TACIT_BAD_ARGUMENT;
     *out = (tacit__capri_options){
         .users = q->episodes,
         .width = (tacit__capri_width)width,
-        .bonus_scale = given_or(r, BONUS_SCALE, presets[preset].omega),
-        .noise_scale = given_or(r, NOISE_SCALE, presets[preset].zeta),
-        .failure = r->values[FAILURE].real,
-        .norm = tacit__pairs_norm(r, NORM),
-        .tau = given_or(r, TAU, presets[preset].tau),
-        .copies = given_or(r, COPIES, presets[preset].copies),
+        .bonus_scale = tacit__value_or(&r->values, "bonus_scale", presets[preset].omega),
+        .noise_scale = tacit__value_or(&r->values, "noise_scale", presets[preset].zeta),
+        .failure = tacit__value_real(&r->values, "failure"),
+        .norm = tacit__pairs_norm(r),
+        .tau = tacit__value_or(&r->values, "tau", presets[preset].tau),
+        .copies = tacit__value_or(&r->values, "copies", presets[preset].copies),
         .sampled = point == 1,
-        .tol = given_or(r, TOL, presets[preset].tol),
-        .rank = (size_t)r->values[RANK].integer,
+        .tol = tacit__value_or(&r->values, "tol", presets[preset].tol),
+        .rank = (size_t)tacit__value_of(&r->values, "rank")->integer,
         .balanced = schedule == 1,
         .greedy = last == 1,
         .by_sigma_max = is_published(q),
@@ -172,7 +152,7 @@ static tacit_status check_size(const tacit__reading *r, const tacit__capri_optio
 tacit_status tacit__capri_read(const tacit__reading *r, tacit__capri_options *out, tacit_error *err)
 {
     tacit__pairs pairs;
-    tacit_status status = tacit__pairs_read(r, KERNEL, &pairs, err);
+    tacit_status status = tacit__pairs_read(r, &pairs, err);
     if (status == TACIT_OK)
         status = read_options(r, out, err);
     if (status != TACIT_OK)
@@ -195,7 +175,8 @@ void tacit__capri_write_remark(capri_agent *agent, const tacit__reading *r)
     const tacit__capri_options *o = &agent->options;
     const bool chosen =
         r->request->guarantee.model != TACIT_MODEL_NONE &&
-        (r->values[KERNEL].given || r->values[NORM].given || has_chosen_weights(r->request));
+        (tacit__value_of(&r->values, "kernel")->given ||
+         tacit__value_of(&r->values, "norm")->given || has_chosen_weights(r->request));
     const char *learning =
         o->width == TACIT__WIDTH_THEORY
             ? "the printed width drops nothing before some 1e11 users: uniform play"
@@ -227,7 +208,8 @@ void tacit__capri_fingerprint(capri_agent *agent, const tacit__reading *r)
     const tacit__bytes parts[] = {
         {numbers, sizeof numbers},
         {sizes, sizeof sizes},
-        {r->values[KERNEL].text, strlen(r->values[KERNEL].text) + 1},
+        {tacit__value_of(&r->values, "kernel")->text,
+         strlen(tacit__value_of(&r->values, "kernel")->text) + 1},
         {o->pairs.points,
          o->pairs.n_contexts * o->pairs.n_actions * o->pairs.kernel.dimension * sizeof(double)}};
     tacit__digest(parts, sizeof parts / sizeof *parts, agent->request);

@@ -1,20 +1,50 @@
-/* A family of agents: kinds that share a curator. Adding one: a file with a tacit__family, and its line in agent.c. */
+/* Learners are rows of tables, and families are the functions that a table's rows share: mostly those of one curator.
+ *
+ * To add a learner to a family: a row. To add a family: a file with a tacit__family, and its line in agent.c. */
 #ifndef TACIT_AGENTS_FAMILY_H
 #define TACIT_AGENTS_FAMILY_H
 
 #include <tacit/agent.h>
 
+/* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of docs/references.md; NULL: there is
+ * nothing to point to. `recalled`: the formula was taken from later papers and public code, and was not compared with the
+ * paper's own text. */
+typedef struct tacit__print {
+    const char *joint, *local;
+    bool recalled;
+} tacit__print;
+
+typedef struct tacit__agent_row {
+    tacit_agent_kind kind;
+    tacit__print print;
+    const void *parts; /* what its family makes it of: each has a type for that */
+} tacit__agent_row;
+
+typedef struct tacit__agent_rows {
+    const tacit__agent_row *at;
+    size_t n;
+} tacit__agent_rows;
+
+/* What tells whether so many users are enough (explain/forecast.c). */
+typedef struct tacit__criterion {
+    /* How the noise compares with what is to be learned when `users` come with this epsilon: at most 1 is enough, at most 2
+     * borderline; NaN: not known. Must not grow with either. */
+    double (*burden)(const void *agent, double users, double epsilon);
+    /* What the users bring: "18 features, 3 actions". */
+    void (*describe)(const void *agent, char *out, size_t size);
+    const char *goal; /* "to beat the best constant action" */
+} tacit__criterion;
+
 typedef struct tacit__family {
-    const tacit_agent_kind *kinds;
-    size_t n_kinds;
+    const tacit__agent_rows *rows;
     bool looks_ahead; /* at the state after the last step, in bandit worlds too */
     bool
         chosen_only; /* of the features that users bring, those of the chosen action are looked at */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
     /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
      * range, counts are not 0, and a private request has noise. */
-    tacit_status (*create)(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err);
+    tacit_status (*create)(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err);
     void (*destroy)(void *agent); /* accepts NULL */
     tacit_status (*plan)(void *agent, tacit_billboard *out, tacit_error *err);
     tacit_status (*learn)(void *agent, const tacit_trajectory *user, tacit_error *err);
@@ -41,14 +71,13 @@ typedef struct tacit__family {
     /* Everything that the future depends on, see tacit_agent_save. */
     tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    tacit_ledger *(*ledger)(const void *agent);               /* NULL with model none */
-    const char *(*remark)(const void *agent);                 /* "": nothing to say */
-    void (*forecast)(const void *agent, tacit_forecast *out); /* NULL: none */
+    tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
+    const char *(*remark)(const void *agent);   /* "": nothing to say */
+    const tacit__criterion *criterion; /* NULL: none of its own, the release plan alone tells */
 } tacit__family;
 
+/* The last one has the program's own kinds, which may become more: tacit_agent_register. */
 extern const tacit__family tacit__family_tabular, tacit__family_mixture, tacit__family_lsvi,
-    tacit__family_lin_ucb, tacit__family_capri, tacit__family_gp;
-/* The program's own kinds, which may become more: tacit_agent_register. */
-extern tacit__family tacit__family_own;
+    tacit__family_lin_ucb, tacit__family_capri, tacit__family_gp, tacit__family_own;
 
 #endif

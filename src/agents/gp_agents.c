@@ -16,53 +16,45 @@
 #include "plan/gp_ucb.h"
 #include "plan/kernel_elimination.h"
 
-enum { KERNEL, NORM, BONUS_SCALE, FAILURE, TAU, SAMPLING, LAST };
+#define SHARED                                                                                     \
+    TACIT__TEXT("kernel", "",                                                                      \
+                "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: "   \
+                "the world's"),                                                                    \
+        TACIT__REAL("norm", "", 1e-9, 1e9,                                                         \
+                    "of the mean reward minus 1/2, in the kernel's space; default: the world's, "  \
+                    "or 1/2"),                                                                     \
+        TACIT__REAL("bonus_scale", "0.1", 0, 1e6,                                                  \
+                    "omega: multiplies the width; 1 is the theorem"),                              \
+        TACIT__REAL("failure", "0.05", 1e-12, 0.5, "probability that the bounds fail"),            \
+        TACIT__REAL("tau", "0.25", 1e-9, 1e9, "regularizer")
 
-#define SHARED(scale)                                                                              \
-    {"kernel",                                                                                     \
-     TACIT_PARAMETER_TEXT,                                                                         \
-     "",                                                                                           \
-     0,                                                                                            \
-     0,                                                                                            \
-     "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or +; default: the "          \
-     "world's"},                                                                                   \
-        {"norm",                                                                                   \
-         TACIT_PARAMETER_REAL,                                                                     \
-         "",                                                                                       \
-         1e-9,                                                                                     \
-         1e9,                                                                                      \
-         "of the mean reward minus 1/2, in the kernel's space; default: the world's, or 1/2"},     \
-        {"bonus_scale", TACIT_PARAMETER_REAL,                                                      \
-         scale,         0,                                                                         \
-         1e6,           "omega: multiplies the width; 1 is the theorem"},                          \
-        {"failure", TACIT_PARAMETER_REAL, "0.05", 1e-12, 0.5, "probability that the bounds fail"}, \
-    {                                                                                              \
-        "tau", TACIT_PARAMETER_REAL, "0.25", 1e-9, 1e9, "regularizer"                              \
-    }
-
-static const tacit_parameter gp_parameters[] = {SHARED("0.1")};
+static const tacit_parameter gp_parameters[] = {SHARED};
 static const tacit_parameter elimination_parameters[] = {
-    SHARED("0.1"),
-    {"sampling", TACIT_PARAMETER_TEXT, "uniform", 0, 0,
-     "within an epoch: uniform, or variance (what is known least)"},
-    {"last", TACIT_PARAMETER_TEXT, "greedy", 0, 0, "last epoch: greedy or uniform"},
+    SHARED,
+    TACIT__TEXT("sampling", "uniform",
+                "within an epoch: uniform, or variance (what is known least)"),
+    TACIT__TEXT("last", "greedy", "last epoch: greedy or uniform"),
 };
 
-enum { GP_UCB, KERNEL_ELIMINATION };
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+typedef struct gp_parts {
+    uint64_t saved_kind; /* in saved states */
+    bool in_epochs;      /* elimination; else the best bound of all */
+} gp_parts;
 
-static const tacit_agent_kind kinds[] = {
-    [GP_UCB] = {"gp-ucb", "optimism on the exact posterior of a Gaussian process",
-                "Srinivas, Krause, Kakade, Seeger 2012; Chowdhury, Gopalan 2017", TACIT_AGENT_NONE,
-                gp_parameters, COUNT(gp_parameters)},
-    [KERNEL_ELIMINATION] =
-        {"kernel-elimination", "elimination in epochs on the exact posterior",
-         "phased kernel ridge regression; Li, Scarlett 2022 (sampling: variance)", TACIT_AGENT_NONE,
-         elimination_parameters, COUNT(elimination_parameters)},
+static const tacit__agent_row kinds[] = {
+    {.kind = {"gp-ucb", "optimism on the exact posterior of a Gaussian process",
+              "Srinivas, Krause, Kakade, Seeger 2012; Chowdhury, Gopalan 2017", TACIT_AGENT_NONE,
+              gp_parameters, TACIT__COUNT(gp_parameters)},
+     .parts = &(const gp_parts){.saved_kind = 0}},
+    {.kind = {"kernel-elimination", "elimination in epochs on the exact posterior",
+              "phased kernel ridge regression; Li, Scarlett 2022 (sampling: variance)",
+              TACIT_AGENT_NONE, elimination_parameters, TACIT__COUNT(elimination_parameters)},
+     .parts = &(const gp_parts){.saved_kind = 1, .in_epochs = true}},
 };
+static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef struct gp_agent {
-    size_t kind;
+    const gp_parts *parts;
     tacit__pairs pairs;
     tacit__posterior *posterior;
     tacit__gp_ucb_options gp;
@@ -86,8 +78,8 @@ static tacit_status make_elimination(gp_agent *agent, const tacit__reading *r, t
     static const char *const samplings[] = {"uniform", "variance", NULL};
     static const char *const lasts[] = {"uniform", "greedy", NULL};
     uint64_t lengths[64];
-    int sampling = tacit__reading_choose(r, SAMPLING, samplings, err);
-    int last = sampling < 0 ? -1 : tacit__reading_choose(r, LAST, lasts, err);
+    int sampling = tacit__value_choose(&r->values, "sampling", samplings, err);
+    int last = sampling < 0 ? -1 : tacit__value_choose(&r->values, "last", lasts, err);
     if (last < 0)
         return TACIT_BAD_ARGUMENT;
     const tacit__kernel_elimination_options o = {
@@ -105,7 +97,7 @@ static tacit_status make_elimination(gp_agent *agent, const tacit__reading *r, t
 
 static tacit_status build(gp_agent *agent, const tacit__reading *r, tacit_error *err)
 {
-    tacit_status status = tacit__pairs_read(r, KERNEL, &agent->pairs, err);
+    tacit_status status = tacit__pairs_read(r, &agent->pairs, err);
     if (status != TACIT_OK)
         return status;
     double n = (double)agent->pairs.n_contexts * (double)agent->pairs.n_actions;
@@ -114,31 +106,32 @@ static tacit_status build(gp_agent *agent, const tacit__reading *r, tacit_error 
                                    "%s keeps a covariance of all %.0f pairs; 20000 are the most, "
                                    "capri has no such limit",
                                    r->kind->name, n);
-    agent->gp = (tacit__gp_ucb_options){.bonus_scale = r->values[BONUS_SCALE].real,
-                                        .failure = r->values[FAILURE].real,
-                                        .norm = tacit__pairs_norm(r, NORM)};
+    agent->gp = (tacit__gp_ucb_options){.bonus_scale = tacit__value_real(&r->values, "bonus_scale"),
+                                        .failure = tacit__value_real(&r->values, "failure"),
+                                        .norm = tacit__pairs_norm(r)};
     agent->n_users = r->request->episodes;
     agent->version = 1;
     agent->remark =
         agent->gp.bonus_scale < 1 ? "bonus_scale below 1: the regret theorem does not apply" : "";
-    status = tacit__posterior_create(&agent->pairs, r->values[TAU].real, &agent->posterior);
+    status = tacit__posterior_create(&agent->pairs, tacit__value_real(&r->values, "tau"),
+                                     &agent->posterior);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    return agent->kind == KERNEL_ELIMINATION ? make_elimination(agent, r, err) : TACIT_OK;
+    return agent->parts->in_epochs ? make_elimination(agent, r, err) : TACIT_OK;
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
     (void)noise;
-    tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status != TACIT_OK)
         return status;
     gp_agent *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->kind = kind;
+    agent->parts = row->parts;
     status = build(agent, &r, err);
     if (status != TACIT_OK) {
         destroy(agent);
@@ -250,7 +243,7 @@ static tacit_status save(const void *self, void *bytes, size_t *size, tacit_erro
                            needed, *size);
     header h = {.magic = MAGIC,
                 .size = needed,
-                .kind = agent->kind,
+                .kind = agent->parts->saved_kind,
                 .users = agent->users,
                 .n_users = agent->n_users,
                 .version = agent->version,
@@ -315,8 +308,8 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
         return tacit__fail(err, TACIT_CORRUPT,
                            "this is no saved learner, or a damaged one: its checksum does not "
                            "match");
-    if (size != saved_size(agent) || h.kind != agent->kind || h.n_users != agent->n_users ||
-        h.n != agent->posterior->n || h.tau != agent->posterior->tau)
+    if (size != saved_size(agent) || h.kind != agent->parts->saved_kind ||
+        h.n_users != agent->n_users || h.n != agent->posterior->n || h.tau != agent->posterior->tau)
         return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
     const uint8_t *at = (const uint8_t *)bytes + sizeof h;
     piece p[8];
@@ -348,8 +341,7 @@ static const char *remark(const void *self)
 }
 
 const tacit__family tacit__family_gp = {
-    .kinds = kinds,
-    .n_kinds = COUNT(kinds),
+    .rows = &rows,
     .create = create,
     .destroy = destroy,
     .plan = plan,

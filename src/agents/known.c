@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 const char *const tacit__table_names[TACIT__N_TABLES] = {"rewards", "mixture", "features",
@@ -20,6 +21,7 @@ void tacit__known_free(tacit__known *k)
 size_t tacit__known_size(const tacit__known *k, const tacit_agent_request *q,
                          tacit__table_name table)
 {
+    TACIT__REQUIRE(table < TACIT__N_TABLES);
     const size_t most = (size_t)1 << 27;
     const size_t sides[TACIT__N_TABLES][4] = {
         [TACIT__TABLE_REWARDS] = {q->stationary ? 1 : q->horizon, q->n_states, q->n_actions, 1},

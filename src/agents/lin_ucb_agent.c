@@ -7,7 +7,7 @@
  * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical defaults were chosen on
  * linear-bandit worlds and synthetic people; privacy depends on none of them.
  *
- * Published calibrations, recalled from later papers and public code and not checked against the papers' own texts (printed_at.c says so).
+ * Published calibrations, recalled from later papers and public code and not checked against the papers' own texts (the row says so).
  * Only the noise is theirs, widths are ours. Joint [SS18]: binary tree, released after every user, noise of standard deviation
  * 4 sqrt(m) (L^2 + B^2) ln(4 / delta) / epsilon, m = 1 + ceil(log2 T), on the entries of the symmetric matrix of [x y]
  * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2 ln(1.25 / delta)) / epsilon on
@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "agents/family.h"
-#include "agents/forecast.h"
 #include "agents/outside.h"
 #include "agents/reading.h"
 #include "base/bytes.h"
@@ -27,52 +26,45 @@
 #include "noise/stream.h"
 #include "plan/lin_ucb.h"
 
-enum {
-    BONUS_SCALE,
-    FAILURE,
-    REGULARIZER,
-    ARMS,
-    GROWTH,
-    SHIFT,
-    REPAIR,
-    RESPONSE_WEIGHT,
-    N_PARAMETERS
-};
-
 #define LEAST_GROWTH 1.0001
 
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "0.1", 0, 1e6,
-                     "multiplies the width of the confidence sets; 1 is the theorem"},
-    [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.1", 1e-12, 0.5,
-                 "probability that the bounds fail"},
-    [REGULARIZER] = {"regularizer", TACIT_PARAMETER_REAL, "1", 1e-9, 1e9, "lambda"},
-    [ARMS] = {"arms", TACIT_PARAMETER_TEXT, "auto", 0, 0,
-              "shared, disjoint, opposite (two actions, rewards sum to 1), or auto (as the world "
-              "allows)"},
-    [GROWTH] =
-        {"growth", TACIT_PARAMETER_REAL, "", 1, 100,
-         "private: news when users have grown by this factor, at least 1.0001; 1: after every "
-         "user"},
-    [SHIFT] = {"shift", TACIT_PARAMETER_REAL, "", 0, 100,
-               "private: how far the Gram matrix is repaired, in norms of its noise; 2 is the "
-               "theorem"},
-    [REPAIR] = {"repair", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "private: shift adds that to all eigenvalues, raise lifts those that are lower"},
-    [RESPONSE_WEIGHT] = {"response_weight", TACIT_PARAMETER_REAL, "", 0.01, 100,
-                         "private: weight of x y against x x^T in the noise"},
+static const tacit_parameter parameters[] = {
+    TACIT__REAL("bonus_scale", "0.1", 0, 1e6,
+                "multiplies the width of the confidence sets; 1 is the theorem"),
+    TACIT__REAL("failure", "0.1", 1e-12, 0.5, "probability that the bounds fail"),
+    TACIT__REAL("regularizer", "1", 1e-9, 1e9, "lambda"),
+    TACIT__TEXT("arms", "auto",
+                "shared, disjoint, opposite (two actions, rewards sum to 1), or auto (as the world "
+                "allows)"),
+    TACIT__REAL(
+        "growth", "", 1, 100,
+        "private: news when users have grown by this factor, at least 1.0001; 1: after every "
+        "user"),
+    TACIT__REAL("shift", "", 0, 100,
+                "private: how far the Gram matrix is repaired, in norms of its noise; 2 is the "
+                "theorem"),
+    TACIT__TEXT("repair", "",
+                "private: shift adds that to all eigenvalues, raise lifts those that are lower"),
+    TACIT__REAL("response_weight", "", 0.01, 100,
+                "private: weight of x y against x x^T in the noise"),
 };
 
-static const tacit_agent_kind kinds[] = {
-    {"lin-ucb",
-     "optimism with linear rewards; shared or disjoint actions, any contexts; how features are "
-     "made "
-     "counts as public and must not be fitted on the same people",
-     "Abbasi-Yadkori, Pal, Szepesvari 2011; joint: Shariff, Sheffet 2018; local: Zheng, Cai, "
-     "Huang, "
-     "Li, Wang 2020",
-     TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters, N_PARAMETERS},
+static const tacit__agent_row kinds[] = {
+    {.kind = {"lin-ucb",
+              "optimism with linear rewards; shared or disjoint actions, any contexts; how "
+              "features are made counts as public and must not be fitted on the same people",
+              "Abbasi-Yadkori, Pal, Szepesvari 2011; joint: Shariff, Sheffet 2018; local: Zheng, "
+              "Cai, Huang, Li, Wang 2020",
+              TACIT_AGENT_NONE | TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL, parameters,
+              TACIT__COUNT(parameters)},
+     .print = {.joint = "[SS18]: binary tree, (4 sqrt(m) (L^2 + B^2) / epsilon) ln(4/delta) on "
+                        "every entry of a node's matrix of [x y], m = 1 + ceil(log2 T); the widths "
+                        "are not the paper's",
+               .local = "[ZCHLW20]: (4 / epsilon) sqrt(2 ln(1.25/delta)) on every entry of the "
+                        "upper triangle of x x^T and of x y; the widths are not the paper's",
+               .recalled = true}},
 };
+static const tacit__agent_rows rows = {kinds, TACIT__COUNT(kinds)};
 
 typedef enum arms { SHARED, DISJOINT, OPPOSITE } arms;
 
@@ -88,17 +80,11 @@ typedef struct lin_ucb_agent {
     bool follows; /* a model that was published elsewhere */
     const char *remark;
     tacit__regression_options curator_options;
-    uint64_t users;
 } lin_ucb_agent;
 
 static bool is_theory(const tacit__reading *r)
 {
-    return r->values[BONUS_SCALE].real >= 1;
-}
-
-static double given_or(const tacit__reading *r, size_t parameter, double otherwise)
-{
-    return r->values[parameter].given ? r->values[parameter].real : otherwise;
+    return tacit__value_real(&r->values, "bonus_scale") >= 1;
 }
 
 /* --- Settings ---------------------------------------------------------------------------------- */
@@ -107,15 +93,14 @@ static tacit_status read_arms(const tacit__reading *r, arms *out, tacit_error *e
 {
     static const char *const names[] = {"shared", "disjoint", "opposite", "auto", NULL};
     const tacit_bandit *b = r->request->bandit;
-    int choice = tacit__reading_choose(r, ARMS, names, err);
+    int choice = tacit__value_choose(&r->values, "arms", names, err);
     if (choice < 0)
         return TACIT_BAD_ARGUMENT;
     if (choice == 3)
         choice = !b->disjoint ? SHARED : b->complementary ? OPPOSITE : DISJOINT;
     if ((choice == SHARED) == b->disjoint || (choice == OPPOSITE && !b->complementary))
-        return tacit__fail_at(
-            err, TACIT_UNSUPPORTED, r->request->file, (size_t)r->values[ARMS].line,
-            "arms: %s does not fit: %s", names[choice],
+        return tacit__value_fail(
+            &r->values, "arms", err, TACIT_UNSUPPORTED, "arms: %s does not fit: %s", names[choice],
             !b->disjoint       ? "every action of this world has features, so they are shared"
             : choice == SHARED ? "the features of this world are the context's; actions are "
                                  "disjoint or, if there are two with rewards that sum to 1, "
@@ -142,17 +127,19 @@ static tacit_status read_curator(const tacit__reading *r, arms layout,
     bool published =
         q->calibration == TACIT_CALIBRATION_PUBLISHED && q->guarantee.model != TACIT_MODEL_NONE;
     bool local = q->guarantee.model == TACIT_MODEL_LOCAL;
-    double growth = given_or(r, GROWTH, published ? 1 : local ? 1.02 : 1.2);
+    double growth = tacit__value_or(&r->values, "growth", published ? 1 : local ? 1.02 : 1.2);
     if (growth > 1 && growth < LEAST_GROWTH) /* the schedule is a list */
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, q->file, (size_t)r->values[GROWTH].line,
-                              "growth is %.12g, expected 1 or at least %g", growth, LEAST_GROWTH);
+        return tacit__value_fail(&r->values, "growth", err, TACIT_BAD_ARGUMENT,
+                                 "growth is %.12g, expected 1 or at least %g", growth,
+                                 LEAST_GROWTH);
     *out = (tacit__regression_options){
         .dimension = q->bandit->dimension,
         .blocks = layout == DISJOINT ? q->n_actions : 1,
         .users = q->episodes,
         .guarantee = q->guarantee,
         .growth = q->guarantee.model == TACIT_MODEL_NONE ? 1 : growth,
-        .response_weight = given_or(r, RESPONSE_WEIGHT, published && !local ? M_SQRT2 : 1),
+        .response_weight =
+            tacit__value_or(&r->values, "response_weight", published && !local ? M_SQRT2 : 1),
         .published_scale = published ? published_scale(q) : 0,
         .triangle = published && local,
     };
@@ -164,7 +151,8 @@ static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, 
     static const char *const repairs[] = {"shift", "raise", NULL};
     const tacit_agent_request *q = r->request;
     int repair = is_theory(r) ? 0 : 1;
-    if (r->values[REPAIR].given && (repair = tacit__reading_choose(r, REPAIR, repairs, err)) < 0)
+    if (tacit__value_of(&r->values, "repair")->given &&
+        (repair = tacit__value_choose(&r->values, "repair", repairs, err)) < 0)
         return TACIT_BAD_ARGUMENT;
     double norm = q->bandit->parameter_norm;
     tacit__lin_ucb_options o = {
@@ -172,11 +160,11 @@ static tacit_status make_planner(lin_ucb_agent *agent, const tacit__reading *r, 
         .blocks = agent->arms == DISJOINT ? agent->n_actions : 1,
         .n_actions = agent->n_actions,
         .users = q->episodes,
-        .bonus_scale = r->values[BONUS_SCALE].real,
-        .regularizer = r->values[REGULARIZER].real,
-        .failure = r->values[FAILURE].real,
+        .bonus_scale = tacit__value_real(&r->values, "bonus_scale"),
+        .regularizer = tacit__value_real(&r->values, "regularizer"),
+        .failure = tacit__value_real(&r->values, "failure"),
         .parameter_norm = norm > 0 ? 2 * norm * q->bandit->bound : 1,
-        .shift = given_or(r, SHIFT, is_theory(r) ? 2 : 0.5),
+        .shift = tacit__value_or(&r->values, "shift", is_theory(r) ? 2 : 0.5),
         .raise = repair == 1,
     };
     if (!is_theory(r))
@@ -248,7 +236,6 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     agent->remark = "";
     tacit_error reason = {0};
     agent->curator_options = curator;
-    agent->users = q->episodes;
     status = tacit__regression_create(&curator, noise, &agent->curator, &reason);
     if (status != TACIT_OK)
         return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
@@ -259,8 +246,8 @@ static tacit_status build(lin_ucb_agent *agent, const tacit__reading *r, tacit_n
     return agent->scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
     if (request->bandit == NULL)
@@ -270,7 +257,7 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
     if (request->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "lin-ucb has the calibrations tight and published");
-    tacit_status status = tacit__reading_open(request, &kinds[kind], &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status != TACIT_OK)
         return status;
     lin_ucb_agent *agent = tacit__alloc(1, sizeof *agent);
@@ -544,19 +531,17 @@ static double burden(const void *context, double users, double epsilon)
     return 2 * d / x / users;
 }
 
-static void forecast(const void *self, tacit_forecast *out)
+static void describe(const void *self, char *out, size_t size)
 {
     const lin_ucb_agent *agent = self;
-    char what[80];
-    (void)snprintf(what, sizeof what, "%zu features, %zu actions%s", agent->d, agent->n_actions,
+    (void)snprintf(out, size, "%zu features, %zu actions%s", agent->d, agent->n_actions,
                    agent->arms == DISJOINT ? " with parameters of their own" : "");
-    tacit__forecast(burden, agent, agent->users, agent->curator_options.guarantee, what,
-                    "to beat the best constant action", out);
 }
 
+static const tacit__criterion criterion = {burden, describe, "to beat the best constant action"};
+
 const tacit__family tacit__family_lin_ucb = {
-    .kinds = kinds,
-    .n_kinds = sizeof kinds / sizeof *kinds,
+    .rows = &rows,
     .chosen_only = true,
     .create = create,
     .destroy = destroy,
@@ -573,5 +558,5 @@ const tacit__family tacit__family_lin_ucb = {
     .load = load,
     .ledger = ledger,
     .remark = remark,
-    .forecast = forecast,
+    .criterion = &criterion,
 };

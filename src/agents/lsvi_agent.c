@@ -5,10 +5,10 @@
  * V_{h+1}, the curator shows the response to it. */
 #include <math.h>
 
-#include "agents/family.h"
 #include "agents/lsvi_agent.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 static void destroy(void *self)
 {
@@ -57,22 +57,21 @@ static tacit_status make_rooms(lsvi_agent *agent, const lsvi_design *g, tacit_no
                               : tacit__reading_fail(g->r, err, status, "%s", reason.message);
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
     tacit__linear_space space;
-    (void)kind;
-    tacit_status status = tacit__reading_open(request, &tacit__lsvi_kind, &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status == TACIT_OK)
         status = tacit__lsvi_read_space(&r, &space, err);
     if (status != TACIT_OK)
         return status;
     lsvi_agent *agent = tacit__alloc(1, sizeof *agent);
-    lsvi_design g = {.r = &r,
-                     .range = tacit__alloc(request->horizon, sizeof *g.range),
-                     .cap = tacit__alloc(request->horizon, sizeof *g.cap)};
-    if (agent == NULL || g.range == NULL || g.cap == NULL) {
+    lsvi_design g = {.r = &r};
+    void *memory = TACIT__PIECES(TACIT__PIECE(g.range, request->horizon),
+                                 TACIT__PIECE(g.cap, request->horizon));
+    if (agent == NULL || memory == NULL) {
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     } else {
         agent->space = space;
@@ -89,8 +88,7 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
     } else {
         destroy(agent);
     }
-    tacit__free(g.range);
-    tacit__free(g.cap);
+    tacit__workspace_destroy(memory);
     return status;
 }
 
@@ -123,20 +121,14 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
         if (tacit__lsvi_is_done(agent->planner) || tacit__lsvi_data_is_spent(agent->curator))
             tacit__lsvi_data_close(agent->curator);
     }
-    tacit__billboard board = tacit__lsvi_board(agent->planner);
-    *out =
-        (tacit_billboard){.version = board.version, .policy = board.policy, .mixed = board.mixed};
+    *out = tacit__lsvi_board(agent->planner);
     return TACIT_OK;
 }
 
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     lsvi_agent *agent = self;
-    const tacit__lsvi_user u = {.states = user->states,
-                                .actions = user->actions,
-                                .rewards = user->rewards,
-                                .features = user->features};
-    return tacit__lsvi_data_add(agent->curator, &u, err);
+    return tacit__lsvi_data_add(agent->curator, user, err);
 }
 
 static tacit_status act(void *self, const tacit_situation *situation, double chance,
@@ -168,8 +160,7 @@ static const char *remark(const void *self)
 }
 
 const tacit__family tacit__family_lsvi = {
-    .kinds = &tacit__lsvi_kind,
-    .n_kinds = 1,
+    .rows = &tacit__lsvi_rows,
     .looks_ahead = true,
     .no_local = "value functions are no sums of users' reports, and the papers leave local privacy "
                 "for this family open",

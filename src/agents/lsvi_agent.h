@@ -2,13 +2,12 @@
 #ifndef TACIT_AGENTS_LSVI_AGENT_H
 #define TACIT_AGENTS_LSVI_AGENT_H
 
-#include <tacit/agent.h>
-
-#include "agents/lsvi_printed.h"
+#include "agents/family.h"
 #include "agents/reading.h"
 #include "curate/lsvi_curator.h"
 #include "noise/stream.h"
 #include "plan/lsvi.h"
+#include "plan/lsvi_printed.h"
 
 typedef struct lsvi_agent {
     tacit__linear_space space;
@@ -33,7 +32,7 @@ typedef struct lsvi_design {
 
 /* --- lsvi_settings.c: what a request may say */
 
-extern const tacit_agent_kind tacit__lsvi_kind;
+extern const tacit__agent_rows tacit__lsvi_rows;
 
 /* States, actions and features; the table of these is not read yet. */
 TACIT_MUST_USE tacit_status tacit__lsvi_read_space(const tacit__reading *r,

@@ -12,64 +12,48 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum {
-    SCHEDULE,
-    BONUS_SCALE,
-    FAILURE,
-    CENTER,
-    SHIFT,
-    LAMBDA,
-    BATCHES,
-    SWITCHES,
-    SWITCH_FACTOR,
-    TEST_EVERY,
-    GRAM,
-    GRAM_SHARE,
-    ARCHIVE_MB,
-    STORAGE,
-    N_PARAMETERS
+static const tacit_parameter parameters[] = {
+    TACIT__TEXT("schedule", "doubling",
+                "when the policy changes: every episode, batched, or doubling (of determinants)"),
+    TACIT__REAL("bonus_scale", "", 0, 1e6,
+                "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
+                "with privacy"),
+    TACIT__REAL("failure", "0.05", 1e-12, 0.5, "probability that the bounds fail"),
+    TACIT__TEXT(
+        "center", "auto",
+        "regress on targets minus half their range: yes, no, or auto (if features sum to 1)"),
+    TACIT__REAL(
+        "shift", "2", 0, 1e6,
+        "added to noisy Gram matrices, in units of their noise's expected largest eigenvalue"),
+    TACIT__REAL("lambda", "1", 1e-6, 1e9, "ridge of the regression"),
+    TACIT__INTEGER("batches", "0", 0, 1e9,
+                   "batched: how many; 0: those with the least predicted error"),
+    TACIT__INTEGER("switches", "0", 0, 1e9,
+                   "doubling: at most so many; 0: those with the least predicted error"),
+    TACIT__REAL("switch_factor", "0", 0, 1e300,
+                "doubling: growth of a determinant that asks for a switch; 0: decide"),
+    TACIT__INTEGER("test_every", "0", 0, 1e9,
+                   "doubling: look at determinants after every so many users; 0: decide"),
+    TACIT__TEXT("gram", "auto",
+                "Gram matrices by running sums, by direct releases, or auto (the less noisy)"),
+    TACIT__REAL("gram_share", "0", 0, 0.999,
+                "share of the privacy budget for Gram matrices; 0: decide"),
+    TACIT__INTEGER("archive_mb", "4096", 1, 1e9,
+                   "states not numbered: most memory for users' features"),
+    TACIT__TEXT("storage", "float32",
+                "states not numbered: float32 or float64; same results, memory against time"),
 };
 
-static const tacit_parameter parameters[N_PARAMETERS] = {
-    [SCHEDULE] = {"schedule", TACIT_PARAMETER_TEXT, "doubling", 0, 0,
-                  "when the policy changes: every episode, batched, or doubling (of determinants)"},
-    [BONUS_SCALE] = {"bonus_scale", TACIT_PARAMETER_REAL, "", 0, 1e6,
-                     "multiplies the theorem's bonus; 1 is the theorem; default 0.01, or 0.003 "
-                     "with privacy"},
-    [FAILURE] = {"failure", TACIT_PARAMETER_REAL, "0.05", 1e-12, 0.5,
-                 "probability that the bounds fail"},
-    [CENTER] =
-        {"center", TACIT_PARAMETER_TEXT, "auto", 0, 0,
-         "regress on targets minus half their range: yes, no, or auto (if features sum to 1)"},
-    [SHIFT] =
-        {"shift", TACIT_PARAMETER_REAL, "2", 0, 1e6,
-         "added to noisy Gram matrices, in units of their noise's expected largest eigenvalue"},
-    [LAMBDA] = {"lambda", TACIT_PARAMETER_REAL, "1", 1e-6, 1e9, "ridge of the regression"},
-    [BATCHES] = {"batches", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
-                 "batched: how many; 0: those with the least predicted error"},
-    [SWITCHES] = {"switches", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
-                  "doubling: at most so many; 0: those with the least predicted error"},
-    [SWITCH_FACTOR] = {"switch_factor", TACIT_PARAMETER_REAL, "0", 0, 1e300,
-                       "doubling: growth of a determinant that asks for a switch; 0: decide"},
-    [TEST_EVERY] = {"test_every", TACIT_PARAMETER_INTEGER, "0", 0, 1e9,
-                    "doubling: look at determinants after every so many users; 0: decide"},
-    [GRAM] = {"gram", TACIT_PARAMETER_TEXT, "auto", 0, 0,
-              "Gram matrices by running sums, by direct releases, or auto (the less noisy)"},
-    [GRAM_SHARE] = {"gram_share", TACIT_PARAMETER_REAL, "0", 0, 0.999,
-                    "share of the privacy budget for Gram matrices; 0: decide"},
-    [ARCHIVE_MB] = {"archive_mb", TACIT_PARAMETER_INTEGER, "4096", 1, 1e9,
-                    "states not numbered: most memory for users' features"},
-    [STORAGE] = {"storage", TACIT_PARAMETER_TEXT, "float32", 0, 0,
-                 "states not numbered: float32 or float64; same results, memory against time"},
-};
+static const tacit__agent_row rows[] = {
+    {.kind = {"lsvi-ucb",
+              "least-squares value iteration for linear MDPs; schedule: every, batched, doubling",
+              "Jin et al. 2020; Luyo et al. 2021; Ngo, Vietri, Wu 2022",
+              TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT, parameters,
+              TACIT__COUNT(parameters)},
+     .print = {.joint = "batched: [LGLP21, appendix E.1]; doubling: [NVW22, Alg. 1, eq. 6 and 7, "
+                        "line 11]"}}};
 
-const tacit_agent_kind tacit__lsvi_kind = {
-    "lsvi-ucb",
-    "least-squares value iteration for linear MDPs; schedule: every, batched, doubling",
-    "Jin et al. 2020; Luyo et al. 2021; Ngo, Vietri, Wu 2022",
-    TACIT_AGENT_NONE | TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
-    parameters,
-    N_PARAMETERS};
+const tacit__agent_rows tacit__lsvi_rows = {rows, TACIT__COUNT(rows)};
 
 /* Found in simulation: what learns within tens of thousands of users. */
 #define PRACTICAL_BONUS 0.01
@@ -148,18 +132,18 @@ tacit_status tacit__lsvi_read_table(lsvi_agent *agent, const tacit__reading *r, 
 static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, tacit_error *err)
 {
     static const char *const schedules[] = {"every", "batched", "doubling", NULL};
-    static const char *const centers[] = {"auto", "yes", "no", NULL};
     static const char *const grams[] = {"auto", "sums", "direct", NULL};
     static const char *const storages[] = {"float32", "float64", NULL};
     const tacit__reading *r = g->r;
-    int schedule = tacit__reading_choose(r, SCHEDULE, schedules, err),
-        center = tacit__reading_choose(r, CENTER, centers, schedule < 0 ? NULL : err),
-        gram = tacit__reading_choose(r, GRAM, grams, center < 0 ? NULL : err),
-        storage = tacit__reading_choose(r, STORAGE, storages, gram < 0 ? NULL : err);
+    int schedule = tacit__value_choose(&r->values, "schedule", schedules, err),
+        center = tacit__value_choose(&r->values, "center", tacit__auto_yes_no,
+                                     schedule < 0 ? NULL : err),
+        gram = tacit__value_choose(&r->values, "gram", grams, center < 0 ? NULL : err),
+        storage = tacit__value_choose(&r->values, "storage", storages, gram < 0 ? NULL : err);
     if (schedule < 0 || center < 0 || gram < 0 || storage < 0)
         return TACIT_BAD_ARGUMENT;
     bool sums_to_one = sp->simplex;
-    if (center == 1 && (!sums_to_one || g->printed))
+    if (center == TACIT__YES && (!sums_to_one || g->printed))
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED, "center: yes needs %s",
                                    g->printed ? "calibration tight: the papers do not centre"
                                               : "features that are known to sum to 1 (simplex)");
@@ -171,13 +155,13 @@ static tacit_status read_choices(lsvi_design *g, const tacit__linear_space *sp, 
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "schedule doubling looks at Gram matrices all the time: "
                                    "gram: direct is for batched and every");
-    double factor = r->values[SWITCH_FACTOR].real;
+    double factor = tacit__value_real(&r->values, "switch_factor");
     if (factor != 0 && !(factor > 1))
         return tacit__reading_fail(r, err, TACIT_BAD_ARGUMENT,
                                    "switch_factor is %g, expected more than 1", factor);
     g->wide = storage == 1;
     g->wish.schedule = (tacit__lsvi_schedule)schedule;
-    g->wish.centred = center == 1 || (center == 0 && sums_to_one && !g->printed);
+    g->wish.centred = center == TACIT__YES || (center == TACIT__AUTO && sums_to_one && !g->printed);
     g->wish.gram = (tacit__lsvi_gram)gram;
     return TACIT_OK;
 }
@@ -211,6 +195,7 @@ static tacit_status read_printed(lsvi_design *g, tacit_error *err)
 static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
 {
     const tacit__lsvi_wish *w = &g->wish;
+    TACIT__REQUIRE(w->lambda > 0 && w->failure > 0);
     tacit__lsvi_scheme *s = &g->scheme;
     double d = (double)sp->dimension, K = (double)w->episodes, H = (double)sp->horizon;
     double bonus = d * sqrt(log(2 * d * K * H / w->failure)), size = sqrt(d);
@@ -226,7 +211,7 @@ static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
                vector =
                    s->response_stddev *
                    (g->theorem ? tacit__lsvi_vector_level(sp->dimension, s->law, alpha) : sqrt(d));
-        if (g->theorem && !g->r->values[SHIFT].given)
+        if (g->theorem && !tacit__value_of(&g->r->values, "shift")->given)
             s->shift = 2 * matrix;
         double low = fmax(s->shift - matrix, 0), high = s->shift + matrix;
         bonus += (2 * (w->lambda + high) * size + vector) / sqrt(w->lambda + low) -
@@ -242,27 +227,27 @@ tacit_status tacit__lsvi_make_design(lsvi_design *g, const lsvi_agent *agent, ta
     const tacit_agent_request *q = r->request;
     g->private = q->guarantee.model != TACIT_MODEL_NONE;
     g->printed = g->private && q->calibration == TACIT_CALIBRATION_PUBLISHED;
-    g->bonus_scale = r->values[BONUS_SCALE].given ? r->values[BONUS_SCALE].real
-                     : g->private                 ? PRACTICAL_PRIVATE_BONUS
-                                                  : PRACTICAL_BONUS;
+    g->bonus_scale = tacit__value_or(&r->values, "bonus_scale",
+                                     g->private ? PRACTICAL_PRIVATE_BONUS : PRACTICAL_BONUS);
     g->theorem = g->bonus_scale >= 1;
     if (g->private && q->calibration == TACIT_CALIBRATION_FIGURE)
         return tacit__reading_fail(r, err, TACIT_UNSUPPORTED,
                                    "calibration figure is for the tabular learners; lsvi-ucb has "
                                    "tight and published");
-    g->archive_bytes = 1e6 * (double)r->values[ARCHIVE_MB].integer;
-    g->wish = (tacit__lsvi_wish){.space = agent->space,
-                                 .episodes = q->episodes,
-                                 .guarantee = q->guarantee,
-                                 .theorem = g->theorem,
-                                 .lambda = r->values[LAMBDA].real,
-                                 .shift = r->values[SHIFT].real,
-                                 .failure = r->values[FAILURE].real,
-                                 .batches = (uint64_t)r->values[BATCHES].integer,
-                                 .switches = (uint64_t)r->values[SWITCHES].integer,
-                                 .test_every = (uint64_t)r->values[TEST_EVERY].integer,
-                                 .switch_factor = r->values[SWITCH_FACTOR].real,
-                                 .gram_share = r->values[GRAM_SHARE].real};
+    g->archive_bytes = 1e6 * (double)tacit__value_of(&r->values, "archive_mb")->integer;
+    g->wish = (tacit__lsvi_wish){
+        .space = agent->space,
+        .episodes = q->episodes,
+        .guarantee = q->guarantee,
+        .theorem = g->theorem,
+        .lambda = tacit__value_real(&r->values, "lambda"),
+        .shift = tacit__value_real(&r->values, "shift"),
+        .failure = tacit__value_real(&r->values, "failure"),
+        .batches = (uint64_t)tacit__value_of(&r->values, "batches")->integer,
+        .switches = (uint64_t)tacit__value_of(&r->values, "switches")->integer,
+        .test_every = (uint64_t)tacit__value_of(&r->values, "test_every")->integer,
+        .switch_factor = tacit__value_real(&r->values, "switch_factor"),
+        .gram_share = tacit__value_real(&r->values, "gram_share")};
     tacit_status status = read_choices(g, &agent->space, err);
     if (status == TACIT_OK)
         status = tacit__reading_mechanism(r, &g->wish.mechanism, err);
@@ -289,7 +274,7 @@ void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g)
 {
     const tacit__lsvi_scheme *s = &g->scheme;
     bool doubling = g->wish.schedule == TACIT__DOUBLING;
-    bool given = g->r->values[doubling ? SWITCHES : BATCHES].given;
+    bool given = tacit__value_of(&g->r->values, doubling ? "switches" : "batches")->given;
     const char *by = g->printed                ? "as printed"
                      : given                   ? "given"
                      : g->theorem              ? "by the theorem"

@@ -1,23 +1,11 @@
-/* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), four ways to be sure. What they can be
- * told is in mixture_settings.c, how they travel in mixture_bytes.c. */
+/* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), and what mixture_learners.c says of
+ * each. How they travel is in mixture_bytes.c. */
 #include <math.h>
 #include <stdio.h>
 
-#include "agents/family.h"
 #include "agents/mixture_agents.h"
-#include "agents/printed.h"
-#include "agents/reading.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "plan/linopt.h"
-#include "plan/ucrl_vtr.h"
-
-static tacit__confidence_fn *const confidence_of[] = {
-    [UCRL_VTR] = tacit__ucrl_vtr_confidence,
-    [UCRL_VTR_PLUS] = tacit__ucrl_vtr_plus_confidence,
-    [LINOPT_VI] = tacit__linopt_confidence,
-    [LINOPT_PO] = tacit__linopt_confidence,
-};
 
 /* --- Parts ------------------------------------------------------------------------------------- */
 
@@ -25,25 +13,22 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
                                  tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
-    bool po = agent->kind == LINOPT_PO;
-    tacit__optimist_options o = {
-        .n_states = q->n_states,
-        .n_actions = q->n_actions,
-        .horizon = q->horizon,
-        .form = agent->kind == UCRL_VTR        ? TACIT__PLAIN
-                : agent->kind == UCRL_VTR_PLUS ? TACIT__VARIANCE
-                                               : TACIT__REWARDS,
-        .mixture = q->mixture,
-        .linear = q->linear,
-        .rewards = q->rewards,
-        .stationary = q->stationary,
-        .centred = sign->centred,
-        .centred_rewards = sign->centred_rewards,
-        .whole_range = tacit__mixture_is_printed(r),
-        .soft = po,
-        .step_size = po ? tacit__mixture_scale(r, OWN_2) *
-                              tacit__linopt_step_size(q->n_actions, q->horizon, q->episodes)
-                        : 0};
+    const mixture_parts *parts = agent->parts;
+    tacit__optimist_options o = {.n_states = q->n_states,
+                                 .n_actions = q->n_actions,
+                                 .horizon = q->horizon,
+                                 .form = parts->form,
+                                 .mixture = q->mixture,
+                                 .linear = q->linear,
+                                 .rewards = q->rewards,
+                                 .stationary = q->stationary,
+                                 .centred = sign->centred,
+                                 .centred_rewards = sign->centred_rewards,
+                                 .whole_range = tacit__mixture_is_printed(r),
+                                 .soft = parts->soft};
+    if (parts->soft != NULL)
+        o.step_size = tacit__mixture_scale(r, "step_scale") *
+                      parts->soft->step_size(q->n_actions, q->horizon, q->episodes);
     return tacit__optimist_create(&o, &agent->planner, err);
 }
 
@@ -51,19 +36,16 @@ static tacit_status make_planner(mixture_agent *agent, const tacit__reading *r, 
 static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gram_options *o)
 {
     const tacit_agent_request *q = r->request;
-    tacit__printed_case c = {.guarantee = q->guarantee,
+    tacit__printed_case c = {.local = q->guarantee.model == TACIT_MODEL_LOCAL,
+                             .epsilon = q->guarantee.epsilon,
+                             .delta = q->guarantee.delta,
                              .episodes = (double)q->episodes,
                              .horizon = (double)q->horizon,
-                             .failure = r->values[FAILURE].real};
+                             .failure = tacit__value_real(&r->values, "failure")};
     tacit__printed_noise noise[2];
     for (size_t i = 0; i < o->n_streams; i++)
         c.dimension[i] = tacit__radius_dimension(&agent->radius, i);
-    if (agent->kind == UCRL_VTR)
-        tacit__printed_ucrl_vtr(&c, noise);
-    else if (agent->kind == UCRL_VTR_PLUS)
-        tacit__printed_ucrl_vtr_plus(&c, noise);
-    else
-        tacit__printed_linopt(&c, noise);
+    agent->parts->print(&c, noise);
     for (size_t i = 0; i < o->n_streams; i++) {
         o->streams[i].printed_gram = noise[i].gram;
         o->streams[i].printed_response = noise[i].response;
@@ -75,35 +57,32 @@ static void print_noise(mixture_agent *agent, const tacit__reading *r, tacit__gr
 static tacit_status make_curator(mixture_agent *agent, const tacit__reading *r, const signs *sign,
                                  tacit_noise *noise, tacit_error *err)
 {
-    static const char *const names[][2] = {[UCRL_VTR] = {"transitions", ""},
-                                           [UCRL_VTR_PLUS] = {"transitions", "squares"},
-                                           [LINOPT_VI] = {"transitions", "rewards"},
-                                           [LINOPT_PO] = {"transitions", "rewards"}};
     const tacit_agent_request *q = r->request;
+    const mixture_parts *parts = agent->parts;
     tacit__radius_options *radius = &agent->radius;
-    bool rewards = agent->kind >= LINOPT_VI;
-    double share = agent->kind == UCRL_VTR ? 1 : r->values[OWN].real;
-    double events = agent->kind == UCRL_VTR ? 6 : agent->kind == UCRL_VTR_PLUS ? 24 : 4;
+    TACIT__REQUIRE(parts->confidence != NULL && parts->print != NULL && parts->events > 0);
+    double share = parts->share != NULL ? tacit__value_real(&r->values, parts->share) : 1;
     tacit__gram_options o = {.n_states = q->n_states,
                              .n_actions = q->n_actions,
                              .horizon = q->horizon,
                              .episodes = q->episodes,
                              .guarantee = q->guarantee,
                              .failure = radius->failure /
-                                        (events * (double)q->episodes * (double)q->horizon),
+                                        (parts->events * (double)q->episodes * (double)q->horizon),
                              .n_streams = tacit__optimist_streams(agent->planner)};
     for (size_t i = 0; i < o.n_streams; i++) {
-        bool of_rewards = rewards && i == TACIT__OTHER;
+        TACIT__REQUIRE(parts->streams[i] != NULL);
+        bool of_rewards = parts->form == TACIT__REWARDS && i == TACIT__OTHER;
         radius->frame[i] = tacit__optimist_frame(agent->planner, i);
         radius->parameter_norm[i] = tacit__optimist_parameter_norm(agent->planner, i);
         radius->centred[i] = of_rewards ? sign->centred_rewards : sign->centred;
-        o.streams[i] = (tacit__gram_stream){.name = names[agent->kind][i],
+        o.streams[i] = (tacit__gram_stream){.name = parts->streams[i],
                                             .frame = radius->frame[i],
                                             .radius = tacit__optimist_radius(agent->planner, i),
                                             .centred = radius->centred[i],
                                             .nonnegative = of_rewards ? sign->nonnegative_rewards
                                                                       : sign->nonnegative,
-                                            .weighted = agent->kind == UCRL_VTR_PLUS && i == 0,
+                                            .weighted = parts->form == TACIT__VARIANCE && i == 0,
                                             .parameter_norm = radius->parameter_norm[i],
                                             .share = i == 0 ? share : 1 - share};
     }
@@ -138,13 +117,14 @@ static tacit_status build(mixture_agent *agent, const tacit__reading *r, tacit_n
     if (status != TACIT_OK)
         return status;
     agent->theory = tacit__mixture_is_theory(r);
-    agent->radius = (tacit__radius_options){.horizon = q->horizon,
-                                            .episodes = q->episodes,
-                                            .failure = r->values[FAILURE].real,
-                                            .bonus_scale = r->values[BONUS_SCALE].real,
-                                            .shift_scale = tacit__mixture_scale(r, SHIFT_SCALE),
-                                            .lambda = r->values[LAMBDA].real,
-                                            .printed = tacit__mixture_is_printed(r)};
+    agent->radius =
+        (tacit__radius_options){.horizon = q->horizon,
+                                .episodes = q->episodes,
+                                .failure = tacit__value_real(&r->values, "failure"),
+                                .bonus_scale = tacit__value_real(&r->values, "bonus_scale"),
+                                .shift_scale = tacit__mixture_scale(r, "shift_scale"),
+                                .lambda = tacit__value_real(&r->values, "lambda"),
+                                .printed = tacit__mixture_is_printed(r)};
     tacit_error reason = {0};
     status = make_planner(agent, r, &sign, &reason);
     if (status != TACIT_OK)
@@ -153,19 +133,19 @@ static tacit_status build(mixture_agent *agent, const tacit__reading *r, tacit_n
     return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     tacit__reading r;
-    tacit_status status = tacit__reading_open(request, &tacit__mixture_kinds[kind], &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status == TACIT_OK)
-        status = tacit__mixture_check(kind, &r, err);
+        status = tacit__mixture_check(row->parts, &r, err);
     if (status != TACIT_OK)
         return status;
     mixture_agent *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->kind = kind;
+    agent->parts = row->parts;
     status = build(agent, &r, noise, err);
     if (status != TACIT_OK) {
         destroy(agent);
@@ -187,8 +167,7 @@ static bool is_due(const mixture_agent *agent)
 
 void tacit__mixture_show(mixture_agent *agent)
 {
-    tacit__billboard board = tacit__optimist_induct(agent->planner);
-    agent->board = (tacit_billboard){board.version, board.policy, board.mixed};
+    agent->board = tacit__optimist_induct(agent->planner);
     agent->planned = true;
 }
 
@@ -201,7 +180,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
         tacit_status status = tacit__gram_release(agent->curator, moments, err);
         if (status != TACIT_OK)
             return status;
-        confidence_of[agent->kind](&agent->radius, moments, confidence);
+        agent->parts->confidence(&agent->radius, moments, confidence);
         tacit__optimist_fit(agent->planner, moments, confidence);
         tacit__mixture_show(agent);
         agent->planned_users = moments[0].users;
@@ -225,10 +204,8 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
     tacit_status status = tacit__mixture_check_planned(agent, err);
     if (status != TACIT_OK)
         return status;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
     tacit__optimist_lenses(agent->planner, lenses);
-    return tacit__gram_add(agent->curator, &t, lenses, err);
+    return tacit__gram_add(agent->curator, user, lenses, err);
 }
 
 static bool is_tie(const void *self, size_t one, size_t other)
@@ -268,8 +245,7 @@ static const char *remark(const void *self)
 }
 
 const tacit__family tacit__family_mixture = {
-    .kinds = tacit__mixture_kinds,
-    .n_kinds = MIXTURE_KINDS,
+    .rows = &tacit__mixture_rows,
     .looks_ahead = true,
     .create = create,
     .destroy = destroy,

@@ -2,17 +2,24 @@
 #ifndef TACIT_AGENTS_MIXTURE_AGENTS_H
 #define TACIT_AGENTS_MIXTURE_AGENTS_H
 
-#include <tacit/agent.h>
-
+#include "agents/family.h"
 #include "agents/reading.h"
 #include "curate/gram.h"
 #include "plan/optimist.h"
 #include "plan/radius.h"
 
-/* Parameters that all kinds share come first, in this order. */
-enum { BONUS_SCALE, SHIFT_SCALE, LAMBDA, FAILURE, CENTER, NONNEG, REPLAN, OWN, OWN_2 };
-
-enum { UCRL_VTR, UCRL_VTR_PLUS, LINOPT_VI, LINOPT_PO, MIXTURE_KINDS };
+/* What a learner for mixtures is made of, beside the curator and the skeleton of a planner that all of them have. */
+typedef struct mixture_parts {
+    tacit__optimist_form form;
+    tacit__confidence_fn *confidence;
+    const tacit__soft_policy *soft; /* with the setting step_scale; NULL: the policy is greedy */
+    /* What its paper prints. */
+    tacit__printed_fn *print;
+    double events; /* its bounds are made of so many, for each user and step, which may fail */
+    const char *streams[TACIT__REGRESSIONS]; /* names of the curator's sums */
+    const char
+        *share; /* the setting that is the budget's share of the first stream; NULL: all of it */
+} mixture_parts;
 
 typedef struct signs {
     bool centred, centred_rewards;
@@ -20,7 +27,7 @@ typedef struct signs {
 } signs;
 
 typedef struct mixture_agent {
-    size_t kind;
+    const mixture_parts *parts;
     tacit__gram *curator;
     tacit__optimist *planner;
     tacit__radius_options radius;
@@ -32,19 +39,21 @@ typedef struct mixture_agent {
     char remark[240];
 } mixture_agent;
 
-/* --- mixture_settings.c: what a request may say */
+/* --- mixture_learners.c: the rows */
 
-extern const tacit_agent_kind tacit__mixture_kinds[MIXTURE_KINDS];
+extern const tacit__agent_rows tacit__mixture_rows;
+
+/* --- mixture_settings.c: what is made of a request */
 
 /* bonus_scale: 1, and a scale that is then 1 as well unless it was set. */
 bool tacit__mixture_is_theory(const tacit__reading *r);
-double tacit__mixture_scale(const tacit__reading *r, size_t parameter);
+double tacit__mixture_scale(const tacit__reading *r, const char *parameter);
 
 /* The papers' own noise is asked for. */
 bool tacit__mixture_is_printed(const tacit__reading *r);
 
-TACIT_MUST_USE tacit_status tacit__mixture_check(size_t kind, const tacit__reading *r,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__mixture_check(const mixture_parts *parts,
+                                                 const tacit__reading *r, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__mixture_read_signs(const tacit__reading *r, signs *out,
                                                       tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, uint64_t *interval,

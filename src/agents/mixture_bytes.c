@@ -19,10 +19,8 @@ tacit_status tacit__mixture_report(void *self, const tacit_trajectory *user, voi
     tacit_status status = bytes != NULL ? tacit__mixture_check_planned(agent, err) : TACIT_OK;
     if (status != TACIT_OK)
         return status;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
     tacit__optimist_lenses(agent->planner, lenses);
-    return tacit__gram_report(agent->curator, &t, lenses, bytes, size, err);
+    return tacit__gram_report(agent->curator, user, lenses, bytes, size, err);
 }
 
 tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, tacit_error *err)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "noise/stream.h"
 
@@ -36,6 +37,7 @@ tacit__domain tacit__domain_of(const tacit_agent_request *q)
 
 bool tacit__domain_cut_index(uint32_t *index, size_t n)
 {
+    TACIT__REQUIRE(n > 0);
     if (*index < n)
         return false;
     *index = (uint32_t)(n - 1);
@@ -124,6 +126,7 @@ static bool flatten(double *x, size_t n, double bound)
 
 static bool cut_vector(const tacit__domain *d, double *x)
 {
+    TACIT__REQUIRE(d->bound > 0);
     bool cut = false;
     for (size_t i = 0; i < d->dimension; i++)
         cut = cut || !isfinite(x[i]);
@@ -156,6 +159,7 @@ struct tacit__cutter {
 tacit_status tacit__cutter_create(const tacit_agent_request *request, bool ahead,
                                   tacit__cutter **out)
 {
+    TACIT__REQUIRE(request->horizon > 0 && request->n_actions > 0);
     tacit__cutter *c = tacit__alloc(1, sizeof *c);
     if (c == NULL)
         return TACIT_NO_MEMORY;

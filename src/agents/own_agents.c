@@ -8,34 +8,35 @@
 
 enum { MAX_OWN = 64, MAX_PARAMETERS = 32 };
 
-static tacit_agent_kind kinds[MAX_OWN];
-static const tacit_agent_methods *methods_of[MAX_OWN];
+static tacit__agent_row kinds[MAX_OWN]; /* their parts are their methods */
+static tacit__agent_rows rows = {.at = kinds};
 
 typedef struct own {
     const tacit_agent_methods *methods;
     void *self;
 } own;
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
-    const tacit__origin origin = {request->file, request->line, kinds[kind].name};
+    const tacit_agent_kind *kind = &row->kind;
+    const tacit__origin origin = {request->file, request->line, kind->name};
     tacit__value values[MAX_PARAMETERS];
     tacit_status status =
-        tacit__settings_read(kinds[kind].parameters, kinds[kind].n_parameters, request->settings,
+        tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
                              request->n_settings, &origin, values, err);
     if (status != TACIT_OK)
         return status;
     own *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->methods = methods_of[kind];
+    agent->methods = row->parts;
     tacit_error said = {.message = ""};
     status = agent->methods->create(request, values, noise, &agent->self, &said);
     if (status != TACIT_OK) {
         tacit__free(agent);
         return tacit__fail_at(
-            err, status, request->file, (size_t)request->line, "%s: %s", kinds[kind].name,
+            err, status, request->file, (size_t)request->line, "%s: %s", kind->name,
             said.message[0] != '\0' ? said.message : tacit_status_message(status));
     }
     if (request->guarantee.model != TACIT_MODEL_NONE &&
@@ -43,8 +44,7 @@ static tacit_status create(size_t kind, const tacit_agent_request *request, taci
         agent->methods->destroy(agent->self);
         tacit__free(agent);
         return tacit__fail_at(err, TACIT_BAD_PLAN, request->file, (size_t)request->line,
-                              "%s: a promise was asked for, but there is no ledger",
-                              kinds[kind].name);
+                              "%s: a promise was asked for, but there is no ledger", kind->name);
     }
     *out = agent;
     return TACIT_OK;
@@ -98,18 +98,17 @@ static const char *remark(const void *agent)
     return text != NULL ? text : "";
 }
 
-tacit__family tacit__family_own = {.kinds = kinds,
-                                   .create = create,
-                                   .destroy = destroy,
-                                   .plan = plan,
-                                   .learn = learn,
-                                   .ledger = ledger,
-                                   .remark = remark};
+const tacit__family tacit__family_own = {.rows = &rows,
+                                         .create = create,
+                                         .destroy = destroy,
+                                         .plan = plan,
+                                         .learn = learn,
+                                         .ledger = ledger,
+                                         .remark = remark};
 
 tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agent_methods *methods,
                                   tacit_error *err)
 {
-    size_t n = tacit__family_own.n_kinds;
     if (kind == NULL || methods == NULL || methods->create == NULL || methods->destroy == NULL ||
         methods->plan == NULL || methods->learn == NULL || kind->help == NULL ||
         kind->source == NULL || kind->models == 0 ||
@@ -126,12 +125,10 @@ tacit_status tacit_agent_register(const tacit_agent_kind *kind, const tacit_agen
                            kind->name);
     if (tacit_agent_kind_find(kind->name) != NULL)
         return tacit__fail(err, TACIT_EXISTS, "there is an agent '%s' already", kind->name);
-    if (n == MAX_OWN || kind->n_parameters > MAX_PARAMETERS)
+    if (rows.n == MAX_OWN || kind->n_parameters > MAX_PARAMETERS)
         return tacit__fail(err, TACIT_TOO_LARGE,
                            "at most %d kinds with at most %d parameters each can be registered",
                            MAX_OWN, MAX_PARAMETERS);
-    kinds[n] = *kind;
-    methods_of[n] = methods;
-    tacit__family_own.n_kinds = n + 1;
+    kinds[rows.n++] = (tacit__agent_row){.kind = *kind, .parts = methods};
     return TACIT_OK;
 }

@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 
-tacit_status tacit__pairs_read(const tacit__reading *r, size_t kernel, tacit__pairs *out,
-                               tacit_error *err)
+tacit_status tacit__pairs_read(const tacit__reading *r, tacit__pairs *out, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
     const tacit_bandit *b = q->bandit;
@@ -15,7 +14,7 @@ tacit_status tacit__pairs_read(const tacit__reading *r, size_t kernel, tacit__pa
             "kernel-bandit, or linear-bandit with shared arms and contexts > 0; in a service, "
             "space: {states: 20, horizon: 1, features: FILE}",
             r->kind->name);
-    const char *text = r->values[kernel].text;
+    const char *text = tacit__value_of(&r->values, "kernel")->text;
     tacit_error reason = {0};
     if (text[0] == '\0')
         text = b->kernel != NULL ? b->kernel : "se(0.2)";
@@ -25,18 +24,17 @@ tacit_status tacit__pairs_read(const tacit__reading *r, size_t kernel, tacit__pa
                           .weights = b->weights};
     if (tacit__kernel_read(text, b->dimension, b->context_dimension, &out->kernel, &reason) !=
         TACIT_OK)
-        return tacit__fail_at(err, TACIT_BAD_ARGUMENT, q->file, (size_t)r->values[kernel].line,
-                              "%s: %s", r->kind->name, reason.message);
+        return tacit__value_fail(&r->values, "kernel", err, TACIT_BAD_ARGUMENT, "%s: %s",
+                                 r->kind->name, reason.message);
     tacit__kernel_fit(&out->kernel, q->n_states * q->n_actions, b->points);
     return TACIT_OK;
 }
 
-double tacit__pairs_norm(const tacit__reading *r, size_t norm)
+double tacit__pairs_norm(const tacit__reading *r)
 {
-    if (r->values[norm].given)
-        return r->values[norm].real;
+    TACIT__REQUIRE(r->request->bandit != NULL);
     double known = r->request->bandit->parameter_norm;
-    return known > 0 ? known : 0.5;
+    return tacit__value_or(&r->values, "norm", known > 0 ? known : 0.5);
 }
 
 tacit_status tacit__pairs_find(const tacit__pairs *pairs, const tacit_trajectory *user,

@@ -5,12 +5,12 @@
 #include "agents/reading.h"
 #include "plan/estimator.h"
 
-/* `kernel` is the parameter with the kernel's text; "": what the world says, or se(0.2). */
-TACIT_MUST_USE tacit_status tacit__pairs_read(const tacit__reading *reading, size_t kernel,
-                                              tacit__pairs *out, tacit_error *err);
+/* The setting `kernel` is the kernel's text; "": what the world says, or se(0.2). */
+TACIT_MUST_USE tacit_status tacit__pairs_read(const tacit__reading *reading, tacit__pairs *out,
+                                              tacit_error *err);
 
-/* The norm of the mean reward: a parameter if given, else the world's, else 1/2, as large as rewards. */
-double tacit__pairs_norm(const tacit__reading *reading, size_t norm);
+/* The norm of the mean reward: the setting `norm` if given, else the world's, else 1/2, as large as rewards. */
+double tacit__pairs_norm(const tacit__reading *reading);
 
 /* The pair that a user met; BAD if the trajectory does not fit. */
 TACIT_MUST_USE tacit_status tacit__pairs_find(const tacit__pairs *pairs,

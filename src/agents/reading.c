@@ -11,28 +11,11 @@
 tacit_status tacit__reading_open(const tacit_agent_request *request, const tacit_agent_kind *kind,
                                  tacit__reading *out, tacit_error *err)
 {
-    TACIT__REQUIRE(kind->n_parameters <= TACIT__MAX_PARAMETERS);
+    TACIT__REQUIRE(kind->parameters != NULL && strcmp(kind->name, request->kind) == 0);
     *out = (tacit__reading){.request = request, .kind = kind};
     const tacit__origin origin = {request->file, request->line, kind->name};
-    return tacit__settings_read(kind->parameters, kind->n_parameters, request->settings,
-                                request->n_settings, &origin, out->values, err);
-}
-
-int tacit__reading_choose(const tacit__reading *r, size_t parameter, const char *const *choices,
-                          tacit_error *err)
-{
-    const char *text = r->values[parameter].text;
-    char list[160] = "";
-    for (int i = 0; choices[i] != NULL; i++) {
-        if (strcmp(choices[i], text) == 0)
-            return i;
-        size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", choices[i]);
-    }
-    (void)tacit__fail_at(err, TACIT_BAD_ARGUMENT, r->request->file,
-                         (size_t)r->values[parameter].line, "%s: %s is '%s', expected one of: %s",
-                         r->kind->name, r->kind->parameters[parameter].name, text, list);
-    return -1;
+    return tacit__values_read(kind->parameters, kind->n_parameters, request->settings,
+                              request->n_settings, &origin, &out->values, err);
 }
 
 tacit_status tacit__reading_fail(const tacit__reading *r, tacit_error *err, tacit_status status,

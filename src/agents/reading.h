@@ -5,24 +5,34 @@
 #include <tacit/agent.h>
 #include <tacit/sum.h>
 
-#include "base/settings.h"
+#include "base/values.h"
 
-/* A request whose settings have been checked: values[i] is the value of kind->parameters[i]. */
+/* For tables of parameters: name, default, range, help. */
+#define TACIT__TEXT(name, fallback, help)                                                          \
+    {                                                                                              \
+        name, TACIT_PARAMETER_TEXT, fallback, 0, 0, help                                           \
+    }
+#define TACIT__REAL(name, fallback, low, high, help)                                               \
+    {                                                                                              \
+        name, TACIT_PARAMETER_REAL, fallback, low, high, help                                      \
+    }
+#define TACIT__INTEGER(name, fallback, low, high, help)                                            \
+    {                                                                                              \
+        name, TACIT_PARAMETER_INTEGER, fallback, low, high, help                                   \
+    }
+
+/* A request whose settings have been checked. */
 typedef struct tacit__reading {
     const tacit_agent_request *request;
     const tacit_agent_kind *kind;
-    tacit__value values[TACIT__MAX_PARAMETERS];
+    tacit__values values;
 } tacit__reading;
 
 TACIT_MUST_USE tacit_status tacit__reading_open(const tacit_agent_request *request,
                                                 const tacit_agent_kind *kind, tacit__reading *out,
                                                 tacit_error *err);
 
-/* The index of a text value among the choices, a NULL-terminated list; -1 with an error. */
-int tacit__reading_choose(const tacit__reading *reading, size_t parameter,
-                          const char *const *choices, tacit_error *err);
-
-/* A failure at the line of the agent, or of one of its settings. */
+/* A failure at the line of the agent. */
 __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
     const tacit__reading *reading, tacit_error *err, tacit_status status, const char *format, ...);
 

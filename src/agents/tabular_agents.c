@@ -1,10 +1,14 @@
-/* Tabular agents: one curator (curate/tabular_curator.c) and one of four planners, which tabular_settings.c chooses. */
-#include <string.h>
-
-#include "agents/family.h"
+/* Tabular agents: one curator (curate/tabular_curator.c) and the planner of the learner's row (tabular_learners.c). */
 #include "agents/tabular_agents.h"
 #include "base/error.h"
 #include "base/memory.h"
+
+typedef struct tabular_agent {
+    tacit__tabular *curator;
+    const tacit__planner *methods;
+    void *planner;
+    char remark[400];
+} tabular_agent;
 
 static void destroy(void *self)
 {
@@ -12,52 +16,75 @@ static void destroy(void *self)
     if (agent == NULL)
         return;
     tacit__tabular_destroy(agent->curator);
-    tacit__ucbvi_destroy(agent->ucbvi);
-    tacit__private_ucb_destroy(agent->private_ucb);
-    tacit__pucb_destroy(agent->pucb);
-    tacit__ldp_obi_destroy(agent->ldp_obi);
+    agent->methods->destroy(agent->planner);
     tacit__free(agent);
 }
 
-static tacit_status create(size_t kind, const tacit_agent_request *request, tacit_noise *noise,
-                           void **out, tacit_error *err)
+static bool is_sparse(const tabular_agent *agent)
+{
+    tacit__counts counts;
+    return tacit__tabular_release(agent->curator, &counts, NULL) == TACIT_OK &&
+           counts.moves == NULL;
+}
+
+static tacit_status build(tabular_agent *agent, const tacit__reading *r, const tabular_parts *parts,
+                          tacit_noise *noise, tacit_error *err)
+{
+    const tacit_agent_request *q = r->request;
+    tacit__tabular_options curator;
+    tacit_error reason = {0};
+    tacit_status status = tacit__tabular_read(r, parts, &curator, err);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit__tabular_create(&curator, noise, &agent->curator, &reason);
+    if (status != TACIT_OK)
+        return tacit__fail_at(err, status, q->file, (size_t)q->line, "%s", reason.message);
+    tacit__planner_options planner = tacit__tabular_planning(r, parts);
+    planner.tie_seed = tacit__reading_tie_seed(noise);
+    planner.sparse = is_sparse(agent);
+    if (planner.sparse && !parts->planner->reads_lists)
+        return tacit__fail_at(err, TACIT_TOO_LARGE, q->file, (size_t)q->line,
+                              "%s has no sparse counts, which so many states need; ucbvi has",
+                              r->kind->name);
+    status = parts->planner->create(curator.space, &planner, &r->values, &agent->planner, err);
+    if (status != TACIT_OK)
+        return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+    tacit__tabular_remark(r, &curator, tacit__tabular_ledger(agent->curator),
+                          parts->planner->remark != NULL ? parts->planner->remark(agent->planner)
+                                                         : "",
+                          agent->remark, sizeof agent->remark);
+    return TACIT_OK;
+}
+
+static tacit_status create(const tacit__agent_row *row, const tacit_agent_request *request,
+                           tacit_noise *noise, void **out, tacit_error *err)
 {
     if (request->calibration != TACIT_CALIBRATION_TIGHT && request->guarantee.delta > 0 &&
         request->guarantee.model != TACIT_MODEL_NONE)
         return tacit__fail_at(err, TACIT_UNSUPPORTED, request->file, (size_t)request->line,
                               "the published calibrations use Laplace noise: set delta to 0");
     tacit__reading r;
-    tacit_status status = tacit__reading_open(request, &tacit__tabular_kinds[kind], &r, err);
+    tacit_status status = tacit__reading_open(request, &row->kind, &r, err);
     if (status != TACIT_OK)
         return status;
     if (request->n_states == 0)
         return tacit__reading_fail(&r, err, TACIT_UNSUPPORTED,
                                    "%s counts states, so they must be numbered; in a service, "
                                    "space: {states: 6}",
-                                   tacit__tabular_kinds[kind].name);
-    tacit__tabular_options curator;
-    status = tacit__tabular_read(&r, kind, &curator, err);
-    if (status != TACIT_OK)
-        return status;
+                                   row->kind.name);
+    const tabular_parts *parts = row->parts;
     tabular_agent *agent = tacit__alloc(1, sizeof *agent);
     if (agent == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_error reason = {0};
-    agent->kind = kind;
-    status = tacit__tabular_create(&curator, noise, &agent->curator, &reason);
-    if (status != TACIT_OK)
-        (void)tacit__fail_at(err, status, request->file, (size_t)request->line, "%s",
-                             reason.message);
-    if (status == TACIT_OK) {
-        status = tacit__tabular_plan_by(agent, &r, &curator, tacit__reading_tie_seed(noise), err);
-        if (status == TACIT_NO_MEMORY)
-            (void)tacit__fail_plain(err, status);
-    }
+    agent->methods = parts->planner;
+    TACIT__REQUIRE(agent->methods->create != NULL && agent->methods->destroy != NULL &&
+                   agent->methods->plan != NULL && agent->methods->save != NULL &&
+                   agent->methods->load != NULL);
+    status = build(agent, &r, parts, noise, err);
     if (status != TACIT_OK) {
         destroy(agent);
         return status;
     }
-    tacit__tabular_remark(agent, &r, &curator);
     *out = agent;
     return TACIT_OK;
 }
@@ -67,33 +94,20 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     tabular_agent *agent = self;
     tacit__counts counts;
     tacit_status status = tacit__tabular_release(agent->curator, &counts, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__billboard board = agent->ucbvi != NULL ? tacit__ucbvi_plan(agent->ucbvi, &counts)
-                             : agent->private_ucb != NULL
-                                 ? tacit__private_ucb_plan(agent->private_ucb, &counts)
-                             : agent->pucb != NULL ? tacit__pucb_plan(agent->pucb, &counts)
-                                                   : tacit__ldp_obi_plan(agent->ldp_obi, &counts);
-    *out =
-        (tacit_billboard){.version = board.version, .policy = board.policy, .mixed = board.mixed};
-    return TACIT_OK;
+    if (status == TACIT_OK)
+        *out = agent->methods->plan(agent->planner, &counts);
+    return status;
 }
 
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
-    tabular_agent *agent = self;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
-    return tacit__tabular_add(agent->curator, &t, err);
+    return tacit__tabular_add(((tabular_agent *)self)->curator, user, err);
 }
 
 static tacit_status report(void *self, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err)
 {
-    tabular_agent *agent = self;
-    tacit__trajectory t = {
-        .states = user->states, .actions = user->actions, .rewards = user->rewards};
-    return tacit__tabular_report(agent->curator, &t, bytes, size, err);
+    return tacit__tabular_report(((tabular_agent *)self)->curator, user, bytes, size, err);
 }
 
 static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_error *err)
@@ -106,31 +120,11 @@ static tacit_status check_report(const void *self, const void *bytes, size_t siz
     return tacit__tabular_check_report(((const tabular_agent *)self)->curator, bytes, size, err);
 }
 
-static void save_planner(const tabular_agent *agent, tacit__writer *w)
-{
-    if (agent->ucbvi != NULL)
-        tacit__ucbvi_save(agent->ucbvi, w);
-    else if (agent->private_ucb != NULL)
-        tacit__private_ucb_save(agent->private_ucb, w);
-    else if (agent->pucb != NULL)
-        tacit__pucb_save(agent->pucb, w);
-    else
-        tacit__ldp_obi_save(agent->ldp_obi, w);
-}
-
-static bool load_planner(tabular_agent *agent, tacit__reader *r)
-{
-    return agent->ucbvi != NULL         ? tacit__ucbvi_load(agent->ucbvi, r)
-           : agent->private_ucb != NULL ? tacit__private_ucb_load(agent->private_ucb, r)
-           : agent->pucb != NULL        ? tacit__pucb_load(agent->pucb, r)
-                                        : tacit__ldp_obi_load(agent->ldp_obi, r);
-}
-
 static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
     const tabular_agent *agent = self;
     tacit__writer w = {.at = bytes};
-    save_planner(agent, &w);
+    agent->methods->save(agent->planner, &w);
     tacit_status status = tacit__tabular_save(agent->curator, &w, err);
     if (status == TACIT_OK)
         *size = w.size;
@@ -141,19 +135,20 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
 {
     tabular_agent *agent = self;
     tacit__writer count = {0};
-    save_planner(agent, &count);
+    agent->methods->save(agent->planner, &count);
     uint8_t *fresh = tacit__alloc(count.size, 1); /* what to go back to if the curator refuses */
     if (fresh == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    save_planner(agent, &(tacit__writer){.at = fresh});
+    agent->methods->save(agent->planner, &(tacit__writer){.at = fresh});
     tacit__reader r = {.at = bytes, .left = size};
     tacit_status status = TACIT_OK;
-    if (!load_planner(agent, &r))
+    if (!agent->methods->load(agent->planner, &r))
         status = tacit__fail(err, TACIT_CORRUPT, "the saved planner contradicts itself");
     else
         status = tacit__tabular_load(agent->curator, &r, err);
     if (status != TACIT_OK)
-        TACIT__REQUIRE(load_planner(agent, &(tacit__reader){.at = fresh, .left = count.size}));
+        TACIT__REQUIRE(agent->methods->load(agent->planner,
+                                            &(tacit__reader){.at = fresh, .left = count.size}));
     tacit__free(fresh);
     return status;
 }
@@ -169,8 +164,7 @@ static const char *remark(const void *self)
 }
 
 const tacit__family tacit__family_tabular = {
-    .kinds = tacit__tabular_kinds,
-    .n_kinds = TABULAR_KINDS,
+    .rows = &tacit__tabular_rows,
     .looks_ahead = true,
     .create = create,
     .destroy = destroy,

@@ -133,7 +133,7 @@ tacit_status tacit__gram_release(tacit__gram *c, tacit__gram_sums out[TACIT__MAX
 
 /* --- What users bring ------------------------------------------------------------------------------ */
 
-tacit_status tacit__gram_check(const tacit__gram *c, const tacit__trajectory *u, tacit_error *err)
+tacit_status tacit__gram_check(const tacit__gram *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__gram_options *o = &c->o;
     for (size_t h = 0; h <= o->horizon; h++)
@@ -192,7 +192,7 @@ static void look(const tacit__gram *c, const gram_stream *s, const tacit__lens *
         s->step[j] = shrink > 0 ? shrink * s->step[j] : 0;
 }
 
-void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit__trajectory *u,
+void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit_trajectory *u,
                             const tacit__lens *lens, bool clear)
 {
     const tacit__frame *f = &s->o.frame;
@@ -228,7 +228,7 @@ tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit__gram_add(tacit__gram *c, const tacit__trajectory *u, const tacit__lens *lenses,
+tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const tacit__lens *lenses,
                              tacit_error *err)
 {
     tacit_status status = tacit__gram_check(c, u, err);

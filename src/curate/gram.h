@@ -7,12 +7,12 @@
 #ifndef TACIT_CURATE_GRAM_H
 #define TACIT_CURATE_GRAM_H
 
+#include <tacit/billboard.h>
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
 #include "base/bytes.h"
 #include "board/gram_sums.h"
-#include "board/trajectory.h"
 
 enum { TACIT__MAX_GRAM_STREAMS = 2 };
 
@@ -57,11 +57,11 @@ TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
 
 /* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the space: refused, nothing
  * changed. The last user's data are never needed and are dropped. */
-TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit__trajectory *user,
+TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit_trajectory *user,
                                             const tacit__lens *lenses, tacit_error *err);
 
 /* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
-TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit__trajectory *user,
+TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit_trajectory *user,
                                                const tacit__lens *lenses, void *bytes, size_t *size,
                                                tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_check_report(const tacit__gram *curator, const void *bytes,

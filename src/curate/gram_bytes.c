@@ -19,7 +19,7 @@ static size_t report_bytes(const tacit__gram *c)
     return 8 * n;
 }
 
-tacit_status tacit__gram_report(tacit__gram *c, const tacit__trajectory *u,
+tacit_status tacit__gram_report(tacit__gram *c, const tacit_trajectory *u,
                                 const tacit__lens *lenses, void *bytes, size_t *size,
                                 tacit_error *err)
 {

@@ -55,12 +55,12 @@ TACIT_MUST_USE tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *n
                                                   tacit_error *err);
 
 /* A user fits; one more is welcome. */
-TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit__trajectory *user,
+TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit_trajectory *user,
                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
 
 /* One user's vector into s->x, or away from it again. */
-void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit__trajectory *user,
+void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit_trajectory *user,
                             const tacit__lens *lens, bool clear);
 
 #endif

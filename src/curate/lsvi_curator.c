@@ -191,7 +191,7 @@ tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error
 
 /* --- Users ---------------------------------------------------------------------------------------- */
 
-static tacit_status check_user(tacit__lsvi_data *c, const tacit__lsvi_user *u, tacit_error *err)
+static tacit_status check_user(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__linear_space *sp = &c->o.space;
     bool carried = sp->form == TACIT__CARRIED;
@@ -224,7 +224,7 @@ static tacit_status check_user(tacit__lsvi_data *c, const tacit__lsvi_user *u, t
 }
 
 /* The features of the action taken at step h, in lattice steps. */
-static const double *chosen(const tacit__lsvi_data *c, const tacit__lsvi_user *u, size_t h)
+static const double *chosen(const tacit__lsvi_data *c, const tacit_trajectory *u, size_t h)
 {
     const tacit__linear_space *sp = &c->o.space;
     if (sp->form == TACIT__TABLE)
@@ -233,7 +233,7 @@ static const double *chosen(const tacit__lsvi_data *c, const tacit__lsvi_user *u
 }
 
 /* Adds a user's Gram matrices to the leaf: rounded to the lattice, one user at a time. */
-static void add_gram(tacit__lsvi_data *c, const tacit__lsvi_user *u)
+static void add_gram(tacit__lsvi_data *c, const tacit_trajectory *u)
 {
     const tacit__linear_space *sp = &c->o.space;
     for (size_t h = 0; h < sp->horizon; h++) {
@@ -273,7 +273,7 @@ static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
     return status;
 }
 
-tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit__lsvi_user *u, tacit_error *err)
+tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__linear_space *sp = &c->o.space;
     tacit_status status = check_user(c, u, err);

@@ -8,6 +8,7 @@
 #ifndef TACIT_CURATE_LSVI_CURATOR_H
 #define TACIT_CURATE_LSVI_CURATOR_H
 
+#include <tacit/billboard.h>
 #include <tacit/ledger.h>
 
 #include "board/linear_space.h"
@@ -41,12 +42,8 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_optio
 void tacit__lsvi_data_destroy(tacit__lsvi_data *data);
 
 /* One user. What does not fit is refused and changes nothing. states NULL: features[H + 1][A][d] instead. */
-typedef struct tacit__lsvi_user {
-    const uint32_t *states, *actions;
-    const double *rewards, *features;
-} tacit__lsvi_user;
 TACIT_MUST_USE tacit_status tacit__lsvi_data_add(tacit__lsvi_data *data,
-                                                 const tacit__lsvi_user *user, tacit_error *err);
+                                                 const tacit_trajectory *user, tacit_error *err);
 
 /* True when a leaf is complete that has not been shown yet. */
 bool tacit__lsvi_data_ready(const tacit__lsvi_data *data);

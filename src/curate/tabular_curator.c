@@ -205,8 +205,7 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
     return TACIT_OK;
 }
 
-static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory *u,
-                               tacit_error *err)
+static tacit_status check_user(const tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__space *sp = &c->o.space;
     for (size_t h = 0; h <= sp->horizon; h++)
@@ -222,7 +221,7 @@ static tacit_status check_user(const tacit__tabular *c, const tacit__trajectory 
 }
 
 /* The row of a user's step h, (table, state, action). Reports of one step have one table. */
-static size_t row_of(const tacit__tabular *c, const tacit__trajectory *u, size_t h)
+static size_t row_of(const tacit__tabular *c, const tacit_trajectory *u, size_t h)
 {
     const tacit__space *sp = &c->o.space;
     size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
@@ -246,7 +245,7 @@ static bool grow_row(tacit__sparse_row *row)
 }
 
 /* One user's moves into the lists. On failure the lists count as before, with some room more. */
-static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+static tacit_status list_moves(tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__space *sp = &c->o.space;
     for (int round = 0; round < 2; round++) /* make room for all, then count */
@@ -273,7 +272,7 @@ static tacit_status list_moves(tacit__tabular *c, const tacit__trajectory *u, ta
 }
 
 /* Adds a user to the exact counts. */
-static void count(tacit__tabular *c, const tacit__trajectory *u)
+static void count(tacit__tabular *c, const tacit_trajectory *u)
 {
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
@@ -319,7 +318,7 @@ static void put(count_stream *s, size_t cell, double value)
     s->x[s->cells - 1] += value;
 }
 
-void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first,
+void tacit__tabular_contribute(tacit__tabular *c, const tacit_trajectory *u, size_t first,
                                size_t last)
 {
     const tacit__space *sp = &c->o.space;
@@ -366,7 +365,7 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
 
 /* Passes a user's steps first .. last-1 through the door. Only a journal can refuse here, and if it does so
  * halfway, nothing more is released. */
-static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t first, size_t last,
+static tacit_status pass(tacit__tabular *c, const tacit_trajectory *u, size_t first, size_t last,
                          tacit_error *err)
 {
     tacit_status status = TACIT_OK;
@@ -382,7 +381,7 @@ static tacit_status pass(tacit__tabular *c, const tacit__trajectory *u, size_t f
     return status;
 }
 
-tacit_status tacit__tabular_check(const tacit__tabular *c, const tacit__trajectory *u,
+tacit_status tacit__tabular_check(const tacit__tabular *c, const tacit_trajectory *u,
                                   tacit_error *err)
 {
     tacit_status status = check_user(c, u, err);
@@ -409,7 +408,7 @@ void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last)
     }
 }
 
-tacit_status tacit__tabular_add(tacit__tabular *c, const tacit__trajectory *u, tacit_error *err)
+tacit_status tacit__tabular_add(tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
     tacit_status status = tacit__tabular_check(c, u, err);
     if (status != TACIT_OK)

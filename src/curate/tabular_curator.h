@@ -7,24 +7,18 @@
 #ifndef TACIT_CURATE_TABULAR_CURATOR_H
 #define TACIT_CURATE_TABULAR_CURATOR_H
 
+#include <tacit/billboard.h>
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
 #include "base/bytes.h"
 #include "board/counts.h"
-#include "board/trajectory.h"
-
-typedef enum tacit__calibration {
-    TACIT__TIGHT,     /* sound and as small as can be proved */
-    TACIT__PUBLISHED, /* the paper's constants, whatever they give */
-    TACIT__FIGURE     /* scale 1 / epsilon everywhere: the shape of published curves; not private */
-} tacit__calibration;
 
 typedef struct tacit__tabular_options {
     tacit__space space;
     uint64_t episodes; /* K; the policy of episode k needs users 1 .. k-1 */
     tacit_guarantee guarantee;
-    tacit__calibration calibration;
+    tacit_calibration calibration;
     tacit_sum_mechanism mechanism;
     bool centred;           /* rewards as r - 1/2 */
     bool visits_from_moves; /* private: no stream of visits, which are sums of the noisy moves */
@@ -55,11 +49,11 @@ TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, taci
 /* One user. Rewards outside [0, 1], states or actions outside the space: refused, nothing changed. The
  * last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
-                                               const tacit__trajectory *user, tacit_error *err);
+                                               const tacit_trajectory *user, tacit_error *err);
 
 /* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
 TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
-                                                  const tacit__trajectory *user, void *bytes,
+                                                  const tacit_trajectory *user, void *bytes,
                                                   size_t *size, tacit_error *err);
 /* What `absorb` would say; nothing changes but scratch. */
 TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *curator,

@@ -97,13 +97,13 @@ void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n);
 
 /* States, actions and rewards are those of the space, and the curator takes users still. */
 TACIT_MUST_USE tacit_status tacit__tabular_check(const tacit__tabular *c,
-                                                 const tacit__trajectory *user, tacit_error *err);
+                                                 const tacit_trajectory *user, tacit_error *err);
 
 /* The steps first .. last-1 that the next user shows: all, or one drawn by public chance. */
 void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last);
 
 /* The user's steps first .. last-1 as sparse contributions. */
-void tacit__tabular_contribute(tacit__tabular *c, const tacit__trajectory *u, size_t first,
+void tacit__tabular_contribute(tacit__tabular *c, const tacit_trajectory *u, size_t first,
                                size_t last);
 
 /* One step: what the sums have got since the last user, multiplied by H, into the table of step h. */

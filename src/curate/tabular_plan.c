@@ -243,9 +243,10 @@ static double joint_level(const tacit__tabular *c, stream_name which)
 static tacit_status calibrate(tacit__tabular *c, tacit_plan *plan, tacit_error *err)
 {
     const tacit__tabular_options *o = &c->o;
-    if (o->calibration == TACIT__TIGHT)
+    if (o->calibration == TACIT_CALIBRATION_TIGHT)
         return tacit_plan_calibrate(plan, o->guarantee, err);
-    double scale = o->calibration == TACIT__FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
+    double scale =
+        o->calibration == TACIT_CALIBRATION_FIGURE ? 1 / o->guarantee.epsilon : o->published_scale;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < tacit_plan_size(plan) && status == TACIT_OK; i++)
         status = tacit_plan_set_scale(plan, tacit_plan_release(plan, i)->name, TACIT_LAW_LAPLACE,

@@ -16,7 +16,7 @@ static size_t numbers(const tacit__tabular *c)
     return n;
 }
 
-tacit_status tacit__tabular_report(tacit__tabular *c, const tacit__trajectory *u, void *bytes,
+tacit_status tacit__tabular_report(tacit__tabular *c, const tacit_trajectory *u, void *bytes,
                                    size_t *size, tacit_error *err)
 {
     const size_t needed = 8 * (numbers(c) + 1);

@@ -20,7 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
@@ -42,6 +43,7 @@ struct tacit__capri {
 
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out)
 {
+    TACIT__REQUIRE(users > 0);
     double T = (double)users, first = ceil(sqrt(T));
     size_t n = 0;
     if (balanced) {
@@ -122,6 +124,7 @@ static void note_spectrum(tacit__capri *p)
 
 double tacit__capri_predict(const tacit__capri *p, double users, double scale)
 {
+    TACIT__REQUIRE(users > 0 && scale >= 0);
     double T = users / 4, best = HUGE_VAL; /* of a balanced schedule, whose last epoch is half */
     double more = p->o.copies > 0 ? 1 + 1 / p->o.copies : 1;
     if (p->o.tau > 0 || p->n_epochs < 2)
@@ -143,34 +146,25 @@ double tacit__capri_predict(const tacit__capri *p, double users, double scale)
 
 tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__capri **out)
 {
-    tacit__capri *p = tacit__alloc(1, sizeof *p);
-    if (p == NULL)
-        return TACIT_NO_MEMORY;
-    const size_t A = options->pairs.n_actions;
-    p->o = *options;
-    p->n_pairs = options->pairs.n_contexts * A;
-    p->n_epochs = tacit__capri_schedule(options->users, options->balanced, p->length);
-    p->rank = options->rank < p->n_pairs ? options->rank : p->n_pairs;
-    p->active = tacit__alloc(p->n_pairs, sizeof *p->active);
-    p->keep = tacit__alloc(p->n_pairs, sizeof *p->keep);
-    p->mixed = tacit__alloc(p->n_pairs, sizeof *p->mixed);
-    p->mu = tacit__alloc(p->n_pairs, sizeof *p->mu);
-    p->of_active = tacit__alloc(p->n_pairs, sizeof *p->of_active);
-    p->width = tacit__alloc(p->n_pairs, sizeof *p->width);
-    p->spectrum = tacit__alloc(p->rank, sizeof *p->spectrum);
-    p->u = tacit__alloc(A, p->rank * sizeof *p->u);
-    p->vv = tacit__alloc(A, A * sizeof *p->vv);
-    p->uu = tacit__alloc(A, A * sizeof *p->uu);
-    p->pp = tacit__alloc(A, A * sizeof *p->pp);
-    bool made = p->active != NULL && p->keep != NULL && p->mixed != NULL && p->mu != NULL &&
-                p->of_active != NULL && p->width != NULL && p->spectrum != NULL && p->u != NULL &&
-                p->vv != NULL && p->uu != NULL && p->pp != NULL;
-    if (!made || tacit__estimator_create(&p->o.pairs, p->rank, &p->estimator) != TACIT_OK) {
-        tacit__capri_destroy(p);
+    const size_t A = options->pairs.n_actions, n = options->pairs.n_contexts * A;
+    const size_t rank = options->rank < n ? options->rank : n, row = A * sizeof(double);
+    TACIT__REQUIRE(n > 0 && options->users > 0);
+    tacit__capri w = {.o = *options, .n_pairs = n, .rank = rank};
+    w.n_epochs = tacit__capri_schedule(options->users, options->balanced, w.length);
+    tacit_status status = tacit__estimator_create(&w.o.pairs, rank, &w.estimator);
+    if (status != TACIT_OK)
+        return status;
+    tacit__capri *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.keep, n),
+                                       TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.mu, n),
+                                       TACIT__PIECE(w.of_active, n), TACIT__PIECE(w.width, n),
+                                       TACIT__PIECE(w.spectrum, rank), {&w.u, rank, row},
+                                       {&w.vv, A, row}, {&w.uu, A, row}, {&w.pp, A, row});
+    if (p == NULL) {
+        tacit__estimator_destroy(w.estimator);
         return TACIT_NO_MEMORY;
     }
-    for (size_t w = 0; w < p->n_pairs; w++)
-        p->active[w] = true;
+    for (size_t i = 0; i < n; i++)
+        p->active[i] = true;
     if (p->n_epochs >
         1) { /* the rank is needed before the noise is known, and the noise for the rest */
         tacit__estimator_wish wish = wish_of(p);
@@ -184,21 +178,9 @@ tacit_status tacit__capri_create(const tacit__capri_options *options, tacit__cap
 
 void tacit__capri_destroy(tacit__capri *p)
 {
-    if (p == NULL)
-        return;
-    tacit__estimator_destroy(p->estimator);
-    tacit__free(p->active);
-    tacit__free(p->keep);
-    tacit__free(p->mixed);
-    tacit__free(p->mu);
-    tacit__free(p->of_active);
-    tacit__free(p->width);
-    tacit__free(p->spectrum);
-    tacit__free(p->u);
-    tacit__free(p->vv);
-    tacit__free(p->uu);
-    tacit__free(p->pp);
-    tacit__free(p);
+    if (p != NULL)
+        tacit__estimator_destroy(p->estimator);
+    tacit__workspace_destroy(p);
 }
 
 tacit__capri_epoch tacit__capri_look(const tacit__capri *p)
@@ -219,6 +201,7 @@ size_t tacit__capri_rank(const tacit__capri *p)
 
 void tacit__capri_start(tacit__capri *p, double scale)
 {
+    TACIT__REQUIRE(scale >= 0 && p->epoch == 0);
     p->scale = scale;
     prepare(p);
     if (p->n_epochs > 1)
@@ -357,6 +340,7 @@ static double width_theory(const tacit__capri *p)
 
 void tacit__capri_close(tacit__capri *p, const double *sum)
 {
+    TACIT__REQUIRE(sum != NULL && p->epoch + 1 < p->n_epochs);
     const tacit__estimator *e = p->estimator;
     double unit = BOUND * e->length * e->length; /* mu = v . g, both as long as they are */
     tacit__inner_many(e->p, e->n, e->v, sum, p->of_active);

@@ -19,7 +19,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
@@ -32,57 +33,24 @@ static double grid_tau(size_t i)
 
 tacit_status tacit__estimator_create(const tacit__pairs *pairs, size_t cap, tacit__estimator **out)
 {
-    tacit__estimator *e = tacit__alloc(1, sizeof *e);
-    if (e == NULL)
-        return TACIT_NO_MEMORY;
-    size_t n = pairs->n_contexts * pairs->n_actions;
-    e->pairs = *pairs;
-    e->cap = cap = cap < n ? cap : n;
-    size_t work = tacit__eigen_scratch(cap);
-    e->which = tacit__alloc(n, sizeof *e->which);
-    e->start = tacit__alloc(pairs->n_contexts + 1, sizeof *e->start);
-    e->place = tacit__alloc(n, sizeof *e->place);
-    e->psi = tacit__alloc(n, cap * sizeof *e->psi);
-    e->v = tacit__alloc(n, cap * sizeof *e->v);
-    e->residual = tacit__alloc(n, sizeof *e->residual);
-    e->square = tacit__alloc(n, sizeof *e->square);
-    e->omega = tacit__alloc(n, sizeof *e->omega);
-    e->candidate = tacit__alloc(n, sizeof *e->candidate);
-    e->factor = tacit__alloc(cap, cap * sizeof *e->factor);
-    e->eigen = tacit__alloc(cap, cap * sizeof *e->eigen);
-    e->values = tacit__alloc(cap, sizeof *e->values);
-    e->scratch = tacit__alloc(work > n ? work : n, sizeof *e->scratch);
-    e->grid = tacit__alloc(GRID * (n + 3 * cap), sizeof *e->grid);
-    if (e->which == NULL || e->start == NULL || e->place == NULL || e->psi == NULL ||
-        e->v == NULL || e->residual == NULL || e->square == NULL || e->omega == NULL ||
-        e->candidate == NULL || e->factor == NULL || e->eigen == NULL || e->values == NULL ||
-        e->scratch == NULL || e->grid == NULL) {
-        tacit__estimator_destroy(e);
-        return TACIT_NO_MEMORY;
-    }
-    *out = e;
-    return TACIT_OK;
+    TACIT__REQUIRE(cap > 0 && pairs->n_contexts > 0 && pairs->n_actions > 0);
+    const size_t n = pairs->n_contexts * pairs->n_actions, real = sizeof(double);
+    cap = cap < n ? cap : n;
+    const size_t work = tacit__eigen_scratch(cap);
+    tacit__estimator w = {.pairs = *pairs, .cap = cap};
+    *out = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.which, n), TACIT__PIECE(w.start, pairs->n_contexts + 1),
+        TACIT__PIECE(w.place, n), {&w.psi, n, cap * real}, {&w.v, n, cap * real},
+        TACIT__PIECE(w.residual, n), TACIT__PIECE(w.square, n), TACIT__PIECE(w.omega, n),
+        TACIT__PIECE(w.candidate, n), {&w.factor, cap, cap * real}, {&w.eigen, cap, cap * real},
+        TACIT__PIECE(w.values, cap), TACIT__PIECE(w.scratch, work > n ? work : n),
+        {&w.grid, GRID, (n + 3 * cap) * real});
+    return *out != NULL ? TACIT_OK : TACIT_NO_MEMORY;
 }
 
 void tacit__estimator_destroy(tacit__estimator *e)
 {
-    if (e == NULL)
-        return;
-    tacit__free(e->which);
-    tacit__free(e->start);
-    tacit__free(e->place);
-    tacit__free(e->psi);
-    tacit__free(e->v);
-    tacit__free(e->residual);
-    tacit__free(e->square);
-    tacit__free(e->omega);
-    tacit__free(e->candidate);
-    tacit__free(e->factor);
-    tacit__free(e->eigen);
-    tacit__free(e->values);
-    tacit__free(e->scratch);
-    tacit__free(e->grid);
-    tacit__free(e);
+    tacit__workspace_destroy(e);
 }
 
 static double weight_of(const tacit__pairs *pairs, size_t context)
@@ -156,6 +124,7 @@ static void set_omega(tacit__estimator *e, const tacit__estimator_wish *wish)
 
 void tacit__estimator_project(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
+    TACIT__REQUIRE(rank <= e->cap && wish->active != NULL);
     if (e->projected && !wish->sampled && wish->tol == e->tol && rank == e->rank &&
         is_listed(e, wish->active))
         return;
@@ -234,6 +203,7 @@ static double choose_tau(tacit__estimator *e, const tacit__estimator_wish *wish)
 
 void tacit__estimator_build(tacit__estimator *e, const tacit__estimator_wish *wish, size_t rank)
 {
+    TACIT__REQUIRE(wish->users > 0 && wish->tau >= 0);
     tacit__estimator_project(e, wish, rank);
     set_omega(e, wish);
     const size_t n = e->n, p = e->p;

@@ -3,8 +3,11 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 uint32_t tacit__gp_ucb_act(const tacit__posterior *q, const tacit__gp_ucb_options *o, size_t state)
 {
+    TACIT__REQUIRE(state < q->pairs.n_contexts);
     double spread = 0.5 / sqrt(q->tau);
     double beta = o->norm + spread * sqrt(2 * (q->gain + 1 + log(1 / o->failure)));
     double best = -HUGE_VAL;

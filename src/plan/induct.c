@@ -1,59 +1,67 @@
+/* See plan/induct.h. Sums over next states have two versions, by vectors and by plain loops, with the same bits. */
 #include "plan/induct.h"
 
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/memory.h"
+#include "base/error.h"
 #if TACIT__HAVE_AVX2
 #include <immintrin.h>
 #endif
 
-void tacit__induction_destroy(tacit__induction *in)
+tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner_options *options,
+                                        size_t kept, bool monotone)
 {
-    tacit__free(in->transitions);
-    tacit__free(in->fixed);
-    tacit__free(in->slope);
-    tacit__free(in->q);
-    tacit__free(in->values);
-    tacit__free(in->mean);
-    tacit__free(in->square);
-    tacit__free(in->trial);
-    tacit__free(in->policy);
-    *in = (tacit__induction){0};
+    TACIT__REQUIRE(space.n_states > 0 && space.n_actions > 0 && space.horizon > 0);
+    TACIT__REQUIRE(space.tables == 1 || space.tables == space.horizon);
+    TACIT__REQUIRE(options->failure > 0 && options->bonus_scale >= 0 && options->error_scale >= 0);
+    TACIT__REQUIRE(kept <= 1 || kept == space.tables);
+    const size_t pairs = space.n_states * space.n_actions;
+    return (tacit__induction){.space = space,
+                              .options = *options,
+                              .pairs = pairs,
+                              .blocks = (pairs + TACIT__BLOCK - 1) / TACIT__BLOCK,
+                              .kept = kept,
+                              .monotone = monotone,
+                              .tie_words = options->tie_seed};
 }
 
-tacit_status tacit__induction_create(tacit__space space, size_t kept, bool monotone,
-                                     uint64_t tie_seed, tacit__induction *out)
+tacit_status tacit__induction_place(void *planner, size_t size, const tacit__piece *own, size_t n,
+                                    void **out)
 {
-    size_t pairs = space.n_states * space.n_actions, h = space.horizon;
-    tacit__induction in = {.space = space,
-                           .pairs = pairs,
-                           .blocks = (pairs + TACIT__BLOCK - 1) / TACIT__BLOCK,
-                           .kept = kept,
-                           .monotone = monotone,
-                           .tie_words = tie_seed};
-    if (kept > 0)
-        in.transitions =
-            tacit__alloc(kept * in.blocks * TACIT__BLOCK, space.n_states * sizeof *in.transitions);
-    in.fixed = tacit__alloc(space.tables * pairs, sizeof *in.fixed);
-    in.slope = tacit__alloc(space.tables * pairs, sizeof *in.slope);
-    in.q = tacit__alloc(h * pairs, sizeof *in.q);
-    in.values = tacit__alloc((h + 1) * space.n_states, sizeof *in.values);
-    in.mean = tacit__alloc(in.blocks, TACIT__BLOCK * sizeof *in.mean);
-    in.square = tacit__alloc(in.blocks, TACIT__BLOCK * sizeof *in.square);
-    in.trial = tacit__alloc(pairs, sizeof *in.trial);
-    in.policy = tacit__alloc(h * space.n_states, sizeof *in.policy);
-    if ((kept > 0 && in.transitions == NULL) || in.fixed == NULL || in.slope == NULL ||
-        in.q == NULL || in.values == NULL || in.mean == NULL || in.square == NULL ||
-        in.trial == NULL || in.policy == NULL) {
-        tacit__induction_destroy(&in);
+    tacit__induction *in = planner;
+    const size_t h = in->space.horizon, n_states = in->space.n_states, pairs = in->pairs,
+                 rows = in->space.tables * pairs;
+    const size_t block = TACIT__BLOCK * sizeof(double);
+    tacit__piece pieces[9 + TACIT__MOST_OWN_PIECES] = {
+        {&in->transitions, in->kept * in->blocks * n_states, in->kept > 0 ? block : 0},
+        TACIT__PIECE(in->fixed, rows),
+        TACIT__PIECE(in->slope, rows),
+        TACIT__PIECE(in->q, h * pairs),
+        TACIT__PIECE(in->values, (h + 1) * n_states),
+        {&in->mean, in->blocks, block},
+        {&in->square, in->blocks, block},
+        TACIT__PIECE(in->trial, pairs),
+        TACIT__PIECE(in->policy, h * n_states)};
+    TACIT__REQUIRE(n <= TACIT__MOST_OWN_PIECES && size >= sizeof *in);
+    for (size_t i = 0; i < n; i++)
+        pieces[9 + i] = own[i];
+    in = tacit__workspace_create(planner, size, pieces, 9 + n);
+    if (in == NULL)
         return TACIT_NO_MEMORY;
-    }
     for (size_t step = 0; step < h; step++)
         for (size_t i = 0; i < pairs; i++)
-            in.q[step * pairs + i] = (double)(h - step);
+            in->q[step * pairs + i] = (double)(h - step);
     *out = in;
     return TACIT_OK;
+}
+
+tacit_status tacit__induction_create(tacit__space space, const tacit__planner_options *options,
+                                     const tacit__values *own, void **out, tacit_error *err)
+{
+    (void)own, (void)err;
+    tacit__induction in = tacit__induction_begin(space, options, space.tables, false);
+    return tacit__induction_place(&in, sizeof in, NULL, 0, out);
 }
 
 /* Mean and variance of the next value for eight pairs; max(0, E V^2 - (E V)^2). */
@@ -119,6 +127,7 @@ static void dense_moments(tacit__induction *in, size_t table, const double *valu
 
 void tacit__induction_expect(const tacit__induction *in, size_t table, const double *g, double *out)
 {
+    TACIT__REQUIRE(in->transitions != NULL && table < in->space.tables);
     for (size_t block = 0; block < in->blocks; block++, out += TACIT__BLOCK) {
         const double *transitions = tacit__induction_block(in, table, block);
         for (size_t i = 0; i < TACIT__BLOCK; i++)
@@ -157,6 +166,7 @@ static uint32_t greedy(const double *q, size_t n_actions, uint64_t *chance)
 
 void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, void *planner)
 {
+    TACIT__REQUIRE(h < in->space.horizon);
     const size_t n_states = in->space.n_states, pairs = in->pairs,
                  table = in->space.tables == 1 ? 0 : h;
     const double *next = in->values + (h + 1) * n_states;
@@ -178,7 +188,7 @@ void tacit__induction_step(tacit__induction *in, size_t h, tacit__q_fn *more, vo
         more(planner, h, in->mean, in->square, in->trial);
 }
 
-void tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner)
+tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner)
 {
     const size_t n_states = in->space.n_states, n_actions = in->space.n_actions, pairs = in->pairs;
     bool changed = in->version == 0;
@@ -199,10 +209,12 @@ void tacit__induction_run(tacit__induction *in, tacit__q_fn *more, void *planner
         }
     }
     in->version += changed;
+    return (tacit_billboard){.version = in->version, .policy = in->policy};
 }
 
-void tacit__induction_save(const tacit__induction *in, tacit__writer *w)
+void tacit__induction_save(const void *planner, tacit__writer *w)
 {
+    const tacit__induction *in = planner;
     tacit__put(w, &in->version, sizeof in->version);
     tacit__put(w, &in->tie_words, sizeof in->tie_words);
     tacit__put(w, in->policy, in->space.horizon * in->space.n_states * sizeof *in->policy);
@@ -210,8 +222,9 @@ void tacit__induction_save(const tacit__induction *in, tacit__writer *w)
         tacit__put(w, in->q, in->space.horizon * in->pairs * sizeof *in->q);
 }
 
-bool tacit__induction_load(tacit__induction *in, tacit__reader *r)
+bool tacit__induction_load(void *planner, tacit__reader *r)
 {
+    tacit__induction *in = planner;
     const size_t cells = in->space.horizon * in->space.n_states;
     uint64_t version, tie_words;
     tacit__take_into(r, &version, sizeof version);

@@ -8,9 +8,8 @@
 #ifndef TACIT_PLAN_INDUCT_H
 #define TACIT_PLAN_INDUCT_H
 
-#include "base/bytes.h"
-#include "board/counts.h"
-#include "tacit/status.h"
+#include "base/workspace.h"
+#include "plan/planner.h"
 
 /* Mean and variance of `values` after every pair at step h, for a planner whose model is no dense table. */
 typedef void tacit__moments_fn(void *planner, size_t h, const double *values, double *mean,
@@ -23,6 +22,7 @@ enum { TACIT__BLOCK = 8 };
 
 typedef struct tacit__induction {
     tacit__space space;
+    tacit__planner_options options;
     size_t pairs;  /* S * A */
     size_t blocks; /* of pairs; the last may have idle ones */
     size_t
@@ -41,10 +41,19 @@ typedef struct tacit__induction {
     uint64_t tie_words;     /* state of the public chance that breaks ties */
 } tacit__induction;
 
-/* `kept` is 0, 1 or the number of tables. */
-TACIT_MUST_USE tacit_status tacit__induction_create(tacit__space space, size_t kept, bool monotone,
-                                                    uint64_t tie_seed, tacit__induction *out);
-void tacit__induction_destroy(tacit__induction *induction);
+/* The numbers of an induction without its arrays; `kept` is 0, 1 or the number of tables. */
+tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner_options *options,
+                                        size_t kept, bool monotone);
+
+/* A planner on the caller's stack, which begins with such an induction, and its arrays, those of the induction and `own`, into one
+ * workspace (base/workspace.h). */
+enum { TACIT__MOST_OWN_PIECES = 12 };
+TACIT_MUST_USE tacit_status tacit__induction_place(void *planner, size_t size,
+                                                   const tacit__piece *own, size_t n, void **out);
+
+/* `create` of a planner that is nothing but its induction. */
+tacit_status tacit__induction_create(tacit__space space, const tacit__planner_options *options,
+                                     const tacit__values *own, void **out, tacit_error *err);
 
 /* The estimates of a block of a table; and of a row, table * pairs + pair, with next states TACIT__BLOCK apart. */
 static inline double *tacit__induction_block(const tacit__induction *in, size_t table, size_t block)
@@ -62,19 +71,18 @@ static inline double *tacit__induction_row(const tacit__induction *in, size_t ro
 void tacit__induction_expect(const tacit__induction *induction, size_t table, const double *g,
                              double *out);
 
-/* What the next pass depends on: version, ties, policy and, if it is monotone, Q. False: the bytes make no sense; then
- * nothing has changed. */
-void tacit__induction_save(const tacit__induction *induction, tacit__writer *w);
-bool tacit__induction_load(tacit__induction *induction, tacit__reader *r);
+/* What the next pass depends on: version, ties, policy and, if it is monotone, Q; see tacit__planner. `planner` is whatever begins
+ * with an induction. */
+void tacit__induction_save(const void *planner, tacit__writer *w);
+bool tacit__induction_load(void *planner, tacit__reader *r);
 
 /* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h (0-based), given
  * mean and variance of V_{h+1} under the model. */
 typedef void tacit__q_fn(void *planner, size_t h, const double *mean, const double *variance,
                          double *q);
 
-/* One pass from the last step to the first: a new policy, and a new version if it changed. `more` may be
- * NULL. */
-void tacit__induction_run(tacit__induction *induction, tacit__q_fn *more, void *planner);
+/* One pass from the last step to the first: a new policy, and a new version if it changed. `more` may be NULL. */
+tacit_billboard tacit__induction_run(tacit__induction *induction, tacit__q_fn *more, void *planner);
 
 /* Q of step h into induction->trial, from values[h + 1]: the part of the pass that needs no greedy policy. */
 void tacit__induction_step(tacit__induction *induction, size_t h, tacit__q_fn *more, void *planner);

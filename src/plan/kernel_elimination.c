@@ -9,28 +9,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 
 tacit_status tacit__kernel_elimination_create(const tacit__kernel_elimination_options *options,
                                               tacit__posterior *posterior,
                                               tacit__kernel_elimination **out)
 {
-    tacit__kernel_elimination *p = tacit__alloc(1, sizeof *p);
+    const size_t n = posterior->n;
+    tacit__kernel_elimination w = {.o = *options, .posterior = posterior};
+    TACIT__REQUIRE(options->n_epochs > 0 &&
+                   options->n_epochs <= sizeof w.length / sizeof *w.length);
+    memcpy(w.length, options->lengths, options->n_epochs * sizeof *w.length);
+    tacit__kernel_elimination *p = TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.active, n), TACIT__PIECE(w.mixed, n), TACIT__PIECE(w.guess, n));
     if (p == NULL)
         return TACIT_NO_MEMORY;
-    p->o = *options;
-    memcpy(p->length, options->lengths, options->n_epochs * sizeof *p->length);
-    p->posterior = posterior;
-    p->active = tacit__alloc(posterior->n, sizeof *p->active);
-    p->mixed = tacit__alloc(posterior->n, sizeof *p->mixed);
-    p->guess = tacit__alloc(posterior->n, sizeof *p->guess);
-    if (p->active == NULL || p->mixed == NULL || p->guess == NULL) {
-        tacit__kernel_elimination_destroy(p);
-        return TACIT_NO_MEMORY;
-    }
-    for (size_t w = 0; w < posterior->n; w++) {
-        p->active[w] = true;
-        p->mixed[w] = 1 / (double)posterior->pairs.n_actions;
+    for (size_t i = 0; i < n; i++) {
+        p->active[i] = true;
+        p->mixed[i] = 1 / (double)posterior->pairs.n_actions;
     }
     *out = p;
     return TACIT_OK;
@@ -38,16 +35,12 @@ tacit_status tacit__kernel_elimination_create(const tacit__kernel_elimination_op
 
 void tacit__kernel_elimination_destroy(tacit__kernel_elimination *p)
 {
-    if (p == NULL)
-        return;
-    tacit__free(p->active);
-    tacit__free(p->mixed);
-    tacit__free(p->guess);
-    tacit__free(p);
+    tacit__workspace_destroy(p);
 }
 
 uint32_t tacit__kernel_elimination_least_known(const tacit__kernel_elimination *p, size_t state)
 {
+    TACIT__REQUIRE(state < p->posterior->pairs.n_contexts);
     const tacit__posterior *q = p->posterior;
     double most = -1;
     uint32_t action = 0;
@@ -102,6 +95,7 @@ static void set_policy(tacit__kernel_elimination *p)
 
 bool tacit__kernel_elimination_add(tacit__kernel_elimination *p, size_t pair, double y)
 {
+    TACIT__REQUIRE(pair < p->posterior->n);
     bool last = p->epoch + 1 == p->o.n_epochs;
     if (!last)
         tacit__posterior_add(p->posterior, pair, y, !p->o.by_variance);

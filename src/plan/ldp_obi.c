@@ -11,83 +11,69 @@
 
 #include <math.h>
 
-#include "base/memory.h"
+#include "base/error.h"
 #include "plan/induct.h"
 
-struct tacit__ldp_obi {
-    tacit__ldp_obi_options options;
+typedef struct ldp_obi {
     tacit__induction in;
-};
+    double alpha;
+} ldp_obi;
 
-void tacit__ldp_obi_destroy(tacit__ldp_obi *p)
+static tacit_status create(tacit__space space, const tacit__planner_options *options,
+                           const tacit__values *own, void **out, tacit_error *err)
 {
-    if (p != NULL)
-        tacit__induction_destroy(&p->in);
-    tacit__free(p);
+    TACIT__REQUIRE(space.tables == 1);
+    (void)err;
+    ldp_obi p = {.in = tacit__induction_begin(space, options, space.tables, false),
+                 .alpha = tacit__value_real(own, "alpha")};
+    return tacit__induction_place(&p, sizeof p, NULL, 0, out);
 }
 
-tacit_status tacit__ldp_obi_create(tacit__space space, const tacit__ldp_obi_options *options,
-                                   tacit__ldp_obi **out)
+static double printed_level(const tacit__induction *in, double k)
 {
-    tacit__ldp_obi *p = tacit__alloc(1, sizeof *p);
-    if (p == NULL)
-        return TACIT_NO_MEMORY;
-    p->options = *options;
-    tacit_status status =
-        tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
-    if (status != TACIT_OK) {
-        tacit__ldp_obi_destroy(p);
-        return status;
-    }
-    *out = p;
-    return TACIT_OK;
+    const double s = (double)in->space.n_states, a = (double)in->space.n_actions;
+    double log_term = log(M_PI * M_PI * k * k * 4 * s * a * (s + 2) / (3 * in->options.failure));
+    return in->options.printed_scale * sqrt(8 * log_term) * fmax(sqrt(k), sqrt(log_term));
 }
 
-static double printed_level(const tacit__ldp_obi *p, double k)
+static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
-    const double s = (double)p->in.space.n_states, a = (double)p->in.space.n_actions;
-    double log_term = log(M_PI * M_PI * k * k * 4 * s * a * (s + 2) / (3 * p->options.failure));
-    return p->options.printed_scale * sqrt(8 * log_term) * fmax(sqrt(k), sqrt(log_term));
-}
-
-tacit__billboard tacit__ldp_obi_plan(tacit__ldp_obi *p, const tacit__counts *c)
-{
-    const tacit__space sp = p->in.space;
-    const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
+    TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
+    ldp_obi *p = planner;
+    tacit__induction *in = &p->in;
+    const tacit__space sp = in->space;
+    const size_t pairs = in->pairs, rows = sp.tables * pairs;
     const double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
-    const double k = fmax(1, (double)c->users), alpha = p->options.alpha,
-                 scale = p->options.error_scale;
+    const double k = fmax(1, (double)c->users), alpha = p->alpha, scale = in->options.error_scale;
     double c_n = c->visits_error, c_p = c->moves_error, c_r = c->rewards_error;
-    if (p->options.printed_scale > 0)
-        c_n = c_p = c_r = printed_level(p, k);
+    if (in->options.printed_scale > 0)
+        c_n = c_p = c_r = printed_level(in, k);
     c_n *= scale;
     c_p *= scale;
     c_r *= scale;
-    const double log_term = log(4 * M_PI * M_PI * s * a * h * k * k * k / (3 * p->options.failure));
-    const double width_r = p->options.bonus_scale * sqrt(2 * log_term);
-    const double width_p = p->options.bonus_scale * sqrt(14 * s * log_term);
+    const double log_term =
+        log(4 * M_PI * M_PI * s * a * h * k * k * k / (3 * in->options.failure));
+    const double width_r = in->options.bonus_scale * sqrt(2 * log_term);
+    const double width_p = in->options.bonus_scale * sqrt(14 * s * log_term);
     for (size_t row = 0; row < rows; row++) {
         double n = c->visits[row];
         double den = fmax(1, n + alpha * c_n);
-        double *transitions = tacit__induction_row(&p->in, row);
+        double *transitions = tacit__induction_row(in, row);
         for (size_t next = 0; next < sp.n_states; next++)
             transitions[next * TACIT__BLOCK] = c->moves[row * sp.n_states + next] / den;
         double reward = (c->rewards[row] + c->centre * n) / den;
         double b_r = width_r / sqrt(den) + ((alpha + 1) * c_n + c_r) / den;
         double b_p = width_p / sqrt(den) + (s * c_p + (alpha + 1) * c_n) / den;
-        p->in.fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */
-        p->in.slope[row] = b_p;
+        in->fixed[row] = reward + b_r + b_p; /* H - h + 1 = (H - h) + 1 */
+        in->slope[row] = b_p;
     }
-    tacit__induction_run(&p->in, NULL, NULL);
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return tacit__induction_run(in, NULL, NULL);
 }
 
-void tacit__ldp_obi_save(const tacit__ldp_obi *p, tacit__writer *w)
-{
-    tacit__induction_save(&p->in, w);
-}
-
-bool tacit__ldp_obi_load(tacit__ldp_obi *p, tacit__reader *r)
-{
-    return tacit__induction_load(&p->in, r);
-}
+const tacit__planner tacit__ldp_obi = {
+    .create = create,
+    .destroy = tacit__workspace_destroy,
+    .plan = plan,
+    .save = tacit__induction_save,
+    .load = tacit__induction_load,
+};

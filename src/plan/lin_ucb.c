@@ -20,7 +20,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
 
@@ -39,25 +40,22 @@ struct tacit__lin_ucb {
 
 tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit__lin_ucb **out)
 {
-    tacit__lin_ucb *p = tacit__alloc(1, sizeof *p);
+    const size_t d = options->dimension, n = options->blocks;
+    TACIT__REQUIRE(d > 0 && n > 0 && options->regularizer > 0);
+    tacit__lin_ucb w = {.o = *options};
+    /* Blocks lie one after the other, each at the beginning of a cache line. */
+    const size_t square = (d * d + 7) / 8 * 8, line = (d + 7) / 8 * 8, real = sizeof(double);
+    double *factors, *pivots, *t;
+    tacit__lin_ucb *p = TACIT__WORKSPACE(w, TACIT__PIECE(w.blocks, n), TACIT__PIECE(w.x, d),
+                                         TACIT__PIECE(w.floor, tacit__floor_scratch(d)),
+                                         {&factors, n, square * real}, {&pivots, n, line * real},
+                                         {&t, n, line * real});
     if (p == NULL)
         return TACIT_NO_MEMORY;
-    const size_t d = options->dimension;
-    p->o = *options;
-    p->blocks = tacit__alloc(p->o.blocks, sizeof *p->blocks);
-    p->x = tacit__alloc(d, sizeof *p->x);
-    p->floor = tacit__alloc(tacit__floor_scratch(d), sizeof *p->floor);
-    bool made = p->blocks != NULL && p->x != NULL && p->floor != NULL;
-    for (size_t i = 0; made && i < p->o.blocks; i++) {
-        block *b = &p->blocks[i];
-        b->factor = tacit__alloc(d * d, sizeof *b->factor);
-        b->pivots = tacit__alloc(d, sizeof *b->pivots);
-        b->t = tacit__alloc(d, sizeof *b->t);
-        made = b->factor != NULL && b->pivots != NULL && b->t != NULL;
-    }
-    if (!made) {
-        tacit__lin_ucb_destroy(p);
-        return TACIT_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        p->blocks[i].factor = factors + i * square;
+        p->blocks[i].pivots = pivots + i * line;
+        p->blocks[i].t = t + i * line;
     }
     *out = p;
     return TACIT_OK;
@@ -65,17 +63,7 @@ tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *options, tacit_
 
 void tacit__lin_ucb_destroy(tacit__lin_ucb *p)
 {
-    if (p == NULL)
-        return;
-    for (size_t i = 0; p->blocks != NULL && i < p->o.blocks; i++) {
-        tacit__free(p->blocks[i].factor);
-        tacit__free(p->blocks[i].pivots);
-        tacit__free(p->blocks[i].t);
-    }
-    tacit__free(p->blocks);
-    tacit__free(p->x);
-    tacit__free(p->floor);
-    tacit__free(p);
+    tacit__workspace_destroy(p);
 }
 
 /* What the noise makes of the confidence set. */
@@ -176,6 +164,7 @@ static void follow(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
 
 bool tacit__lin_ucb_look(tacit__lin_ucb *p, const tacit__moments *m)
 {
+    TACIT__REQUIRE(m->gram != NULL && m->response != NULL);
     if (p->started && m->version == p->version)
         return false;
     spread s = spread_of(p, m);
@@ -214,6 +203,7 @@ size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *p)
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, double chance,
                             double *probability, double *scores, double *scratch)
 {
+    TACIT__REQUIRE(chance >= 0 && chance < 1);
     const size_t d = p->o.dimension, n = p->o.n_actions;
     double *inner = scratch, *square = inner + n, *forms = square + n;
     if (p->o.blocks == 1) {
@@ -245,6 +235,7 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *p, const double *features, dou
 
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, double *beta)
 {
+    TACIT__REQUIRE(i < p->o.blocks);
     const block *b = &p->blocks[i];
     memcpy(theta, b->t, p->o.dimension * sizeof *theta);
     tacit__solve_upper(p->o.dimension, b->factor, theta);

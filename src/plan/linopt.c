@@ -4,16 +4,16 @@
  * Printed, with U the papers' Sigma: no ridge but the shift 2 U; the paper's features are sqrt(d) H times ours and its
  * parameters sqrt(d) long, which is d for ours:
  *     transitions (divided by H)  (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + d sqrt(3 U) + C / sqrt(U)
- *     rewards                     (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + sqrt(3 d U) + C / sqrt(U) */
+ *     rewards                     (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + sqrt(3 d U) + C / sqrt(U)
+ *
+ * Printed noise [Z22, Thm. 6.4], m = ceil(log2 K): sigma on each entry of a triangle, which is as much off the diagonal and is taken for
+ * all coordinates here. Local privacy is only sketched: 4H releases at (epsilon, delta) / 4H each, with the sensitivities of
+ * replacement. */
 #include "plan/linopt.h"
 
 #include <math.h>
 
-double tacit__linopt_step_size(size_t n_actions, size_t horizon, uint64_t episodes)
-{
-    double h = (double)horizon;
-    return sqrt(2 * log((double)n_actions) / (h * h * (double)episodes));
-}
+#include "base/error.h"
 
 static double printed_radius(const tacit__radius_options *o, size_t i)
 {
@@ -41,5 +41,27 @@ void tacit__linopt_confidence(const tacit__radius_options *o, const tacit__gram_
                                          tacit__radius_hoeffding(o, i, lambda, sigma);
         out[i].radius = o->bonus_scale * radius;
         out[i].crude = 0;
+    }
+}
+
+void tacit__printed_linopt(const tacit__printed_case *c, tacit__printed_noise *out)
+{
+    TACIT__REQUIRE(c->epsilon > 0 && c->delta > 0 && c->failure > 0);
+    double h = c->horizon, epsilon = c->epsilon, delta = c->delta;
+    double kh = c->episodes * h / c->failure;
+    double m = c->local ? c->episodes : fmax(1, ceil(log2(c->episodes)));
+    for (int i = 0; i < 2; i++) {
+        double d = c->dimension[i];
+        double gram = h / epsilon * sqrt(32 * m * log(4 * h / delta)), response = gram;
+        if (c->local) {
+            double each = 4 * h / epsilon * sqrt(2 * log(8 * h / delta));
+            gram = M_SQRT2 * each;
+            response = 2 * each;
+        }
+        out[i] = (tacit__printed_noise){
+            .gram = M_SQRT2 * gram,
+            .response = response,
+            .gram_level = gram * sqrt(m) * (4 * sqrt(d) + sqrt(8 * log(8 * kh))),
+            .response_level = response * sqrt(m) * (sqrt(d) + sqrt(2 * log(4 * kh)))};
     }
 }

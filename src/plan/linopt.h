@@ -1,5 +1,5 @@
-/* LinOpt-VI and LinOpt-PO [Z22, Alg. 1 and 2]: how sure their regressions are, and how large a step of the policy is. The
- * planning itself is optimist.c. */
+/* LinOpt-VI and LinOpt-PO [Z22, Alg. 1 and 2]: how sure their regressions are. The planning itself is optimist.c, the policy of
+ * LinOpt-PO linopt_po.c. */
 #ifndef TACIT_PLAN_LINOPT_H
 #define TACIT_PLAN_LINOPT_H
 
@@ -7,7 +7,7 @@
 
 tacit__confidence_fn tacit__linopt_confidence;
 
-/* The theorem's eta = sqrt(2 log A / (H K H)) [Z22, Thm. 5.1]. */
-double tacit__linopt_step_size(size_t n_actions, size_t horizon, uint64_t episodes);
+/* [Z22, Thm. 6.4], two regressions. */
+tacit__printed_fn tacit__printed_linopt;
 
 #endif

@@ -20,7 +20,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 #include "linalg/symmetric.h"
 
 typedef struct counters {
@@ -59,14 +60,7 @@ static bool is_one_hot(const tacit__lsvi *p)
 
 void tacit__lsvi_destroy(tacit__lsvi *p)
 {
-    if (p == NULL)
-        return;
-    void *parts[] = {p->range,     p->cap,   p->factors,       p->weights, p->slopes, p->inverses,
-                     p->reference, p->trial, p->trial_log_det, p->q,       p->values, p->columns,
-                     p->situation, p->row,   p->scratch,       p->uniform, p->policy, p->before};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        tacit__free(parts[i]);
-    tacit__free(p);
+    tacit__workspace_destroy(p);
 }
 
 static size_t max_size(size_t a, size_t b)
@@ -74,34 +68,24 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static bool allocate(tacit__lsvi *p)
+/* The planner with its arrays; NULL: no memory. */
+static tacit__lsvi *place(tacit__lsvi w)
 {
-    const tacit__linear_space *sp = &p->o.space;
-    size_t H = sp->horizon, d = sp->dimension, S = sp->n_states, A = sp->n_actions;
-    size_t block = is_one_hot(p) ? 1 : max_size(A, BLOCK / A * A) * d;
-    p->range = tacit__alloc(H, sizeof *p->range);
-    p->cap = tacit__alloc(H, sizeof *p->cap);
-    p->factors = tacit__alloc(H * p->order, sizeof *p->factors);
-    p->weights = tacit__alloc(H * d, sizeof *p->weights);
-    p->slopes = tacit__alloc(is_one_hot(p) ? 1 : H * d, sizeof *p->slopes);
-    p->inverses = tacit__alloc(is_one_hot(p) ? 1 : H * p->order, sizeof *p->inverses);
-    p->reference = tacit__alloc(H, sizeof *p->reference);
-    p->trial = tacit__alloc(H * p->order, sizeof *p->trial);
-    p->trial_log_det = tacit__alloc(H, sizeof *p->trial_log_det);
-    p->q = tacit__alloc(H, sizeof *p->q);
-    p->values = tacit__alloc(H * S, sizeof *p->values);
-    p->columns = tacit__alloc(block, sizeof *p->columns);
-    p->situation = tacit__alloc(sp->form == TACIT__CARRIED ? A * d : 1, sizeof *p->situation);
-    p->row = tacit__alloc(max_size(A, BLOCK), sizeof *p->row);
-    p->scratch = tacit__alloc(is_one_hot(p) ? 1 : tacit__floor_scratch(d), sizeof *p->scratch);
-    p->uniform = tacit__alloc(H * S, A * sizeof *p->uniform);
-    p->policy = tacit__alloc(H * S, sizeof *p->policy);
-    p->before = tacit__alloc(H * S, sizeof *p->before);
-    return p->range != NULL && p->cap != NULL && p->factors != NULL && p->weights != NULL &&
-           p->slopes != NULL && p->inverses != NULL && p->reference != NULL && p->trial != NULL &&
-           p->trial_log_det != NULL && p->q != NULL && p->values != NULL && p->columns != NULL &&
-           p->situation != NULL && p->row != NULL && p->scratch != NULL && p->uniform != NULL &&
-           p->policy != NULL && p->before != NULL;
+    const tacit__linear_space *sp = &w.o.space;
+    const size_t H = sp->horizon, d = sp->dimension, S = sp->n_states, A = sp->n_actions;
+    const bool dense = !is_one_hot(&w);
+    const size_t block = dense ? max_size(A, BLOCK / A * A) * d : 1;
+    return TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.range, H), TACIT__PIECE(w.cap, H), TACIT__PIECE(w.factors, H * w.order),
+        TACIT__PIECE(w.weights, H * d), TACIT__PIECE(w.slopes, dense ? H * d : 1),
+        TACIT__PIECE(w.inverses, dense ? H * w.order : 1), TACIT__PIECE(w.reference, H),
+        TACIT__PIECE(w.trial, H * w.order), TACIT__PIECE(w.trial_log_det, H), TACIT__PIECE(w.q, H),
+        TACIT__PIECE(w.values, H * S), TACIT__PIECE(w.columns, block),
+        TACIT__PIECE(w.situation, sp->form == TACIT__CARRIED ? A * d : 1),
+        TACIT__PIECE(w.row, max_size(A, BLOCK)),
+        TACIT__PIECE(w.scratch, dense ? tacit__floor_scratch(d) : 1),
+        {&w.uniform, H * S, A * sizeof *w.uniform}, TACIT__PIECE(w.policy, H * S),
+        TACIT__PIECE(w.before, H * S));
 }
 
 /* The Q function of step h from factor and weights. */
@@ -121,17 +105,13 @@ static void point(tacit__lsvi *p, size_t h)
 
 tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi **out)
 {
-    tacit__lsvi *p = tacit__alloc(1, sizeof *p);
+    const tacit__linear_space *sp = &options->space;
+    const size_t d = sp->dimension, H = sp->horizon, S = sp->n_states, A = sp->n_actions;
+    TACIT__REQUIRE(d > 0 && H > 0 && A > 0 && options->ridge > 0);
+    tacit__lsvi *p =
+        place((tacit__lsvi){.o = *options, .order = sp->form == TACIT__ONE_HOT ? d : d * d});
     if (p == NULL)
         return TACIT_NO_MEMORY;
-    p->o = *options;
-    size_t d = p->o.space.dimension, H = p->o.space.horizon, S = p->o.space.n_states,
-           A = p->o.space.n_actions;
-    p->order = is_one_hot(p) ? d : d * d;
-    if (!allocate(p)) {
-        tacit__lsvi_destroy(p);
-        return TACIT_NO_MEMORY;
-    }
     p->n.version = 1;
     for (size_t h = 0; h < H; h++) {
         p->range[h] = options->range[h];
@@ -192,6 +172,7 @@ static void try_step(tacit__lsvi *p, const double *gram, size_t h)
 
 double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon);
     p->tested = 0;
     try_step(p, gram, h);
     return p->trial_log_det[h];
@@ -199,6 +180,7 @@ double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
 
 bool tacit__lsvi_due(tacit__lsvi *p, const double *gram)
 {
+    TACIT__REQUIRE(gram != NULL);
     p->tested = 0;
     if (p->n.switches == p->o.switches)
         return false;
@@ -241,6 +223,7 @@ static void lift(tacit__lsvi *p, const double *gram, size_t h)
 
 void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
 {
+    TACIT__REQUIRE(gram != NULL);
     size_t H = p->o.space.horizon;
     for (size_t h = 0; h < H; h++) {
         if (p->o.schedule == TACIT__DOUBLING) {
@@ -265,6 +248,7 @@ void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
 
 tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *p, size_t h)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon);
     tacit__lsvi_values v = {NULL, NULL};
     if (h + 1 == p->o.space.horizon)
         return v;
@@ -323,6 +307,7 @@ static void complete(tacit__lsvi *p, size_t h)
 
 void tacit__lsvi_take(tacit__lsvi *p, size_t h, const double *response)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon && response != NULL);
     size_t d = p->o.space.dimension;
     double *w = p->weights + h * d;
     const double *factor = p->factors + h * p->order;
@@ -345,9 +330,9 @@ void tacit__lsvi_end(tacit__lsvi *p)
     memcpy(p->before, p->policy, bytes);
 }
 
-tacit__billboard tacit__lsvi_board(const tacit__lsvi *p)
+tacit_billboard tacit__lsvi_board(const tacit__lsvi *p)
 {
-    tacit__billboard board = {.version = p->n.version};
+    tacit_billboard board = {.version = p->n.version};
     if (p->o.space.form == TACIT__CARRIED)
         return board;
     if (p->n.switches > 0)
@@ -360,6 +345,7 @@ tacit__billboard tacit__lsvi_board(const tacit__lsvi *p)
 void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability)
 {
+    TACIT__REQUIRE(h < p->o.space.horizon && chance >= 0 && chance < 1);
     size_t d = p->o.space.dimension, A = p->o.space.n_actions;
     if (p->n.switches == 0) {
         size_t a = (size_t)(chance * (double)A);

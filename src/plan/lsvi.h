@@ -5,10 +5,11 @@
 #ifndef TACIT_PLAN_LSVI_H
 #define TACIT_PLAN_LSVI_H
 
-#include "board/billboard.h"
+#include <tacit/billboard.h>
+#include <tacit/status.h>
+
 #include "board/linear_space.h"
 #include "linalg/optimism.h"
-#include "tacit/status.h"
 
 typedef struct tacit__lsvi_options {
     tacit__linear_space space; /* its table must outlive the planner */
@@ -48,7 +49,7 @@ void tacit__lsvi_take(tacit__lsvi *planner, size_t h, const double *response);
 void tacit__lsvi_end(tacit__lsvi *planner);
 
 /* The billboard: uniform before the first switch. No table where states are not numbered. */
-tacit__billboard tacit__lsvi_board(const tacit__lsvi *planner);
+tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 
 /* The choice at step h among features[A][d] as users know them; chance in [0, 1) decides before the first switch. */
 void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,

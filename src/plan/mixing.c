@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "linalg/symmetric.h"
 #include "linalg/zonotope.h"
 
@@ -83,11 +84,11 @@ static tacit_status fill(const tacit_mixture *m, tacit__mixing *out, tacit_error
 {
     const tacit__frame *f = &out->frame;
     size_t n_states = out->n_states, n_actions = f->pairs / n_states, d = m->dimension;
-    double *row = tacit__alloc(d * n_states, sizeof *row);
-    double *scratch = tacit__alloc(tacit__zonotope_scratch(d, n_states), sizeof *scratch);
+    double *row, *scratch;
+    void *memory = TACIT__PIECES(TACIT__PIECE(row, d * n_states),
+                                 TACIT__PIECE(scratch, tacit__zonotope_scratch(d, n_states)));
     uint64_t steps = STEPS;
-    tacit_status status =
-        row != NULL && scratch != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
+    tacit_status status = memory != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t pair = 0; pair < f->pairs && status == TACIT_OK; pair++) {
         size_t s = pair / n_actions, a = pair % n_actions;
         m->row(m->context, (uint32_t)s, (uint32_t)a, row);
@@ -96,14 +97,14 @@ static tacit_status fill(const tacit_mixture *m, tacit__mixing *out, tacit_error
             for (size_t next = 0; next < n_states; next++)
                 out->parts[(next * d + j) * f->pairs + pair] = row[j * n_states + next] / m->bound;
     }
-    tacit__free(row);
-    tacit__free(scratch);
+    tacit__workspace_destroy(memory);
     return status;
 }
 
 tacit_status tacit__mixing_create(const tacit_mixture *m, size_t n_states, size_t n_actions,
                                   tacit__mixing *out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0);
     size_t pairs = n_states * n_actions, numbers;
     if (m == NULL) { /* theta is sqrt(S) P(. | s, a) in each block */
         *out = (tacit__mixing){.frame = {0, pairs, n_states, pairs},
@@ -191,6 +192,7 @@ static tacit_status fill_rewards(const tacit_linear *l, size_t n_actions, size_t
 tacit_status tacit__reward_features(const tacit_linear *l, size_t n_states, size_t n_actions,
                                     tacit__frame *frame, double **out, tacit_error *err)
 {
+    TACIT__REQUIRE(n_states > 0 && n_actions > 0);
     size_t pairs = n_states * n_actions, width = l != NULL ? l->dimension : 1, numbers;
     if (l != NULL && (width == 0 || l->row == NULL || !(l->bound > 0 && isfinite(l->bound))))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,

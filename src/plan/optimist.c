@@ -16,8 +16,6 @@
  *     sigma^2 = max{1 / d, [E v^2]_{[0,1]} - [x . w]^2 + min{1, 2 crude |x|_{M^-1}} + min{1, radius_2 |x_2|_{M_2^-1}}}
  * (half of radius_2 if centred). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted steps are in units of d.
  *
- * Soft [Z22, Alg. 2]: pi_{k+1} ~ pi_k exp(eta Q_k), V = <Q, pi>; with a plan for m users at once, exp(m eta Q).
- *
  * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
 #include "plan/optimist.h"
 
@@ -26,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 
 struct tacit__optimist {
     tacit__optimist_options o;
@@ -59,35 +58,19 @@ static size_t feature_size(const tacit__frame *f)
     return f->blocks == 1 ? f->width * f->pairs : f->width;
 }
 
+static void destroy_regressions(tacit__optimist *p)
+{
+    tacit__mixing_destroy(&p->mixing);
+    tacit__free(p->reward_features);
+    for (int i = 0; i < TACIT__REGRESSIONS; i++)
+        tacit__ridge_destroy(&p->ridge[i]);
+}
+
 void tacit__optimist_destroy(tacit__optimist *p)
 {
-    if (p == NULL)
-        return;
-    tacit__mixing_destroy(&p->mixing);
-    for (int i = 0; i < TACIT__REGRESSIONS; i++) {
-        tacit__ridge_destroy(&p->ridge[i]);
-        tacit__free(p->features[i]);
-        tacit__free(p->targets[i]);
-    }
-    double *arrays[] = {p->reward,
-                        p->reward_features,
-                        p->unit,
-                        p->middle,
-                        p->radius,
-                        p->step_weights,
-                        p->mean,
-                        p->spread,
-                        p->second_mean,
-                        p->second_spread,
-                        p->q,
-                        p->values,
-                        p->logits,
-                        p->mixed,
-                        p->second_radius};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        tacit__free(arrays[i]);
-    tacit__free(p->policy);
-    tacit__free(p);
+    if (p != NULL)
+        destroy_regressions(p);
+    tacit__workspace_destroy(p);
 }
 
 /* Units of values, and what features and targets are bounded by in them. */
@@ -113,34 +96,6 @@ static void copy_rewards(tacit__optimist *p)
     p->o.rewards = NULL;
 }
 
-static tacit_status create_arrays(tacit__optimist *p)
-{
-    const size_t H = p->o.horizon, S = p->o.n_states;
-    const struct {
-        double **array;
-        size_t n;
-    } wanted[] = {{&p->reward, H * p->pairs},
-                  {&p->unit, p->steps},
-                  {&p->middle, p->steps},
-                  {&p->radius, p->steps},
-                  {&p->second_radius, p->steps},
-                  {&p->mean, p->pairs},
-                  {&p->spread, p->pairs},
-                  {&p->second_mean, p->pairs},
-                  {&p->second_spread, p->pairs},
-                  {&p->q, H * p->pairs},
-                  {&p->values, (H + 1) * S},
-                  {&p->step_weights, p->o.form == TACIT__VARIANCE ? p->steps * p->pairs : 0},
-                  {&p->logits, p->o.soft ? H * p->pairs : 0},
-                  {&p->mixed, p->o.soft ? H * p->pairs : 0}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (wanted[i].n > 0 &&
-            (*wanted[i].array = tacit__alloc(wanted[i].n, sizeof(double))) == NULL)
-            return TACIT_NO_MEMORY;
-    p->policy = p->o.soft ? NULL : tacit__alloc(H * S, sizeof *p->policy);
-    return p->o.soft || p->policy != NULL ? TACIT_OK : TACIT_NO_MEMORY;
-}
-
 static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
 {
     tacit__frame frames[TACIT__REGRESSIONS];
@@ -155,35 +110,48 @@ static tacit_status create_regressions(tacit__optimist *p, tacit_error *err)
                                         &frames[TACIT__OTHER], &p->reward_features, err);
         frames[TACIT__OTHER].steps = p->o.horizon;
     }
-    for (size_t i = 0; i < p->streams && status == TACIT_OK; i++) {
+    for (size_t i = 0; i < p->streams && status == TACIT_OK; i++)
         status = tacit__ridge_create(&frames[i], &p->ridge[i]);
-        if (status != TACIT_OK || (i == TACIT__OTHER && p->o.form == TACIT__REWARDS))
-            continue;
-        p->features[i] = tacit__alloc(p->steps * feature_size(&frames[i]), sizeof(double));
-        p->targets[i] = tacit__alloc(p->steps * p->o.n_states, sizeof(double));
-        if (p->features[i] == NULL || p->targets[i] == NULL)
-            status = TACIT_NO_MEMORY;
-    }
     return status;
+}
+
+/* The planner with its arrays; NULL: no memory. */
+static tacit__optimist *place(tacit__optimist w)
+{
+    const size_t H = w.o.horizon, S = w.o.n_states, pairs = w.pairs, all = H * pairs;
+    const size_t numbers = w.steps * feature_size(&w.mixing.frame);
+    const bool variance = w.o.form == TACIT__VARIANCE, soft = w.o.soft != NULL;
+    return TACIT__WORKSPACE(
+        w, TACIT__PIECE(w.reward, all), TACIT__PIECE(w.unit, w.steps),
+        TACIT__PIECE(w.middle, w.steps), TACIT__PIECE(w.radius, w.steps),
+        TACIT__PIECE(w.second_radius, w.steps), TACIT__PIECE(w.mean, pairs),
+        TACIT__PIECE(w.spread, pairs), TACIT__PIECE(w.second_mean, pairs),
+        TACIT__PIECE(w.second_spread, pairs), TACIT__PIECE(w.q, all),
+        TACIT__PIECE(w.values, (H + 1) * S), TACIT__PIECE(w.features[TACIT__TRANSITIONS], numbers),
+        TACIT__PIECE(w.targets[TACIT__TRANSITIONS], w.steps * S),
+        TACIT__PIECE_IF(variance, w.features[TACIT__OTHER], numbers),
+        TACIT__PIECE_IF(variance, w.targets[TACIT__OTHER], w.steps * S),
+        TACIT__PIECE_IF(variance, w.step_weights, w.steps * pairs),
+        TACIT__PIECE_IF(soft, w.logits, all), TACIT__PIECE_IF(soft, w.mixed, all),
+        TACIT__PIECE_IF(!soft, w.policy, H * S));
 }
 
 tacit_status tacit__optimist_create(const tacit__optimist_options *options, tacit__optimist **out,
                                     tacit_error *err)
 {
     TACIT__REQUIRE(options->horizon >= 2);
-    tacit__optimist *p = tacit__alloc(1, sizeof *p);
-    if (p == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    p->o = *options;
-    p->steps = p->o.horizon - 1;
-    p->pairs = p->o.n_states * p->o.n_actions;
-    p->streams = p->o.form == TACIT__PLAIN ? 1 : 2;
-    tacit_status status = create_regressions(p, err);
-    if (status == TACIT_OK)
-        status = create_arrays(p);
-    if (status != TACIT_OK) {
-        tacit__optimist_destroy(p);
-        return status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : status;
+    TACIT__REQUIRE(options->form == TACIT__REWARDS || options->rewards != NULL);
+    tacit__optimist w = {.o = *options,
+                         .steps = options->horizon - 1,
+                         .pairs = options->n_states * options->n_actions,
+                         .streams = options->form == TACIT__PLAIN ? 1 : 2};
+    tacit_status status = create_regressions(&w, err);
+    tacit__optimist *p = status == TACIT_OK ? place(w) : NULL;
+    if (p == NULL) {
+        destroy_regressions(&w);
+        return status == TACIT_OK || status == TACIT_NO_MEMORY
+                   ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                   : status;
     }
     set_units(p);
     if (p->o.form != TACIT__REWARDS)
@@ -201,11 +169,13 @@ size_t tacit__optimist_streams(const tacit__optimist *p)
 
 tacit__frame tacit__optimist_frame(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return p->ridge[stream].frame;
 }
 
 double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS
                ? sqrt((double)p->ridge[stream].frame.width)
                : p->mixing.parameter_norm;
@@ -213,6 +183,7 @@ double tacit__optimist_parameter_norm(const tacit__optimist *p, size_t stream)
 
 const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     if (stream == TACIT__TRANSITIONS)
         return p->radius;
     return p->o.form == TACIT__REWARDS ? NULL : p->second_radius;
@@ -220,6 +191,7 @@ const double *tacit__optimist_radius(const tacit__optimist *p, size_t stream)
 
 const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
 {
+    TACIT__REQUIRE(stream < p->streams);
     return stream == TACIT__OTHER && p->o.form == TACIT__REWARDS ? NULL : p->mixing.parts;
 }
 
@@ -228,11 +200,9 @@ const double *tacit__optimist_table(const tacit__optimist *p, size_t stream)
 void tacit__optimist_fit(tacit__optimist *p, const tacit__gram_sums *moments,
                          const tacit__confidence *confidence)
 {
-    if (p->o.soft && p->planned) {
-        double eta = p->o.step_size * (double)(moments->users - p->users);
-        for (size_t i = 0; i < p->o.horizon * p->pairs; i++)
-            p->logits[i] += eta * p->q[i];
-    }
+    if (p->o.soft != NULL && p->planned)
+        p->o.soft->update(p->o.step_size * (double)(moments->users - p->users), p->q,
+                          p->o.horizon * p->pairs, p->logits);
     for (size_t i = 0; i < p->streams; i++) {
         p->confidence[i] = confidence[i];
         p->repairs.repaired +=
@@ -326,43 +296,24 @@ static bool choose(tacit__optimist *p, size_t h, const double *q, double *values
     return changed;
 }
 
-static void weigh_softly(tacit__optimist *p, size_t h, const double *q, double *values)
+tacit_billboard tacit__optimist_induct(tacit__optimist *p)
 {
-    const size_t A = p->o.n_actions;
-    for (size_t s = 0; s < p->o.n_states; s++) {
-        const double *logits = p->logits + h * p->pairs + s * A;
-        double *mixed = p->mixed + h * p->pairs + s * A, largest = logits[0], sum = 0, value = 0;
-        for (size_t a = 1; a < A; a++)
-            largest = fmax(largest, logits[a]);
-        for (size_t a = 0; a < A; a++) {
-            mixed[a] = exp(logits[a] - largest);
-            sum += mixed[a];
-        }
-        for (size_t a = 0; a < A; a++) {
-            mixed[a] /= sum;
-            value += mixed[a] * q[s * A + a];
-        }
-        values[s] = fmin(value, (double)(p->o.horizon - h)); /* rounding */
-    }
-}
-
-tacit__billboard tacit__optimist_induct(tacit__optimist *p)
-{
-    bool changed = !p->planned || p->o.soft;
+    bool changed = !p->planned || p->o.soft != NULL;
     for (size_t h = p->o.horizon; h-- > 0;) {
         double *q = p->q + h * p->pairs, *values = p->values + h * p->o.n_states;
         begin_q(p, h, q);
         if (h < p->steps)
             add_transitions(p, h, q);
-        if (p->o.soft)
-            weigh_softly(p, h, q, values);
+        if (p->o.soft != NULL)
+            p->o.soft->mix(p->o.n_states, p->o.n_actions, p->logits + h * p->pairs, q,
+                           (double)(p->o.horizon - h), p->mixed + h * p->pairs, values);
         else
             changed |= choose(p, h, q, values);
     }
     p->planned = true;
     p->version += changed && !p->adopted;
     p->adopted = false;
-    return (tacit__billboard){.version = p->version, .policy = p->policy, .mixed = p->mixed};
+    return (tacit_billboard){.version = p->version, .policy = p->policy, .mixed = p->mixed};
 }
 
 void tacit__optimist_lenses(const tacit__optimist *p, tacit__lens out[TACIT__REGRESSIONS])
@@ -399,7 +350,7 @@ size_t tacit__optimist_put(const tacit__optimist *p, double *numbers)
         n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->weights, cells * w);
         n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->factor, cells * w * w);
     }
-    if (p->o.soft)
+    if (p->o.soft != NULL)
         n += copy_numbers(numbers != NULL ? numbers + n : NULL, p->logits, p->o.horizon * p->pairs);
     return n;
 }
@@ -442,7 +393,7 @@ bool tacit__optimist_take(tacit__optimist *p, const double *numbers, bool planne
         numbers += copy_numbers(r->weights, numbers, cells * w);
         numbers += copy_numbers(r->factor, numbers, cells * w * w);
     }
-    if (p->o.soft)
+    if (p->o.soft != NULL)
         (void)copy_numbers(p->logits, numbers, p->o.horizon * p->pairs);
     return true;
 }

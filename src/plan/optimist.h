@@ -2,14 +2,15 @@
  *
  * A plan has two halves. `fit` makes a model of a release: estimates, factors and radii, which is what a server sends to
  * users. `induct` makes values, features and the policy of a model: whoever has the model, and the public structure of the world,
- * comes to the same ones. What differs between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c). */
+ * comes to the same ones. What differs between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c), and how Q becomes a
+ * policy: greedily, or as linopt_po.c says. */
 #ifndef TACIT_PLAN_OPTIMIST_H
 #define TACIT_PLAN_OPTIMIST_H
 
+#include <tacit/billboard.h>
 #include <tacit/features.h>
 #include <tacit/status.h>
 
-#include "board/billboard.h"
 #include "board/gram_sums.h"
 #include "plan/mixing.h"
 #include "plan/ridge.h"
@@ -23,6 +24,17 @@ typedef enum tacit__optimist_form {
     TACIT__REWARDS   /* the second regression is that of the rewards */
 } tacit__optimist_form;
 
+/* A policy that is random: exponential weights, kept as logits. */
+typedef struct tacit__soft_policy {
+    /* The theorem's step. */
+    double (*step_size)(size_t n_actions, size_t horizon, uint64_t episodes);
+    /* logits[n] after a step eta along q[n]. */
+    void (*update)(double eta, const double *q, size_t n, double *logits);
+    /* For one step of the horizon: probabilities of the actions, and with q at most `most` the values, of every state. */
+    void (*mix)(size_t n_states, size_t n_actions, const double *logits, const double *q,
+                double most, double *mixed, double *values);
+} tacit__soft_policy;
+
 typedef struct tacit__optimist_options {
     size_t n_states, n_actions, horizon;
     tacit__optimist_form form;
@@ -33,8 +45,8 @@ typedef struct tacit__optimist_options {
     bool centred;                 /* values are measured from the middle of their range */
     bool centred_rewards;         /* and rewards */
     bool whole_range; /* the unit of values is H at all steps, as in the papers, not H - h */
-    bool soft;        /* exponential weights instead of the greedy policy */
-    double step_size; /* of soft */
+    const tacit__soft_policy *soft; /* in the place of the greedy policy; NULL: greedy */
+    double step_size;               /* of soft, for one user */
 } tacit__optimist_options;
 
 /* How a regression is used. In units in which features and targets are at most 1. */
@@ -64,7 +76,7 @@ const double *tacit__optimist_table(const tacit__optimist *planner, size_t strea
 void tacit__optimist_fit(tacit__optimist *planner, const tacit__gram_sums *moments,
                          const tacit__confidence *confidence);
 /* The plan of the model. */
-tacit__billboard tacit__optimist_induct(tacit__optimist *planner);
+tacit_billboard tacit__optimist_induct(tacit__optimist *planner);
 
 /* How the next users' steps are to be seen; of the last plan. */
 void tacit__optimist_lenses(const tacit__optimist *planner, tacit__lens out[TACIT__REGRESSIONS]);

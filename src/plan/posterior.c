@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
+#include "base/workspace.h"
 #include "linalg/pivoted.h"
 #include "linalg/symmetric.h"
 
@@ -16,26 +17,15 @@ enum { AGAIN = 5000 };
 
 tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau, tacit__posterior **out)
 {
-    tacit__posterior *q = tacit__alloc(1, sizeof *q);
+    TACIT__REQUIRE(tau > 0);
+    const size_t n = pairs->n_contexts * pairs->n_actions, row = n * sizeof(double);
+    tacit__posterior w = {.pairs = *pairs, .n = n, .tau = tau};
+    tacit__posterior *q =
+        TACIT__WORKSPACE(w, TACIT__PIECE(w.mean, n), {&w.covariance, n, row},
+                         TACIT__PIECE(w.count, n), TACIT__PIECE(w.sum, n), TACIT__PIECE(w.seen, n),
+                         TACIT__PIECE(w.column, n), {&w.solve, n, row}, {&w.factor, n, row});
     if (q == NULL)
         return TACIT_NO_MEMORY;
-    size_t n = pairs->n_contexts * pairs->n_actions;
-    q->pairs = *pairs;
-    q->n = n;
-    q->tau = tau;
-    q->mean = tacit__alloc(n, sizeof *q->mean);
-    q->covariance = tacit__alloc(n, n * sizeof *q->covariance);
-    q->count = tacit__alloc(n, sizeof *q->count);
-    q->sum = tacit__alloc(n, sizeof *q->sum);
-    q->seen = tacit__alloc(n, sizeof *q->seen);
-    q->column = tacit__alloc(n, sizeof *q->column);
-    q->solve = tacit__alloc(n, n * sizeof *q->solve);
-    q->factor = tacit__alloc(n, n * sizeof *q->factor);
-    if (q->mean == NULL || q->covariance == NULL || q->count == NULL || q->sum == NULL ||
-        q->seen == NULL || q->column == NULL || q->solve == NULL || q->factor == NULL) {
-        tacit__posterior_destroy(q);
-        return TACIT_NO_MEMORY;
-    }
     tacit__posterior_clear(q);
     *out = q;
     return TACIT_OK;
@@ -43,17 +33,7 @@ tacit_status tacit__posterior_create(const tacit__pairs *pairs, double tau, taci
 
 void tacit__posterior_destroy(tacit__posterior *q)
 {
-    if (q == NULL)
-        return;
-    tacit__free(q->mean);
-    tacit__free(q->covariance);
-    tacit__free(q->count);
-    tacit__free(q->sum);
-    tacit__free(q->seen);
-    tacit__free(q->column);
-    tacit__free(q->solve);
-    tacit__free(q->factor);
-    tacit__free(q);
+    tacit__workspace_destroy(q);
 }
 
 static const double *point(const tacit__posterior *q, size_t w)
@@ -102,6 +82,7 @@ void tacit__posterior_solve(tacit__posterior *q)
 
 void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy)
 {
+    TACIT__REQUIRE(pair < q->n);
     q->count[pair] += 1;
     q->sum[pair] += y;
     if (lazy)

@@ -15,70 +15,57 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
 #include "plan/induct.h"
 
-struct tacit__private_ucb {
-    tacit__private_ucb_options options;
+typedef struct private_ucb {
     tacit__induction in;
-    double *mixed, *log_weight; /* PO: [H][S][A] */
+    double *mixed, *log_weight; /* PO: [H][S][A]; VI: NULL */
     double reward_width, transition_width, eta;
     double printed_visits, printed_moves; /* E1, E2; 0: the curator's levels */
-};
+} private_ucb;
 
-void tacit__private_ucb_destroy(tacit__private_ucb *p)
+static tacit_status create(tacit__space space, const tacit__planner_options *o, bool po,
+                           double step_size, void **out)
 {
-    if (p == NULL)
-        return;
-    tacit__induction_destroy(&p->in);
-    tacit__free(p->mixed);
-    tacit__free(p->log_weight);
-    tacit__free(p);
+    TACIT__REQUIRE(o->episodes > 0);
+    const double h = (double)space.horizon, s = (double)space.n_states, a = (double)space.n_actions;
+    const double k = (double)o->episodes, t = h * k, terms = o->joint ? pow(log2(k), 3) : k;
+    private_ucb p = {
+        .in = tacit__induction_begin(space, o, space.tables, false),
+        .reward_width = o->bonus_scale * sqrt(2 * log(4 * s * a * t / o->failure)),
+        .printed_visits = o->printed_scale * sqrt(8 * terms * log(6 * s * a * t / o->failure)),
+        .printed_moves = o->printed_scale * sqrt(8 * terms * log(6 * s * s * a * t / o->failure)),
+        .eta = step_size > 0 ? step_size : sqrt(2 * log(a) / (h * h * k))};
+    p.transition_width =
+        po ? o->bonus_scale * sqrt(4 * s * log(6 * s * a * t / o->failure)) : p.reward_width;
+    const tacit__piece own[] = {TACIT__PIECE_IF(po, p.mixed, space.horizon * p.in.pairs),
+                                TACIT__PIECE_IF(po, p.log_weight, space.horizon * p.in.pairs)};
+    return tacit__induction_place(&p, sizeof p, own, 2, out);
 }
 
-tacit_status tacit__private_ucb_create(tacit__space space,
-                                       const tacit__private_ucb_options *options,
-                                       tacit__private_ucb **out)
+static tacit_status create_vi(tacit__space space, const tacit__planner_options *options,
+                              const tacit__values *own, void **out, tacit_error *err)
 {
-    tacit__private_ucb *p = tacit__alloc(1, sizeof *p);
-    if (p == NULL)
-        return TACIT_NO_MEMORY;
-    double h = (double)space.horizon, s = (double)space.n_states, a = (double)space.n_actions;
-    double k = (double)options->episodes, t = h * k;
-    p->options = *options;
-    p->reward_width = options->bonus_scale * sqrt(2 * log(4 * s * a * t / options->failure));
-    p->transition_width =
-        options->optimise
-            ? options->bonus_scale * sqrt(4 * s * log(6 * s * a * t / options->failure))
-            : p->reward_width;
-    p->printed_visits = options->printed_scale *
-                        sqrt(8 * options->printed_terms * log(6 * s * a * t / options->failure));
-    p->printed_moves = options->printed_scale *
-                       sqrt(8 * options->printed_terms * log(6 * s * s * a * t / options->failure));
-    p->eta = options->step_size > 0 ? options->step_size : sqrt(2 * log(a) / (h * h * k));
-    tacit_status status =
-        tacit__induction_create(space, space.tables, false, options->tie_seed, &p->in);
-    if (status == TACIT_OK && options->optimise) {
-        p->mixed = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->mixed);
-        p->log_weight = tacit__alloc(space.horizon * p->in.pairs, sizeof *p->log_weight);
-        if (p->mixed == NULL || p->log_weight == NULL)
-            status = TACIT_NO_MEMORY;
-    }
-    if (status != TACIT_OK) {
-        tacit__private_ucb_destroy(p);
-        return status;
-    }
-    *out = p;
-    return TACIT_OK;
+    (void)own, (void)err;
+    return create(space, options, false, 0, out);
 }
 
-static void estimate(tacit__private_ucb *p, const tacit__counts *c)
+static tacit_status create_po(tacit__space space, const tacit__planner_options *options,
+                              const tacit__values *own, void **out, tacit_error *err)
 {
+    (void)err;
+    return create(space, options, true, tacit__value_real(own, "step_size"), out);
+}
+
+static void estimate(private_ucb *p, const tacit__counts *c)
+{
+    TACIT__REQUIRE(c->moves != NULL && c->visits_error >= 0);
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs, rows = sp.tables * pairs;
     const size_t with_moves = (sp.tables - c->drop_last) * pairs;
-    const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->options.error_scale;
-    const bool printed = p->options.printed_scale > 0;
+    const double h = (double)sp.horizon, s = (double)sp.n_states, scale = p->in.options.error_scale;
+    const bool printed = p->in.options.printed_scale > 0;
     const double e_n = scale * (printed ? p->printed_visits : c->visits_error),
                  e_p = scale * (printed ? p->printed_moves : c->moves_error),
                  e_r = scale * (printed ? p->printed_visits : c->rewards_error);
@@ -105,10 +92,12 @@ static void exponentiate(const double *log_weight, size_t n, double *pi)
         pi[a] /= total;
 }
 
-static tacit__billboard optimise(tacit__private_ucb *p)
+static tacit_billboard plan_po(void *planner, const tacit__counts *c)
 {
+    private_ucb *p = planner;
     const tacit__space sp = p->in.space;
     const size_t pairs = p->in.pairs;
+    estimate(p, c);
     for (size_t h = sp.horizon; h-- > 0;) {
         double *log_weight = p->log_weight + h * pairs, *pi = p->mixed + h * pairs;
         double *values = p->in.values + h * sp.n_states;
@@ -127,34 +116,47 @@ static tacit__billboard optimise(tacit__private_ucb *p)
         }
     }
     p->in.version++;
-    return (tacit__billboard){.version = p->in.version, .mixed = p->mixed};
+    return (tacit_billboard){.version = p->in.version, .mixed = p->mixed};
 }
 
-tacit__billboard tacit__private_ucb_plan(tacit__private_ucb *p, const tacit__counts *c)
+static tacit_billboard plan_vi(void *planner, const tacit__counts *c)
 {
+    private_ucb *p = planner;
     estimate(p, c);
-    if (p->options.optimise)
-        return optimise(p);
-    tacit__induction_run(&p->in, NULL, NULL);
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return tacit__induction_run(&p->in, NULL, NULL);
 }
 
-void tacit__private_ucb_save(const tacit__private_ucb *p, tacit__writer *w)
+static void save_po(const void *planner, tacit__writer *w)
 {
-    if (p->options.optimise)
-        tacit__put(w, p->log_weight, p->in.space.horizon * p->in.pairs * sizeof *p->log_weight);
-    tacit__induction_save(&p->in, w);
+    const private_ucb *p = planner;
+    tacit__put(w, p->log_weight, p->in.space.horizon * p->in.pairs * sizeof *p->log_weight);
+    tacit__induction_save(p, w);
 }
 
-bool tacit__private_ucb_load(tacit__private_ucb *p, tacit__reader *r)
+static bool load_po(void *planner, tacit__reader *r)
 {
+    private_ucb *p = planner;
     const size_t cells = p->in.space.horizon * p->in.pairs;
-    const void *log_weight =
-        p->options.optimise ? tacit__take_array(r, cells, sizeof *p->log_weight) : NULL;
+    const void *log_weight = tacit__take_array(r, cells, sizeof *p->log_weight);
     if ((log_weight != NULL && !tacit__are_reals(log_weight, cells, TACIT__MOST_SUM)) ||
-        !tacit__induction_load(&p->in, r))
+        !tacit__induction_load(p, r))
         return false;
-    if (log_weight != NULL)
-        memcpy(p->log_weight, log_weight, cells * sizeof *p->log_weight);
+    memcpy(p->log_weight, log_weight, cells * sizeof *p->log_weight);
     return true;
 }
+
+const tacit__planner tacit__private_ucb_vi = {
+    .create = create_vi,
+    .destroy = tacit__workspace_destroy,
+    .plan = plan_vi,
+    .save = tacit__induction_save,
+    .load = tacit__induction_load,
+};
+
+const tacit__planner tacit__private_ucb_po = {
+    .create = create_po,
+    .destroy = tacit__workspace_destroy,
+    .plan = plan_po,
+    .save = save_po,
+    .load = load_po,
+};

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/error.h"
+
 static double level(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i)
 {
     return o->printed ? o->level[i].gram : m[i].gram_level;
@@ -9,12 +11,14 @@ static double level(const tacit__radius_options *o, const tacit__gram_sums *m, s
 
 double tacit__radius_dimension(const tacit__radius_options *o, size_t i)
 {
+    TACIT__REQUIRE(i < TACIT__REGRESSIONS);
     return (double)o->frame[i].blocks * (double)o->frame[i].width;
 }
 
 void tacit__radius_ridge(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                          double lambda, tacit__confidence *out)
 {
+    TACIT__REQUIRE(i < TACIT__REGRESSIONS && lambda >= 0);
     out->add = lambda + o->shift_scale * 2 * level(o, m, i);
     out->floor = lambda;
 }
@@ -22,6 +26,7 @@ void tacit__radius_ridge(const tacit__radius_options *o, const tacit__gram_sums 
 double tacit__radius_noise(const tacit__radius_options *o, const tacit__gram_sums *m, size_t i,
                            double lambda)
 {
+    TACIT__REQUIRE(i < TACIT__REGRESSIONS && lambda > 0);
     double u = level(o, m, i), shift = fmax(1, o->shift_scale) * 2 * u;
     return sqrt(lambda + shift + u) * o->parameter_norm[i] +
            m[i].response_level / sqrt(lambda + shift - u);
@@ -30,6 +35,7 @@ double tacit__radius_noise(const tacit__radius_options *o, const tacit__gram_sum
 double tacit__radius_hoeffding(const tacit__radius_options *o, size_t i, double lambda,
                                double sigma)
 {
+    TACIT__REQUIRE(i < TACIT__REGRESSIONS && lambda > 0);
     double d = (double)o->frame[i].width, blocks = (double)o->frame[i].blocks;
     return sigma * sqrt(2 * log(3 * (double)o->horizon * blocks / o->failure) +
                         d * log1p((double)o->episodes / (d * lambda)));

@@ -55,4 +55,25 @@ double tacit__radius_hoeffding(const tacit__radius_options *options, size_t i, d
 /* Features of a block times blocks: the papers' d. */
 double tacit__radius_dimension(const tacit__radius_options *options, size_t i);
 
+/* --- The noise that papers print --------------------------------------------------------------------
+ *
+ * Scales, and the levels that follow from them. What they really give is computed elsewhere; algorithms only write them down. */
+
+typedef struct tacit__printed_case {
+    bool local; /* else joint; delta > 0 */
+    double epsilon, delta;
+    double episodes, horizon, failure;
+    double dimension[2]; /* of the regressions */
+} tacit__printed_case;
+
+/* In units in which features and targets of every step are at most 1 (or (H - h) / H where the paper's range is H). */
+typedef struct tacit__printed_noise {
+    double gram,
+        response; /* of a node of the tree, or of a report: of packed coordinates, and of responses */
+    double gram_level, response_level; /* Upsilon (or Sigma), and C (or what nu is made of) */
+} tacit__printed_noise;
+
+/* Of all streams of an algorithm. */
+typedef void tacit__printed_fn(const tacit__printed_case *c, tacit__printed_noise *out);
+
 #endif

@@ -8,32 +8,28 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/workspace.h"
 #include "linalg/symmetric.h"
 
 tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out)
 {
+    TACIT__REQUIRE(frame->width > 0 && frame->blocks > 0);
     const size_t w = frame->width, cells = frame->steps * frame->blocks;
     tacit__ridge r = {.frame = *frame};
-    r.factor = tacit__alloc(cells * w * w, sizeof *r.factor);
-    r.weights = tacit__alloc(cells * w, sizeof *r.weights);
-    r.columns = tacit__alloc(frame->blocks == 1 ? w * frame->pairs : w, sizeof *r.columns);
-    r.scratch = tacit__alloc(tacit__floor_scratch(w), sizeof *r.scratch);
-    if (r.factor == NULL || r.weights == NULL || r.columns == NULL || r.scratch == NULL) {
-        tacit__ridge_destroy(&r);
+    r.memory =
+        TACIT__PIECES(TACIT__PIECE(r.factor, cells * w * w), TACIT__PIECE(r.weights, cells * w),
+                      TACIT__PIECE(r.columns, frame->blocks == 1 ? w * frame->pairs : w),
+                      TACIT__PIECE(r.scratch, tacit__floor_scratch(w)));
+    if (r.memory == NULL)
         return TACIT_NO_MEMORY;
-    }
     *out = r;
     return TACIT_OK;
 }
 
 void tacit__ridge_destroy(tacit__ridge *r)
 {
-    double **arrays[] = {&r->factor, &r->weights, &r->columns, &r->scratch};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        tacit__free(*arrays[i]);
-        *arrays[i] = NULL;
-    }
+    tacit__workspace_destroy(r->memory);
+    *r = (tacit__ridge){.frame = r->frame};
 }
 
 /* The factor of one block. True: it had to be repaired. */
@@ -106,6 +102,7 @@ static void look_at_scalars(const tacit__ridge *r, size_t step, double x, double
 void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, double *mean,
                        double *spread)
 {
+    TACIT__REQUIRE(step < r->frame.steps);
     const tacit__frame *f = &r->frame;
     const size_t w = f->width;
     const double *factor = r->factor + step * f->blocks * w * w;

@@ -13,6 +13,7 @@ typedef struct tacit__ridge {
     double *weights; /* [step][block][width] */
     double *columns; /* [width][pair] scratch, or [width] */
     double *scratch; /* of the eigenvalue floor */
+    void *memory;    /* of all of these */
 } tacit__ridge;
 
 TACIT_MUST_USE tacit_status tacit__ridge_create(const tacit__frame *frame, tacit__ridge *out);

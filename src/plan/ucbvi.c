@@ -25,15 +25,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/error.h"
 #include "plan/induct.h"
 #include "plan/project.h"
 
 #define LEAST_SHIFT 1e-9
 
-struct tacit__ucbvi {
-    tacit__ucbvi_options options;
+typedef struct ucbvi {
     tacit__induction in;
+    tacit__ucbvi_bonus bonus;
     size_t rows;                  /* tables * pairs */
     double *visits, *reward;      /* [row]: Nt, rt */
     double *spread;               /* [row]: what multiplies sqrt(Var) */
@@ -44,13 +44,16 @@ struct tacit__ucbvi {
     const tacit__counts *release; /* during a plan */
     double log_term;              /* i, L, L' or L_B */
     double visits_error, moves_error, rewards_error; /* of the last release, scaled */
-};
+} ucbvi;
 
-static double log_of(const tacit__ucbvi_options *o, tacit__space sp)
+const char *const tacit__ucbvi_bonuses[] = {
+    "bernstein", "hoeffding", "certificate", "printed", "azar-hoeffding", "azar-bernstein", NULL};
+
+static double log_of(const tacit__planner_options *o, tacit__ucbvi_bonus bonus, tacit__space sp)
 {
     double h = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
     double k = (double)o->episodes, samples = sp.tables == 1 ? k * h : k;
-    switch (o->bonus) {
+    switch (bonus) {
     case TACIT__BONUS_HOEFFDING:
         return log(6 * h * s * a * samples / o->failure);
     case TACIT__BONUS_CERTIFICATE:
@@ -63,49 +66,49 @@ static double log_of(const tacit__ucbvi_options *o, tacit__space sp)
     }
 }
 
-void tacit__ucbvi_destroy(tacit__ucbvi *p)
+/* The bonus that was asked for, or else the one that learns soonest; at the theorem's scale a proven one, or the paper's. -1 with an
+ * error. */
+static int read_bonus(const tacit__planner_options *o, const tacit__values *own, tacit_error *err)
 {
-    if (p == NULL)
-        return;
-    tacit__induction_destroy(&p->in);
-    double *arrays[] = {p->visits, p->reward, p->spread, p->seen,      p->line,
-                        p->sorted, p->lower,  p->extra,  p->extra_mean};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        tacit__free(arrays[i]);
-    tacit__free(p);
+    if (tacit__value_of(own, "bonus")->given)
+        return tacit__value_choose(own, "bonus", tacit__ucbvi_bonuses, err);
+    return o->bonus_scale < 1 ? TACIT__BONUS_BERNSTEIN
+           : o->published     ? TACIT__BONUS_PRINTED
+                              : TACIT__BONUS_HOEFFDING;
 }
 
-tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options *options,
-                                 tacit__ucbvi **out)
+static tacit_status create(tacit__space space, const tacit__planner_options *o,
+                           const tacit__values *own, void **out, tacit_error *err)
 {
-    tacit__ucbvi *p = tacit__alloc(1, sizeof *p);
-    if (p == NULL)
-        return TACIT_NO_MEMORY;
-    p->options = *options;
-    p->log_term = log_of(options, space);
-    size_t kept = options->sparse ? 0 : options->fresh ? 1 : space.tables;
+    TACIT__REQUIRE(o->episodes > 0);
+    const int bonus = read_bonus(o, own, err);
+    if (bonus < 0)
+        return TACIT_BAD_ARGUMENT;
+    const int monotone = tacit__value_choose(own, "monotone", tacit__auto_yes_no, err);
+    if (monotone < 0)
+        return TACIT_BAD_ARGUMENT;
+    const size_t kept = o->sparse ? 0 : o->fresh ? 1 : space.tables, n_states = space.n_states;
+    ucbvi w = {.in = tacit__induction_begin(space, o, kept,
+                                            monotone == TACIT__YES ||
+                                                (monotone == TACIT__AUTO && o->bonus_scale >= 1)),
+               .bonus = (tacit__ucbvi_bonus)bonus,
+               .rows = space.tables * n_states * space.n_actions,
+               .log_term = log_of(o, (tacit__ucbvi_bonus)bonus, space)};
+    const tacit__piece arrays[] = {TACIT__PIECE(w.visits, w.rows),
+                                   TACIT__PIECE(w.reward, w.rows),
+                                   TACIT__PIECE(w.spread, w.rows),
+                                   TACIT__PIECE(w.seen, w.rows),
+                                   TACIT__PIECE(w.line, n_states),
+                                   TACIT__PIECE(w.sorted, n_states),
+                                   TACIT__PIECE(w.lower, (space.horizon + 1) * n_states),
+                                   TACIT__PIECE(w.extra, n_states),
+                                   TACIT__PIECE(w.extra_mean, w.in.blocks * TACIT__BLOCK)};
+    void *placed;
     tacit_status status =
-        tacit__induction_create(space, kept, options->monotone, options->tie_seed, &p->in);
-    size_t n_states = space.n_states, pairs = n_states * space.n_actions;
-    p->rows = space.tables * pairs;
-    double **arrays[] = {&p->visits, &p->reward, &p->spread, &p->seen};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == TACIT_OK; i++)
-        if ((*arrays[i] = tacit__alloc(p->rows, sizeof(double))) == NULL)
-            status = TACIT_NO_MEMORY;
-    if (status == TACIT_OK) {
-        p->line = tacit__alloc(n_states, sizeof(double));
-        p->sorted = tacit__alloc(n_states, sizeof(double));
-        p->lower = tacit__alloc((space.horizon + 1) * n_states, sizeof(double));
-        p->extra = tacit__alloc(n_states, sizeof(double));
-        p->extra_mean = tacit__alloc(p->in.blocks, TACIT__BLOCK * sizeof(double));
-        if (p->line == NULL || p->sorted == NULL || p->lower == NULL || p->extra == NULL ||
-            p->extra_mean == NULL)
-            status = TACIT_NO_MEMORY;
-    }
-    if (status != TACIT_OK) {
-        tacit__ucbvi_destroy(p);
+        tacit__induction_place(&w, sizeof w, arrays, sizeof arrays / sizeof *arrays, &placed);
+    if (status != TACIT_OK)
         return status;
-    }
+    ucbvi *p = placed;
     for (size_t i = 0; i < p->rows; i++)
         p->seen[i] = (double)NAN;
     *out = p;
@@ -113,12 +116,12 @@ tacit_status tacit__ucbvi_create(tacit__space space, const tacit__ucbvi_options 
 }
 
 /* The single error level E of [QW23]: four times the counters', and at least what its lemmas need. */
-static double printed_error(const tacit__ucbvi *p)
+static double printed_error(const ucbvi *p)
 {
     return fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
 }
 
-static void keep_reward(tacit__ucbvi *p, const tacit__counts *c, size_t row, double total)
+static void keep_reward(ucbvi *p, const tacit__counts *c, size_t row, double total)
 {
     double reward = c->centre + c->rewards[row] / total;
     p->visits[row] = total;
@@ -126,19 +129,19 @@ static void keep_reward(tacit__ucbvi *p, const tacit__counts *c, size_t row, dou
 }
 
 /* The moves of this table are not counted. */
-static bool is_without_moves(const tacit__ucbvi *p, const tacit__counts *c, size_t table)
+static bool is_without_moves(const ucbvi *p, const tacit__counts *c, size_t table)
 {
     return c->drop_last && table + 1 == p->in.space.tables;
 }
 
 /* A row of such a table to Nt and rt. */
-static void estimate_without_moves(tacit__ucbvi *p, const tacit__counts *c, size_t row)
+static void estimate_without_moves(ucbvi *p, const tacit__counts *c, size_t row)
 {
     keep_reward(p, c, row, fmax(c->visits[row], 0) + fmax(2 * p->visits_error, LEAST_SHIFT));
 }
 
 /* One row of counts to Nt, Pt, rt. */
-static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double visits)
+static void estimate(ucbvi *p, const tacit__counts *c, size_t row, double visits)
 {
     const size_t n_states = p->in.space.n_states;
     const double *y = c->moves + row * n_states;
@@ -156,7 +159,7 @@ static void estimate(tacit__ucbvi *p, const tacit__counts *c, size_t row, double
 }
 
 /* The same for some blocks of pairs. Idle lanes repeat the last pair. */
-static void estimate_blocks(tacit__ucbvi *p, const tacit__counts *c, size_t table, size_t block,
+static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size_t block,
                             size_t blocks)
 {
     static_assert((int)TACIT__BLOCK == (int)TACIT__PROJECT_ROWS, "a block is projected at once");
@@ -182,40 +185,52 @@ typedef struct widths {
     double fixed_root, fixed_inverse, slope_root, slope_inverse, spread_root;
 } widths;
 
-static widths widths_of(const tacit__ucbvi *p)
+static widths widths_of(const ucbvi *p)
 {
     const double h = (double)p->in.space.horizon, s = (double)p->in.space.n_states;
-    const double c = p->options.bonus_scale, l = p->log_term;
+    const double c = p->in.options.bonus_scale, l = p->log_term;
     const double noise = p->rewards_error + 2 * p->visits_error;
     double noise_slope = s * p->moves_error + 3 * p->visits_error;
     const double root = c * sqrt(l), half = c * sqrt(l / 2), twice = c * sqrt(2 * l);
     widths w = {0};
-    switch (p->options.bonus) {
+    switch (p->bonus) {
     case TACIT__BONUS_BERNSTEIN:
-        w = (widths){twice, noise, 0, noise_slope, 2 * root};
+        w = (widths){.fixed_root = twice,
+                     .fixed_inverse = noise,
+                     .slope_inverse = noise_slope,
+                     .spread_root = 2 * root};
         break;
     case TACIT__BONUS_HOEFFDING:
-        w = (widths){half, noise, half, noise_slope, 0};
+        w = (widths){.fixed_root = half,
+                     .fixed_inverse = noise,
+                     .slope_root = half,
+                     .slope_inverse = noise_slope};
         break;
     case TACIT__BONUS_CERTIFICATE:
         noise_slope += c * 14 * l / 3 + 2 * sqrt(2 * s * p->moves_error * l);
-        w = (widths){half, noise, 0, noise_slope, 2 * root};
+        w = (widths){.fixed_root = half,
+                     .fixed_inverse = noise,
+                     .slope_inverse = noise_slope,
+                     .spread_root = 2 * root};
         break;
     case TACIT__BONUS_PRINTED:
-        w = (widths){twice, 20 * h * s * printed_error(p) * l, 0, 0, 2 * root};
+        w = (widths){.fixed_root = twice,
+                     .fixed_inverse = 20 * h * s * printed_error(p) * l,
+                     .spread_root = 2 * root};
         break;
     case TACIT__BONUS_AZAR_HOEFFDING:
-        w = (widths){c * 7 * h * l, 0, 0, 0, 0};
+        w = (widths){.fixed_root = c * 7 * h * l};
         break;
     case TACIT__BONUS_AZAR_BERNSTEIN:
-        w = (widths){twice, c * 14 * h * l / 3, 0, 0, 2 * twice};
+        w = (widths){
+            .fixed_root = twice, .fixed_inverse = c * 14 * h * l / 3, .spread_root = 2 * twice};
         break;
     }
     return w;
 }
 
 /* The parts of the bonus that do not depend on the values, for the rows first .. last-1. */
-static void weigh(tacit__ucbvi *p, size_t first, size_t last)
+static void weigh(ucbvi *p, size_t first, size_t last)
 {
     const widths w = widths_of(p);
     const double *restrict visits = p->visits, *restrict reward = p->reward;
@@ -231,7 +246,7 @@ static void weigh(tacit__ucbvi *p, size_t first, size_t last)
 
 /* sum over next states of Pt g(s'), and of Pt g(s')^2 if wanted, for all pairs of a table of lists. A next state
  * that never followed has its share of the least shift, as in a dense table. */
-static void expect_sparse(const tacit__ucbvi *p, size_t table, const double *g, double *mean,
+static void expect_sparse(const ucbvi *p, size_t table, const double *g, double *mean,
                           double *square)
 {
     const size_t pairs = p->in.pairs, n_states = p->in.space.n_states;
@@ -258,14 +273,14 @@ static void expect_sparse(const tacit__ucbvi *p, size_t table, const double *g, 
 static void sparse_moments(void *planner, size_t h, const double *values, double *mean,
                            double *variance)
 {
-    tacit__ucbvi *p = planner;
+    ucbvi *p = planner;
     expect_sparse(p, p->in.space.tables == 1 ? 0 : h, values, mean, variance);
     for (size_t i = 0; i < p->in.pairs; i++)
         variance[i] = fmax(0, variance[i] - mean[i] * mean[i]);
 }
 
 /* sum over next states of Pt g(s'), for all pairs of a table. */
-static void expect(const tacit__ucbvi *p, size_t table, const double *g, double *out)
+static void expect(const ucbvi *p, size_t table, const double *g, double *out)
 {
     if (p->in.transitions == NULL)
         expect_sparse(p, table, g, out, NULL);
@@ -274,20 +289,20 @@ static void expect(const tacit__ucbvi *p, size_t table, const double *g, double 
 }
 
 /* The second moment of this bonus at step h and its factor under the root; false if it has none there. */
-static bool extra_moment(tacit__ucbvi *p, size_t h, size_t table, double *factor)
+static bool extra_moment(ucbvi *p, size_t h, size_t table, double *factor)
 {
     const tacit__space sp = p->in.space;
     const double hh = (double)sp.horizon, s = (double)sp.n_states, a = (double)sp.n_actions;
-    const double c = p->options.bonus_scale, l = p->log_term;
-    if (p->options.bonus == TACIT__BONUS_CERTIFICATE) {
+    const double c = p->in.options.bonus_scale, l = p->log_term;
+    if (p->bonus == TACIT__BONUS_CERTIFICATE) {
         const double *upper = p->in.values + (h + 1) * sp.n_states;
         const double *lower = p->lower + (h + 1) * sp.n_states;
         for (size_t i = 0; i < sp.n_states; i++)
             p->extra[i] = (upper[i] - lower[i]) * (upper[i] - lower[i]);
         *factor = 4 * c * c * l;
     } else {
-        bool printed = p->options.bonus == TACIT__BONUS_PRINTED;
-        if ((!printed && p->options.bonus != TACIT__BONUS_AZAR_BERNSTEIN) || h + 1 == sp.horizon)
+        bool printed = p->bonus == TACIT__BONUS_PRINTED;
+        if ((!printed && p->bonus != TACIT__BONUS_AZAR_BERNSTEIN) || h + 1 == sp.horizon)
             return false;
         double e = printed_error(p);
         const double *visits = p->visits + (sp.tables == 1 ? 0 : h + 1) * p->in.pairs;
@@ -310,7 +325,7 @@ static bool extra_moment(tacit__ucbvi *p, size_t h, size_t table, double *factor
 static void add_spread(void *planner, size_t h, const double *mean, const double *variance,
                        double *q)
 {
-    tacit__ucbvi *p = planner;
+    ucbvi *p = planner;
     const size_t pairs = p->in.pairs, table = p->in.space.tables == 1 ? 0 : h;
     const double *spread = p->spread + table * pairs, *visits = p->visits + table * pairs;
     for (size_t i = 0; i < pairs; i++)
@@ -320,7 +335,7 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
         return;
     for (size_t i = 0; i < pairs; i++)
         q[i] += sqrt(factor * p->extra_mean[i] / visits[i]);
-    if (p->options.bonus != TACIT__BONUS_CERTIFICATE)
+    if (p->bonus != TACIT__BONUS_CERTIFICATE)
         return;
     /* lower value of the greedy action: r + P V_ - b = (r + P V_) - (Q - r - P V) */
     expect(p, table, p->lower + (h + 1) * p->in.space.n_states, p->extra_mean);
@@ -341,7 +356,7 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
  * induction reads it. */
 static void estimate_table(void *planner, size_t h)
 {
-    tacit__ucbvi *p = planner;
+    ucbvi *p = planner;
     const size_t last = p->in.space.horizon - 1, table = p->in.space.tables == 1 ? 0 : h;
     if (p->in.space.tables == 1 && h < last)
         return; /* all steps have the same */
@@ -358,7 +373,7 @@ static void estimate_table(void *planner, size_t h)
 }
 
 /* Exact counts: a row changes only when it is visited. */
-static void estimate_visited(tacit__ucbvi *p, const tacit__counts *c)
+static void estimate_visited(ucbvi *p, const tacit__counts *c)
 {
     for (size_t row = 0; row < p->rows; row++) {
         double visits = c->visits[row];
@@ -375,10 +390,12 @@ static void estimate_visited(tacit__ucbvi *p, const tacit__counts *c)
     weigh(p, 0, p->rows);
 }
 
-tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
+static tacit_billboard plan(void *planner, const tacit__counts *c)
 {
-    double scale = p->options.error_scale;
-    bool exact = !p->options.fresh && c->visits_error == 0 && c->moves_error == 0;
+    TACIT__REQUIRE((c->moves != NULL || c->rows != NULL) && c->visits_error >= 0);
+    ucbvi *p = planner;
+    const double scale = p->in.options.error_scale;
+    const bool exact = !p->in.options.fresh && c->visits_error == 0 && c->moves_error == 0;
     p->visits_error = scale * c->visits_error;
     p->moves_error = scale * c->moves_error;
     p->rewards_error = scale * c->rewards_error;
@@ -387,27 +404,42 @@ tacit__billboard tacit__ucbvi_plan(tacit__ucbvi *p, const tacit__counts *c)
         estimate_visited(p, c);
     p->in.model = exact ? NULL : estimate_table;
     p->in.moments = sparse_moments;
-    tacit__induction_run(&p->in, add_spread, p);
+    tacit_billboard board = tacit__induction_run(&p->in, add_spread, p);
     p->release = NULL;
-    return (tacit__billboard){.version = p->in.version, .policy = p->in.policy};
+    return board;
 }
 
-tacit__ucbvi_view tacit__ucbvi_look(const tacit__ucbvi *p)
+static const char *remark(const void *planner)
 {
+    const ucbvi *p = planner;
+    if (p->bonus == TACIT__BONUS_BERNSTEIN)
+        return "bonus bernstein leaves out terms that the theorem needs; hoeffding and "
+               "certificate are proven";
+    bool azar = p->bonus == TACIT__BONUS_AZAR_HOEFFDING || p->bonus == TACIT__BONUS_AZAR_BERNSTEIN;
+    return azar && p->in.options.fresh
+               ? "the bonuses of Azar et al. do not know of noise: no theorem applies; "
+                 "hoeffding and certificate are proven"
+               : "";
+}
+
+tacit__ucbvi_view tacit__ucbvi_look(const void *planner)
+{
+    const ucbvi *p = planner;
     return (tacit__ucbvi_view){.q = p->in.q, .values = p->in.values, .visits = p->visits};
 }
 
-double tacit__ucbvi_transition(const tacit__ucbvi *p, size_t row, size_t next)
+double tacit__ucbvi_transition(const void *planner, size_t row, size_t next)
 {
-    return tacit__induction_row(&p->in, row)[next * TACIT__BLOCK];
+    TACIT__REQUIRE(next < ((const ucbvi *)planner)->in.space.n_states);
+    return tacit__induction_row(planner, row)[next * TACIT__BLOCK];
 }
 
-void tacit__ucbvi_save(const tacit__ucbvi *p, tacit__writer *w)
-{
-    tacit__induction_save(&p->in, w);
-}
-
-bool tacit__ucbvi_load(tacit__ucbvi *p, tacit__reader *r)
-{
-    return tacit__induction_load(&p->in, r);
-}
+const tacit__planner tacit__ucbvi = {
+    .reads_lists = true,
+    .create = create,
+    .destroy = tacit__workspace_destroy,
+    .plan = plan,
+    .save = tacit__induction_save,
+    .load = tacit__induction_load,
+    .remark = remark,
+};

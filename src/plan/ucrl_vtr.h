@@ -6,4 +6,7 @@
 
 tacit__confidence_fn tacit__ucrl_vtr_confidence, tacit__ucrl_vtr_plus_confidence;
 
+/* [LGLP21, Cor. 5 and 6], one regression; [LGLP21, Cor. 10 and 11], two. */
+tacit__printed_fn tacit__printed_ucrl_vtr, tacit__printed_ucrl_vtr_plus;
+
 #endif

@@ -137,7 +137,7 @@ static void every_allocation_in_the_life_of_a_bandit_may_fail(void **state)
             assert_memory_equal(calm.rewards, troubled.rewards, sizeof calm.rewards);
             end(&troubled);
         }
-        assert_true(n > 15);
+        assert_true(n > 8);
         end(&calm);
     }
 }

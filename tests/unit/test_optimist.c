@@ -8,6 +8,7 @@
 
 #include "curate/gram.h"
 #include "plan/linopt.h"
+#include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -47,7 +48,7 @@ static bench open_bench(const char *world, tacit__optimist_form form, bool soft,
                                  .stationary = f->stationary,
                                  .centred = centred,
                                  .centred_rewards = centred,
-                                 .soft = soft,
+                                 .soft = soft ? &tacit__linopt_po : NULL,
                                  .step_size = 0.05};
     assert_ok(tacit__optimist_create(&o, &b.planner, &err));
     size_t n = tacit__optimist_streams(b.planner);
@@ -95,7 +96,7 @@ static void close_bench(bench *b)
     free(b->rewards);
 }
 
-static tacit__billboard plan(bench *b)
+static tacit_billboard plan(bench *b)
 {
     tacit__gram_sums moments[TACIT__MAX_GRAM_STREAMS];
     tacit__confidence confidence[TACIT__REGRESSIONS];
@@ -106,7 +107,7 @@ static tacit__billboard plan(bench *b)
     return tacit__optimist_induct(b->planner);
 }
 
-static void serve(bench *b, uint64_t episode, const tacit__billboard *board)
+static void serve(bench *b, uint64_t episode, const tacit_billboard *board)
 {
     tacit__lens lenses[TACIT__REGRESSIONS];
     tacit_error err;
@@ -114,7 +115,7 @@ static void serve(bench *b, uint64_t episode, const tacit__billboard *board)
                                                       b->actions, b->rewards)
                                     : tacit_walk_play_mixed(b->walk, episode, board->mixed,
                                                             b->states, b->actions, b->rewards));
-    tacit__trajectory t = {.states = b->states, .actions = b->actions, .rewards = b->rewards};
+    tacit_trajectory t = {.states = b->states, .actions = b->actions, .rewards = b->rewards};
     tacit__optimist_lenses(b->planner, lenses);
     assert_ok(tacit__gram_add(b->curator, &t, lenses, &err));
 }
@@ -132,7 +133,7 @@ static void check_optimism(const char *world, tacit__optimist_form form, bool ce
     tacit_error err;
     assert_ok(tacit_world_solve(b.world, policy, best, &err));
     for (uint64_t k = 0; k < episodes; k++) {
-        tacit__billboard board = plan(&b);
+        tacit_billboard board = plan(&b);
         const double *values = tacit__optimist_look(b.planner).values;
         for (size_t h = 0; h < H; h++)
             for (size_t s = 0; s < S; s++)
@@ -209,7 +210,7 @@ static void check_radius(tacit__optimist_form form, bool centred, tacit_guarante
             centred ? 2 * pays[i % LOCK_PAIRS / 4] - 1 : pays[i % LOCK_PAIRS / 4];
     for (uint64_t k = 0; k < EPISODES; k++) {
         b.radius.bonus_scale = form == TACIT__VARIANCE ? 0.003 : 0.05;
-        tacit__billboard board = plan(&b);
+        tacit_billboard board = plan(&b);
         if (k % 10 == 9) {
             tacit__gram_sums m[TACIT__MAX_GRAM_STREAMS];
             tacit__confidence c[TACIT__REGRESSIONS];
@@ -309,7 +310,7 @@ static void tables_are_planned_like_their_one_hot_embedding(void **state)
                     states[h] = (uint32_t)random_below(&r, S);
                 for (size_t h = 0; h < H; h++)
                     actions[h] = (uint32_t)random_below(&r, A);
-                tacit__trajectory t = {.states = states, .actions = actions, .rewards = paid};
+                tacit_trajectory t = {.states = states, .actions = actions, .rewards = paid};
                 for (int i = 0; i < 2; i++) {
                     tacit__gram_sums moments[2];
                     tacit__lens lenses[2];
@@ -344,7 +345,7 @@ static void soft_policies_are_always_distributions(void **state)
         bench b = open_bench("lock", TACIT__REWARDS, true, true, guarantees[i], 300);
         size_t rows = b.facts->horizon * b.facts->n_states, actions = b.facts->n_actions;
         for (uint64_t k = 0; k < 300; k++) {
-            tacit__billboard board = plan(&b);
+            tacit_billboard board = plan(&b);
             for (size_t row = 0; row < rows; row++) {
                 double sum = 0;
                 for (size_t a = 0; a < actions; a++) {
@@ -369,7 +370,7 @@ static void soft_policies_take_steps_along_q(void **state)
     size_t n = b.facts->horizon * b.facts->n_states * b.facts->n_actions;
     size_t A4 = b.facts->n_actions;
     double *q = calloc(n, sizeof *q);
-    tacit__billboard board = plan(&b);
+    tacit_billboard board = plan(&b);
     memcpy(q, tacit__optimist_look(b.planner).q, n * sizeof *q);
     for (uint64_t k = 0; k < 7; k++)
         serve(&b, k, &board);
@@ -395,10 +396,10 @@ static void a_model_that_travelled_gives_the_same_plan(void **state)
         size_t cells = server.facts->horizon * server.facts->n_states;
         double *numbers = calloc(n, sizeof *numbers);
         for (uint64_t k = 0; k < 100; k++) {
-            tacit__billboard mine = plan(&server);
+            tacit_billboard mine = plan(&server);
             assert_int_equal(tacit__optimist_put(server.planner, numbers), n);
             assert_true(tacit__optimist_take(user.planner, numbers, true));
-            tacit__billboard theirs = tacit__optimist_induct(user.planner);
+            tacit_billboard theirs = tacit__optimist_induct(user.planner);
             assert_true(mine.version == theirs.version);
             if (soft)
                 assert_memory_equal(mine.mixed, theirs.mixed,

@@ -7,10 +7,10 @@
 
 #include <tacit/agent.h>
 
-#include "agents/printed.h"
 #include "curate/levels.h"
 #include "oracle/linear_oracle.inc"
 #include "plan/linopt.h"
+#include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -19,7 +19,9 @@
 
 static tacit__printed_case case_of(tacit_model model, double epsilon, double k, double h, double d)
 {
-    return (tacit__printed_case){.guarantee = {model, epsilon, 1e-5},
+    return (tacit__printed_case){.local = model == TACIT_MODEL_LOCAL,
+                                 .epsilon = epsilon,
+                                 .delta = 1e-5,
                                  .episodes = k,
                                  .horizon = h,
                                  .failure = 0.05,
@@ -136,7 +138,7 @@ static void printed_linopt_is_as_printed(void **state)
             assert_close(got[1].add, 2 * FIELD(sigma_r), 1e-12);
 #undef FIELD
         }
-    assert_close(tacit__linopt_step_size(4, 5, 1000), sqrt(2 * log(4) / (5 * 5 * 1000)), 1e-14);
+    assert_close(tacit__linopt_po.step_size(4, 5, 1000), sqrt(2 * log(4) / (5 * 5 * 1000)), 1e-14);
 }
 
 static void proven_radii_agree_with_the_oracle(void **state)

@@ -155,6 +155,21 @@ static void dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes(void **state)
     assert_decides_like_ucbvi("dp-ucbvi", local, "no", all_moves, two_streams);
 }
 
+static void *make_ucbvi(tacit__space space, const tacit__planner_options *options,
+                        tacit__ucbvi_bonus bonus, bool monotone)
+{
+    const tacit_parameter own[] = {
+        {"bonus", TACIT_PARAMETER_TEXT, tacit__ucbvi_bonuses[bonus], 0, 0, ""},
+        {"monotone", TACIT_PARAMETER_TEXT, monotone ? "yes" : "no", 0, 0, ""}};
+    void *out;
+    tacit__values values;
+    tacit_error err;
+    assert_ok(tacit__values_read(own, 2, NULL, 0, &(tacit__origin){.kind = "test"}, &values, &err));
+    values.at[0].given = true;
+    assert_ok(tacit__ucbvi.create(space, options, &values, &out, &err));
+    return out;
+}
+
 /* Lists of next states and tables of counts are the same information: the same policies come of them, for every
  * bonus. */
 static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
@@ -168,24 +183,22 @@ static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
         double *visits = calloc(pairs, sizeof *visits), *rewards = calloc(pairs, sizeof *rewards);
         double *moves = calloc(pairs * n, sizeof *moves);
         tacit__sparse_row *rows = calloc(pairs, sizeof *rows);
-        tacit__ucbvi *dense, *sparse;
-        tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
-                                  .bonus_scale = bonus >= TACIT__BONUS_PRINTED ? 1e-3 : 0.1,
-                                  .failure = 0.1,
-                                  .episodes = EPISODES,
-                                  .tie_seed = 3};
-        assert_ok(tacit__ucbvi_create(space, &o, &dense));
+        tacit__planner_options o = {.bonus_scale = bonus >= TACIT__BONUS_PRINTED ? 1e-3 : 0.1,
+                                    .failure = 0.1,
+                                    .episodes = EPISODES,
+                                    .tie_seed = 3};
+        void *dense = make_ucbvi(space, &o, (tacit__ucbvi_bonus)bonus, false);
         o.sparse = true;
-        assert_ok(tacit__ucbvi_create(space, &o, &sparse));
+        void *sparse = make_ucbvi(space, &o, (tacit__ucbvi_bonus)bonus, false);
         for (size_t i = 0; i < pairs; i++)
             rows[i] = (tacit__sparse_row){calloc(n, sizeof *rows->next),
                                           calloc(n, sizeof *rows->count), 0, 6};
         for (uint64_t k = 0; k < EPISODES; k++) {
             tacit__counts c = {.users = k, .visits = visits, .moves = moves, .rewards = rewards};
-            tacit__billboard x = tacit__ucbvi_plan(dense, &c);
+            tacit_billboard x = tacit__ucbvi.plan(dense, &c);
             c.moves = NULL;
             c.rows = rows;
-            tacit__billboard y = tacit__ucbvi_plan(sparse, &c);
+            tacit_billboard y = tacit__ucbvi.plan(sparse, &c);
             const double *qx = tacit__ucbvi_look(dense).q, *qy = tacit__ucbvi_look(sparse).q;
             for (size_t i = 0; i < a.facts->horizon * pairs; i++)
                 assert_within(qy[i], qx[i] - 1e-6, qx[i] + 1e-6); /* roots of rounded variances */
@@ -204,8 +217,8 @@ static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
                 rewards[row] += a.rewards[h];
             }
         }
-        tacit__ucbvi_destroy(dense);
-        tacit__ucbvi_destroy(sparse);
+        tacit__ucbvi.destroy(dense);
+        tacit__ucbvi.destroy(sparse);
         for (size_t i = 0; i < pairs; i++) {
             free(rows[i].next);
             free(rows[i].count);
@@ -246,23 +259,17 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
                                  .weight_visits = 17,
                                  .weight_moves = 20,
                                  .weight_rewards = 1};
-    tacit__ucbvi_options po = {.bonus = bonus,
-                               .bonus_scale = 1,
-                               .error_scale = 1,
-                               .failure = 0.1,
-                               .episodes = EPISODES,
-                               .monotone = true,
-                               .tie_seed = 1};
+    tacit__planner_options po = {
+        .bonus_scale = 1, .error_scale = 1, .failure = 0.1, .episodes = EPISODES, .tie_seed = 1};
     tacit_noise *noise;
     tacit__tabular *curator;
-    tacit__ucbvi *planner;
     assert_ok(tacit_noise_create_simulated(8, &noise));
     assert_ok(tacit__tabular_create(&co, noise, &curator, &err));
-    assert_ok(tacit__ucbvi_create(space, &po, &planner));
+    void *planner = make_ucbvi(space, &po, bonus, true);
     for (uint64_t k = 0; k < EPISODES; k++) {
         tacit__counts counts;
         assert_ok(tacit__tabular_release(curator, &counts, &err));
-        tacit__billboard board = tacit__ucbvi_plan(planner, &counts);
+        tacit_billboard board = tacit__ucbvi.plan(planner, &counts);
         tacit__ucbvi_view view = tacit__ucbvi_look(planner);
         for (size_t i = 0; i < (h + 1) * s; i++)
             assert_true(view.values[i] >= values[i] - 1e-9);
@@ -283,10 +290,10 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
         for (size_t step = 0; step < h; step++)
             visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
                    a.actions[step]]++;
-        tacit__trajectory t = {a.states, a.actions, a.rewards};
+        tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
         assert_ok(tacit__tabular_add(curator, &t, &err));
     }
-    tacit__ucbvi_destroy(planner);
+    tacit__ucbvi.destroy(planner);
     tacit__tabular_destroy(curator);
     tacit_noise_destroy(noise);
     free(values);

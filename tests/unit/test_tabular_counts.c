@@ -130,7 +130,7 @@ static void releases_keep_to_their_levels(void **state)
                     tacit_error err;
                     walk(&seed, states, actions, rewards);
                     count(tables, states, actions, rewards, &exact);
-                    tacit__trajectory t = {states, actions, rewards};
+                    tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
                     assert_ok(tacit__tabular_add(curator, &t, &err));
                     assert_ok(tacit__tabular_release(curator, &c, &err));
                     const size_t rows = tables * S * A;
@@ -168,7 +168,7 @@ static void single_step_reports_stand_for_all_steps(void **state)
         double rewards[H], total = 0;
         walk(&seed, states, actions, rewards);
         count(H, states, actions, rewards, &exact);
-        tacit__trajectory t = {states, actions, rewards};
+        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
         assert_ok(tacit__tabular_add(curator, &t, &err));
         assert_ok(tacit__tabular_release(curator, &c, &err));
         for (size_t row = 0; row < ROWS; row++)
@@ -215,7 +215,7 @@ static void the_first_visits_of_a_user_count(void **state)
                     exact.moves[row * S + states[h + 1]] += 1;
                     exact.rewards[row] += rewards[h] - 0.5;
                 }
-                tacit__trajectory t = {states, actions, rewards};
+                tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
                 assert_ok(tacit__tabular_add(curator, &t, &err));
             }
             assert_ok(tacit__tabular_release(curator, &c, &err));
@@ -242,7 +242,7 @@ static void leaving_out_later_visits_biases_nothing(void **state)
                 weight *= p[states[h]][states[h + 1]];
             }
             tacit__tabular *curator = open_few(TACIT_MODEL_JOINT, most);
-            tacit__trajectory t = {states, actions, rewards};
+            tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
             tacit__counts c;
             tacit_error err;
             assert_ok(tacit__tabular_add(curator, &t, &err));
@@ -279,7 +279,7 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
         double rewards[H];
         walk(&seed, states, actions, rewards);
         count(o.space.tables, states, actions, rewards, &exact);
-        tacit__trajectory t = {states, actions, rewards};
+        tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
         if (o.guarantee.model == TACIT_MODEL_LOCAL) {
             size_t size = sizeof report;
             assert_ok(tacit__tabular_report(curator, &t, report, &size, &err));
@@ -405,8 +405,10 @@ static void visits_that_are_sums_keep_to_their_levels(void **state)
                 tacit__counts c;
                 walk(&seed, states, actions, rewards);
                 count(H, states, actions, rewards, &exact);
-                assert_ok(tacit__tabular_add(curator,
-                                             &(tacit__trajectory){states, actions, rewards}, &err));
+                assert_ok(tacit__tabular_add(
+                    curator,
+                    &(tacit_trajectory){.states = states, .actions = actions, .rewards = rewards},
+                    &err));
                 assert_ok(tacit__tabular_release(curator, &c, &err));
                 const double now = share(c.visits, exact.visits, ROWS, c.visits_error);
                 worst = fmax(worst, now);

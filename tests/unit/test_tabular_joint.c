@@ -59,7 +59,7 @@ static double loss(tacit__tabular *c, const user pair[2])
     static const char *const names[] = {"visits", "moves", "rewards"};
     double difference[STREAMS][MAX_CELLS] = {{0}}, moved = 0, declared = 0;
     for (int i = 0; i < 2; i++) {
-        tacit__trajectory t = {
+        tacit_trajectory t = {
             .states = pair[i].states, .actions = pair[i].actions, .rewards = pair[i].rewards};
         tacit__tabular_contribute(c, &t, 0, c->o.space.horizon);
         for (int which = 0; which < STREAMS; which++)

@@ -23,6 +23,34 @@ enum { S = 3, A = 4, H = 4, ROWS = H * S * A, USERS = 5000 };
 
 static const double failure = 0.1;
 
+/* A planner with one or two settings of its own. */
+static void *make(const tacit__planner *planner, tacit__space space,
+                  const tacit__planner_options *options, const tacit_parameter *own, size_t n)
+{
+    void *out;
+    tacit__values values;
+    tacit_error err;
+    assert_ok(tacit__values_read(own, n, NULL, 0, &(tacit__origin){.kind = "test"}, &values, &err));
+    for (size_t i = 0; i < n; i++)
+        values.at[i].given = true;
+    assert_ok(planner->create(space, options, &values, &out, &err));
+    return out;
+}
+
+/* UCBVI: what its reference needs to know. */
+typedef struct ucbvi_case {
+    tacit__ucbvi_bonus bonus;
+    tacit__planner_options o;
+} ucbvi_case;
+
+static void *make_ucbvi(tacit__space space, const ucbvi_case *c, bool monotone)
+{
+    const tacit_parameter own[] = {
+        {"bonus", TACIT_PARAMETER_TEXT, tacit__ucbvi_bonuses[c->bonus], 0, 0, ""},
+        {"monotone", TACIT_PARAMETER_TEXT, monotone ? "yes" : "no", 0, 0, ""}};
+    return make(&tacit__ucbvi, space, &c->o, own, 2);
+}
+
 typedef struct sample {
     tacit__counts counts;
     double visits[ROWS], moves[ROWS * S], rewards[ROWS];
@@ -161,7 +189,8 @@ static double expect(const place *at, const double g[S])
 
 static double ucbvi_bonus(const void *context, const place *at)
 {
-    const tacit__ucbvi_options *o = context;
+    const ucbvi_case *u = context;
+    const tacit__planner_options *o = &u->o;
     const double k = USERS, t = k * H, n = at->n, left = at->left, c = o->bonus_scale;
     const double e_n = o->error_scale * at->c->visits_error,
                  e_p = o->error_scale * at->c->moves_error,
@@ -172,7 +201,7 @@ static double ucbvi_bonus(const void *context, const place *at)
     const double azar = log(5 * (at->tables == 1 ? 1 : H) * S * A * t / failure);
     const bool last = at->h + 1 == H;
     double g[S];
-    switch (o->bonus) {
+    switch (u->bonus) {
     case TACIT__BONUS_BERNSTEIN:
         return c * (2 * sqrt(at->variance * iota / n) + sqrt(2 * iota / n)) + noise;
     case TACIT__BONUS_HOEFFDING:
@@ -226,28 +255,26 @@ static void values_are_those_of_the_formulas(void **state)
             const bool fresh = (kind & 1) != 0, monotone = (kind & 4) != 0;
             const bool dropped = (kind & 2) != 0 && (kind & 8) != 0;
             tacit__space space = {S, A, H, (kind & 2) != 0 ? H : 1};
-            tacit__ucbvi_options o = {.bonus = (tacit__ucbvi_bonus)bonus,
-                                      .bonus_scale =
-                                          bonus == TACIT__BONUS_AZAR_HOEFFDING ? 0.01 : 0.3,
-                                      .error_scale = 0.7,
-                                      .failure = failure,
-                                      .episodes = USERS,
-                                      .fresh = fresh,
-                                      .monotone = monotone};
+            const ucbvi_case c = {
+                .bonus = (tacit__ucbvi_bonus)bonus,
+                .o = {.bonus_scale = bonus == TACIT__BONUS_AZAR_HOEFFDING ? 0.01 : 0.3,
+                      .error_scale = 0.7,
+                      .failure = failure,
+                      .episodes = USERS,
+                      .fresh = fresh}};
             size_t free = 0, all = 0;
             double before[ROWS];
-            tacit__ucbvi *planner;
-            assert_ok(tacit__ucbvi_create(space, &o, &planner));
+            void *planner = make_ucbvi(space, &c, monotone);
             for (int round = 0; round < 20; round++) {
                 static sample x;
                 static model m;
                 double wanted[ROWS];
-                draw(&seed, digits_of(o.bonus), fresh ? 2 : 0, &x);
+                draw(&seed, digits_of(c.bonus), fresh ? 2 : 0, &x);
                 if (dropped)
                     drop_last(&x);
-                make_valid(&x, o.error_scale, &m);
-                induct(&x, &m, space.tables, ucbvi_bonus, &o, wanted);
-                (void)tacit__ucbvi_plan(planner, &x.counts);
+                make_valid(&x, c.o.error_scale, &m);
+                induct(&x, &m, space.tables, ucbvi_bonus, &c, wanted);
+                (void)tacit__ucbvi.plan(planner, &x.counts);
                 const double *q = tacit__ucbvi_look(planner).q;
                 if (monotone && round > 0)
                     break; /* values depend on all earlier plans then; see below */
@@ -262,16 +289,16 @@ static void values_are_those_of_the_formulas(void **state)
             memcpy(before, tacit__ucbvi_look(planner).q, sizeof before);
             for (int round = 0; round < 20 && monotone; round++) {
                 static sample x;
-                draw(&seed, digits_of(o.bonus), fresh ? 2 : 0, &x);
+                draw(&seed, digits_of(c.bonus), fresh ? 2 : 0, &x);
                 if (dropped)
                     drop_last(&x);
-                (void)tacit__ucbvi_plan(planner, &x.counts);
+                (void)tacit__ucbvi.plan(planner, &x.counts);
                 const double *q = tacit__ucbvi_look(planner).q;
                 for (size_t i = 0; i < ROWS; i++)
                     assert_true(q[i] <= before[i]);
                 memcpy(before, q, sizeof before);
             }
-            tacit__ucbvi_destroy(planner);
+            tacit__ucbvi.destroy(planner);
         }
 }
 
@@ -340,16 +367,14 @@ static void private_ucb_vi_acts_by_its_formula(void **state)
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
         ratios o = {.printed = (kind & 2) != 0, .local = (kind & 4) != 0, .c = 0.05};
         const double error_scale = 0.03, scale = 0.02;
-        tacit__private_ucb_options options = {.bonus_scale = o.c,
-                                              .error_scale = error_scale,
-                                              .printed_scale = o.printed ? scale : 0,
-                                              .printed_terms =
-                                                  o.local ? USERS : pow(log2(USERS), 3),
-                                              .failure = failure,
-                                              .episodes = USERS};
+        tacit__planner_options options = {.bonus_scale = o.c,
+                                          .error_scale = error_scale,
+                                          .printed_scale = o.printed ? scale : 0,
+                                          .joint = !o.local,
+                                          .failure = failure,
+                                          .episodes = USERS};
         size_t decided = 0;
-        tacit__private_ucb *planner;
-        assert_ok(tacit__private_ucb_create(space, &options, &planner));
+        void *planner = make(&tacit__private_ucb_vi, space, &options, NULL, 0);
         for (int round = 0; round < 400; round++) {
             static sample x;
             static model m;
@@ -360,10 +385,10 @@ static void private_ucb_vi_acts_by_its_formula(void **state)
             induct(&x, &m, space.tables, private_ucb_bonus, &o, q);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x); /* no planner reads them, so the reference may */
-            decided += check_policy(tacit__private_ucb_plan(planner, &x.counts).policy, q);
+            decided += check_policy(tacit__private_ucb_vi.plan(planner, &x.counts).policy, q);
         }
         assert_true(decided > 400 * H * S / 4);
-        tacit__private_ucb_destroy(planner);
+        tacit__private_ucb_vi.destroy(planner);
     }
 }
 
@@ -377,15 +402,12 @@ static void private_ucb_po_mixes_by_its_formula(void **state)
         ratios o = {.optimise = true, .c = 0.05};
         const bool given = (kind & 2) != 0;
         const double eta = given ? 0.3 : sqrt(2 * log(A) / ((double)H * H * USERS));
-        tacit__private_ucb_options options = {.optimise = true,
-                                              .bonus_scale = o.c,
-                                              .error_scale = 0.03,
-                                              .step_size = given ? eta : 0,
-                                              .failure = failure,
-                                              .episodes = USERS};
+        tacit__planner_options options = {
+            .bonus_scale = o.c, .error_scale = 0.03, .failure = failure, .episodes = USERS};
+        const tacit_parameter own = {"step_size", TACIT_PARAMETER_REAL, given ? "0.3" : "0", 0, 1,
+                                     ""};
         double log_weight[ROWS] = {0};
-        tacit__private_ucb *planner;
-        assert_ok(tacit__private_ucb_create(space, &options, &planner));
+        void *planner = make(&tacit__private_ucb_po, space, &options, &own, 1);
         for (int round = 0; round < 40; round++) {
             static sample x;
             static model m;
@@ -395,7 +417,7 @@ static void private_ucb_po_mixes_by_its_formula(void **state)
             plain_ratios(&x, o.e_n, &m);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x);
-            tacit__billboard board = tacit__private_ucb_plan(planner, &x.counts);
+            tacit_billboard board = tacit__private_ucb_po.plan(planner, &x.counts);
             assert_null(board.policy);
             assert_int_equal(board.version, round + 1);
             for (size_t h = H; h-- > 0;)
@@ -417,7 +439,7 @@ static void private_ucb_po_mixes_by_its_formula(void **state)
                     }
                 }
         }
-        tacit__private_ucb_destroy(planner);
+        tacit__private_ucb_po.destroy(planner);
     }
 }
 
@@ -441,14 +463,13 @@ static void pucb_acts_by_its_formula(void **state)
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
         const double error_scale = 0.02, scale = 0.02;
         ratios o = {.printed = (kind & 2) != 0, .c = 0.02};
-        tacit__pucb_options options = {.bonus_scale = o.c,
-                                       .error_scale = error_scale,
-                                       .printed_scale = o.printed ? scale : 0,
-                                       .failure = failure,
-                                       .episodes = USERS};
+        tacit__planner_options options = {.bonus_scale = o.c,
+                                          .error_scale = error_scale,
+                                          .printed_scale = o.printed ? scale : 0,
+                                          .failure = failure,
+                                          .episodes = USERS};
         size_t decided = 0, unknown = 0;
-        tacit__pucb *planner;
-        assert_ok(tacit__pucb_create(space, &options, &planner));
+        void *planner = make(&tacit__pucb, space, &options, NULL, 0);
         for (int round = 0; round < 400; round++) {
             static sample x;
             static model m;
@@ -469,11 +490,11 @@ static void pucb_acts_by_its_formula(void **state)
             induct(&x, &m, space.tables, pucb_bonus, &o, q);
             if (space.tables == H && round % 2 == 1)
                 drop_last(&x);
-            decided += check_policy(tacit__pucb_plan(planner, &x.counts).policy, q);
+            decided += check_policy(tacit__pucb.plan(planner, &x.counts).policy, q);
         }
         assert_true(decided > 400 * H * S / 10);
         assert_true(unknown > 0 || !o.printed); /* the threshold has something to do */
-        tacit__pucb_destroy(planner);
+        tacit__pucb.destroy(planner);
     }
 }
 
@@ -497,14 +518,13 @@ static void ldp_obi_acts_by_its_formula(void **state)
     for (int printed = 0; printed < 2; printed++) {
         const double error_scale = 0.03, scale = 0.02;
         ratios o = {.printed = printed == 1, .c = 0.02, .alpha = 1.7};
-        tacit__ldp_obi_options options = {.alpha = o.alpha,
-                                          .bonus_scale = o.c,
+        const tacit_parameter own = {"alpha", TACIT_PARAMETER_REAL, "1.7", 1, 2, ""};
+        tacit__planner_options options = {.bonus_scale = o.c,
                                           .error_scale = error_scale,
                                           .printed_scale = o.printed ? scale : 0,
                                           .failure = failure};
         size_t decided = 0;
-        tacit__ldp_obi *planner;
-        assert_ok(tacit__ldp_obi_create(space, &options, &planner));
+        void *planner = make(&tacit__ldp_obi, space, &options, &own, 1);
         for (int round = 0; round < 800; round++) {
             static sample x;
             static model m;
@@ -519,10 +539,10 @@ static void ldp_obi_acts_by_its_formula(void **state)
             o.e_r = error_scale * (o.printed ? level : x.counts.rewards_error);
             plain_ratios(&x, o.alpha * o.e_n, &m);
             induct(&x, &m, 1, obi_bonus, &o, q);
-            decided += check_policy(tacit__ldp_obi_plan(planner, &x.counts).policy, q);
+            decided += check_policy(tacit__ldp_obi.plan(planner, &x.counts).policy, q);
         }
         assert_true(decided > 800 * H * S / 4);
-        tacit__ldp_obi_destroy(planner);
+        tacit__ldp_obi.destroy(planner);
     }
 }
 
@@ -604,19 +624,18 @@ static void noise_within_its_levels_never_hides_a_better_action(void **state)
                 double e[3];
                 for (int i = 0; i < 3; i++)
                     e[i] = round % 4 == 3 || round % 4 == i ? random_between(&seed, 1, 20) : 0.01;
-                tacit__ucbvi_options o = {.bonus = bonuses[b],
-                                          .bonus_scale = (kind & 2) != 0 ? 1 : 0,
-                                          .error_scale = 1,
-                                          .failure = failure,
-                                          .episodes = USERS,
-                                          .fresh = true};
-                tacit__ucbvi *planner;
+                const ucbvi_case c = {.bonus = bonuses[b],
+                                      .o = {.bonus_scale = (kind & 2) != 0 ? 1 : 0,
+                                            .error_scale = 1,
+                                            .failure = failure,
+                                            .episodes = USERS,
+                                            .fresh = true}};
                 make_truth(&seed, space.tables, &w);
                 disturb(&seed, &w, space.tables, round % 3, e, &x);
                 if (space.tables == H && round % 2 == 1)
                     drop_last(&x);
-                assert_ok(tacit__ucbvi_create(space, &o, &planner));
-                (void)tacit__ucbvi_plan(planner, &x.counts);
+                void *planner = make_ucbvi(space, &c, false);
+                (void)tacit__ucbvi.plan(planner, &x.counts);
                 tacit__ucbvi_view view = tacit__ucbvi_look(planner);
                 for (size_t row = 0; row < space.tables * S * A; row++)
                     assert_within(view.visits[row], w.n[row] * (1 - 1e-12),
@@ -626,7 +645,7 @@ static void noise_within_its_levels_never_hides_a_better_action(void **state)
                     free += view.q[i] < (double)(H - i / (S * A));
                     all++;
                 }
-                tacit__ucbvi_destroy(planner);
+                tacit__ucbvi.destroy(planner);
             }
     assert_true(4 * free > all); /* not by the cap alone */
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/printed_at.h"
+#include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -398,7 +398,7 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
         return tacit__fail(err, TACIT_BAD_PLAN, "a guarantee is claimed, but nothing is declared");
     tacit__printed_place printed = {.words = ""};
     if (promises && request->kind != NULL)
-        printed = tacit__printed_at(request->kind, request->claim.model);
+        printed = tacit__agent_printed_at(request->kind, request->claim.model);
     printed.recalled = printed.recalled && printed.words[0] != '\0';
     whole *w;
     tacit_status status =

@@ -1,4 +1,5 @@
-/* See forecast.h. Both searches double, then bisect to a hundredth.
+/* Forecasts: will so many users be enough? See tacit_agent_forecast in include/tacit/agent.h. The learner's own criterion tells, or its
+ * release plan. Both searches double, then bisect to a hundredth.
  *
  * From a plan alone: n users make a sum of length at most n l2 / sqrt(2) (l2 is how far two of them are apart), and
  * the noise of its last release has length sd sqrt(dimension). Their ratio, averaged over releases by weight, is what the
@@ -8,18 +9,20 @@
  * 0.04, nearly all at 0.07; lsvi-ucb in random-linear a seventh at 0.005, half at 0.04.) Along epsilon the noise goes as 1 / epsilon (Laplace) or 1 / mu, with the closed form of zCDP for
  * mu; along users as their square root (local) or as the logarithm of running sums, 1 + 0.3 ln n, which fits blt and is a
  * little low for trees. All of this is rough, and instant. */
-#include "agents/forecast.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "agents/agent_inside.h"
+
+typedef double burden_fn(const void *context, double users, double epsilon);
 
 #define MOST_USERS 1e12
 #define LEAST_EPSILON 1e-3
 #define MOST_EPSILON 1e3
 
 /* The least x in [low, high] with a burden of at most 1, along users or epsilon. */
-static double search(tacit__burden_fn *burden, const void *context, double users, double epsilon,
+static double search(burden_fn *burden, const void *context, double users, double epsilon,
                      bool along_users, double low, double high)
 {
     double good = low;
@@ -47,8 +50,9 @@ static const char *rounded(double x, char text[32])
     return text;
 }
 
-void tacit__forecast(tacit__burden_fn *burden, const void *context, uint64_t users,
-                     tacit_guarantee g, const char *what, const char *goal, tacit_forecast *out)
+/* The users and the epsilon that would be enough. `what` names what the users bring, `goal` what it is for. */
+static void forecast(burden_fn *burden, const void *context, uint64_t users, tacit_guarantee g,
+                     const char *what, const char *goal, tacit_forecast *out)
 {
     double n = (double)users, now = burden(context, n, g.epsilon);
     char number[32], instead[120];
@@ -153,7 +157,7 @@ static double plan_burden(const void *context, double users, double epsilon)
     return p->ratio / PLENTY * quieter * grown / more;
 }
 
-void tacit__forecast_plan(const tacit_plan *plan, uint64_t users, tacit_guarantee g,
+static void forecast_plan(const tacit_plan *plan, uint64_t users, tacit_guarantee g,
                           tacit_forecast *out)
 {
     char what[120];
@@ -163,5 +167,21 @@ void tacit__forecast_plan(const tacit_plan *plan, uint64_t users, tacit_guarante
                   .ratio = ratio_of(plan, (double)users)};
     (void)snprintf(what, sizeof what, "with noise of %.2g %% of the longest sum that they can make",
                    100 * p.ratio);
-    tacit__forecast(plan_burden, &p, users, g, what, "to learn much", out);
+    forecast(plan_burden, &p, users, g, what, "to learn much", out);
+}
+
+void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out)
+{
+    *out = (tacit_forecast){.users_needed = (double)NAN, .epsilon_needed = (double)NAN};
+    const tacit_plan *plan = tacit_agent_release_plan(agent);
+    const tacit__criterion *own = agent->family->criterion;
+    char what[80];
+    if (agent->model == TACIT_MODEL_NONE)
+        return;
+    if (own != NULL) {
+        own->describe(agent->self, what, sizeof what);
+        forecast(own->burden, agent->self, agent->episodes, agent->guarantee, what, own->goal, out);
+    } else if (plan != NULL) {
+        forecast_plan(plan, agent->episodes, agent->guarantee, out);
+    }
 }

@@ -1,12 +1,15 @@
-/* See lsvi_printed.h. Two things the print leaves open are filled in as docs/why/lsvi.md says: c_K = d Upsilon in
+/* See plan/lsvi_printed.h. Two things the print leaves open are filled in as docs/why/lsvi.md says: c_K = d Upsilon in
  * [LGLP21], which its eq. (20) needs and its regret order shows, and rho from the conversion of [NVW22, Lemma 6], with the factor 2 that
  * its section 4.2 forgets; N_max is rounded up to a whole number. */
-#include "agents/lsvi_printed.h"
+#include "plan/lsvi_printed.h"
 
 #include <math.h>
 
+#include "base/error.h"
+
 tacit__lsvi_printed tacit__lsvi_print_batched(const tacit__lsvi_case *c, double B)
 {
+    TACIT__REQUIRE(c->epsilon > 0 && c->delta > 0);
     double K = c->K, d = c->d, H = c->H, log_k = log(6 * K * H / c->failure);
     if (B == 0)
         B = fmin(K, ceil(pow(K * c->epsilon, 0.4) / (pow(d, 0.6) * pow(H, 0.2))));
@@ -26,6 +29,7 @@ tacit__lsvi_printed tacit__lsvi_print_batched(const tacit__lsvi_case *c, double 
 
 tacit__lsvi_printed tacit__lsvi_print_doubling(const tacit__lsvi_case *c)
 {
+    TACIT__REQUIRE(c->epsilon > 0 && c->delta > 0);
     double K = c->K, d = c->d, H = c->H, log_k = log(3 * K * H / c->failure);
     double log_delta = log(1 / c->delta), root = sqrt(log_delta + c->epsilon) - sqrt(log_delta),
            rho = root * root;

@@ -1,11 +1,6 @@
 /* The constants of [LGLP21, Alg. 2, App. E] and [NVW22, Alg. 1] as they are printed, whatever they give. */
-#ifndef TACIT_AGENTS_LSVI_PRINTED_H
-#define TACIT_AGENTS_LSVI_PRINTED_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include <tacit/plan.h>
+#ifndef TACIT_PLAN_LSVI_PRINTED_H
+#define TACIT_PLAN_LSVI_PRINTED_H
 
 typedef struct tacit__lsvi_case {
     double K, d, H, epsilon, delta, failure;
