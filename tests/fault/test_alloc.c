@@ -98,9 +98,8 @@ static void end(life *l)
     tacit_plan_destroy(l->plan);
 }
 
-static void every_allocation_in_the_life_of_a_sum_may_fail(void **state)
+TEST(every_allocation_in_the_life_of_a_sum_may_fail)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         life calm = {0};
         run(&calm, sum_kinds[m]);
@@ -143,9 +142,8 @@ static tacit_status run_once(life *l, const tacit_sum_spec *spec)
     return status;
 }
 
-static void a_life_that_stops_at_any_allocation_can_be_taken_down(void **state)
+TEST(a_life_that_stops_at_any_allocation_can_be_taken_down)
 {
-    (void)state;
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
         if (spec.law != TACIT_LAW_GAUSSIAN)
@@ -164,9 +162,8 @@ static void a_life_that_stops_at_any_allocation_can_be_taken_down(void **state)
     }
 }
 
-static void a_size_that_overflows_is_no_memory(void **state)
+TEST(a_size_that_overflows_is_no_memory)
 {
-    (void)state;
     assert_null(tacit__alloc(SIZE_MAX, 2));
     assert_null(tacit__alloc(SIZE_MAX / 2 + 1, 2));
     assert_null(tacit__alloc(SIZE_MAX - 8, 1));
@@ -178,14 +175,4 @@ static void a_size_that_overflows_is_no_memory(void **state)
     tacit__free(p);
     tacit__free(NULL);
     tacit__free_secret(NULL, 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_in_the_life_of_a_sum_may_fail),
-        cmocka_unit_test(a_life_that_stops_at_any_allocation_can_be_taken_down),
-        cmocka_unit_test(a_size_that_overflows_is_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

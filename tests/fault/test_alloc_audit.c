@@ -19,9 +19,8 @@ static tacit_status audit(tacit_guarantee guarantee, tacit_audit **out, tacit_er
     return tacit_audit_agent(&request, &options, out, err);
 }
 
-static void every_failed_allocation_is_told(void **state)
+TEST(every_failed_allocation_is_told)
 {
-    (void)state;
     const tacit_guarantee guarantee = {TACIT_MODEL_LOCAL, 1, 0};
     tacit_audit *whole = NULL, *a = NULL;
     assert_ok(audit(guarantee, &whole, NULL));
@@ -47,9 +46,8 @@ static void every_failed_allocation_is_told(void **state)
     tacit_audit_destroy(whole);
 }
 
-static void the_self_test_too(void **state)
+TEST(the_self_test_too)
 {
-    (void)state;
     const tacit_audit_options options = {.trials = 16, .seed = 1};
     tacit_self_test *test = NULL;
     for (uint64_t n = 1; n < 200; n += 7) {
@@ -59,13 +57,4 @@ static void the_self_test_too(void **state)
         tacit__alloc_fail_at(0);
         assert_null(test);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_failed_allocation_is_told),
-        cmocka_unit_test(the_self_test_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

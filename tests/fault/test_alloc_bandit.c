@@ -99,9 +99,8 @@ static void end(life *l)
     tacit_noise_destroy(l->noise);
 }
 
-static void every_allocation_in_the_life_of_a_bandit_may_fail(void **state)
+TEST(every_allocation_in_the_life_of_a_bandit_may_fail)
 {
-    (void)state;
     static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0},
                                  joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                                  local = {TACIT_MODEL_LOCAL, 1, 1e-6};
@@ -140,12 +139,4 @@ static void every_allocation_in_the_life_of_a_bandit_may_fail(void **state)
         assert_true(n > 8);
         end(&calm);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_in_the_life_of_a_bandit_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

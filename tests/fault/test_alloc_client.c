@@ -128,9 +128,8 @@ static void live(const char *text, bool bandit, uint32_t actions[HORIZON])
     tacit_client_destroy(client);
 }
 
-static void every_allocation_of_a_device_may_fail(void **state)
+TEST(every_allocation_of_a_device_may_fail)
 {
-    (void)state;
     static const family families[] = {{"dp-ucbvi", 0, false},       {"dp-ucbvi", 1e-6, false},
                                       {"private-ucb-po", 0, false}, {"linopt-vi", 1e-6, false},
                                       {"linopt-po", 1e-6, false},   {"lin-ucb", 1e-6, true}};
@@ -150,10 +149,4 @@ static void every_allocation_of_a_device_may_fail(void **state)
         }
         assert_true(n > 10);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_of_a_device_may_fail)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

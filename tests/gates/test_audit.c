@@ -7,14 +7,10 @@
  * with error probability 1e-6.
  *
  * The real mechanism must not be convicted; with half the noise, or with a clip removed, it must be. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "support/check.h"
 
-#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include <tacit/sum.h>
 
@@ -152,9 +148,8 @@ static const tacit_sum_mechanism gaussian[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH,
                                                TACIT_SUM_LOCAL};
 static const tacit_sum_mechanism laplace[] = {TACIT_SUM_TREE, TACIT_SUM_SMOOTH, TACIT_SUM_LOCAL};
 
-static void sound_mechanisms_are_not_convicted(void **state)
+TEST(sound_mechanisms_are_not_convicted)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof gaussian / sizeof *gaussian; i++) {
         double proven = audit(&(scenario){gaussian[i], TACIT_LAW_GAUSSIAN, 1, 1, false, false});
         assert_true(proven <= 1);
@@ -164,36 +159,22 @@ static void sound_mechanisms_are_not_convicted(void **state)
         assert_true(audit(&(scenario){laplace[i], TACIT_LAW_LAPLACE, 1, 1, false, false}) <= 1);
 }
 
-static void half_the_noise_is_convicted(void **state)
+TEST(half_the_noise_is_convicted)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof gaussian / sizeof *gaussian; i++)
         assert_true(audit(&(scenario){gaussian[i], TACIT_LAW_GAUSSIAN, 0.5, 1, false, false}) >
                     1.5);
     assert_true(audit(&(scenario){TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE, 0.5, 1, false, false}) > 1.2);
 }
 
-static void a_clipped_outlier_is_not_convicted(void **state)
+TEST(a_clipped_outlier_is_not_convicted)
 {
-    (void)state;
     assert_true(audit(&(scenario){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 1, 3, true, false}) <= 1);
     assert_true(audit(&(scenario){TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE, 1, 3, true, false}) <= 1);
 }
 
-static void a_removed_clip_is_convicted(void **state)
+TEST(a_removed_clip_is_convicted)
 {
-    (void)state;
     assert_true(audit(&(scenario){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, 1, 3, true, true}) > 2);
     assert_true(audit(&(scenario){TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE, 1, 3, true, true}) > 1.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_mechanisms_are_not_convicted),
-        cmocka_unit_test(half_the_noise_is_convicted),
-        cmocka_unit_test(a_clipped_outlier_is_not_convicted),
-        cmocka_unit_test(a_removed_clip_is_convicted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -332,9 +332,8 @@ static bool check(const space *s, const tacit_agent_kind *kind, unsigned model, 
     return learns;
 }
 
-static void every_user_counts_whatever_they_bring_and_moves_no_more_than_declared(void **state)
+TEST(every_user_counts_whatever_they_bring_and_moves_no_more_than_declared)
 {
-    (void)state;
     for (size_t i = 0; i < tacit_agent_kind_count(); i++) {
         const tacit_agent_kind *kind = tacit_agent_kind_at(i);
         for (unsigned model = TACIT_AGENT_NONE; model <= TACIT_AGENT_LOCAL; model *= 2) {
@@ -354,9 +353,8 @@ static void every_user_counts_whatever_they_bring_and_moves_no_more_than_declare
 
 /* Somebody who decided early finishes when their action is gone, and somebody else in the same place has one that is still
  * there: later epochs begin at the same users, and what the two differ by is within the plan. */
-static void whose_action_is_gone_counts_like_everybody(void **state)
+TEST(whose_action_is_gone_counts_like_everybody)
 {
-    (void)state;
     enum { CONTEXTS = 4, ACTIONS = 5, MANY = 400 };
     tacit_world *world;
     tacit_agent_request q = request_of(&spaces[3], &world);
@@ -406,13 +404,4 @@ static void whose_action_is_gone_counts_like_everybody(void **state)
         assert_true(gone > 0);
     }
     tacit_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_user_counts_whatever_they_bring_and_moves_no_more_than_declared),
-        cmocka_unit_test(whose_action_is_gone_counts_like_everybody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

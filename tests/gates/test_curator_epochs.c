@@ -58,9 +58,8 @@ static seen pass(tacit_model model, double length, double y, double *declared)
     return s;
 }
 
-static void vectors_of_any_length_are_cut(void **state)
+TEST(vectors_of_any_length_are_cut)
 {
-    (void)state;
     const tacit_model models[] = {TACIT_MODEL_JOINT, TACIT_MODEL_LOCAL};
     const seen nothing = {{0}};
     double declared, most = 0;
@@ -74,12 +73,4 @@ static void vectors_of_any_length_are_cut(void **state)
             most = fmax(most, distance(&one, &other) / declared);
         }
     assert_true(most > 1 - 1e-6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_of_any_length_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,9 +166,8 @@ static const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 1, 1e-6},
 
 /* In L1 twice the largest norm is declared; two Gram matrices in one block have no negative diagonal and cannot be that far
  * apart. In two blocks, or in L2, what is declared is reached. */
-static void a_shared_block_moves_by_what_is_declared(void **state)
+TEST(a_shared_block_moves_by_what_is_declared)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         const double least = promises[i].delta > 0 ? 0.95 : 0.55;
         check((setup){.guarantee = promises[i], .radius = {1, 1}, .least = least});
@@ -179,9 +178,8 @@ static void a_shared_block_moves_by_what_is_declared(void **state)
     }
 }
 
-static void a_block_for_each_pair_moves_by_what_is_declared(void **state)
+TEST(a_block_for_each_pair_moves_by_what_is_declared)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         check((setup){.guarantee = promises[i], .blocks = true, .radius = {1, 1}, .least = 0.95});
         check((setup){.guarantee = promises[i],
@@ -190,13 +188,4 @@ static void a_block_for_each_pair_moves_by_what_is_declared(void **state)
                       .radius = {1, 0.5},
                       .least = 0.95});
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shared_block_moves_by_what_is_declared),
-        cmocka_unit_test(a_block_for_each_pair_moves_by_what_is_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,18 +212,16 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6}, pure = {TACIT
 
 /* Centred targets are farthest apart in the same cell, with other states next, so that the next cells differ: users of tables can
  * do that at every other step only, and 0.92 of the declared loss is as far as they get. */
-static void values_of_states_are_cut(void **state)
+TEST(values_of_states_are_cut)
 {
-    (void)state;
     for (int centred = 0; centred < 2; centred++) {
         check((setup){TACIT__ONE_HOT, joint, centred == 1, 0.9, 0, 0});
         check((setup){TACIT__ONE_HOT, pure, centred == 1, 0.95, 0, 0});
     }
 }
 
-static void values_of_features_are_cut(void **state)
+TEST(values_of_features_are_cut)
 {
-    (void)state;
     for (int centred = 0; centred < 2; centred++) {
         check((setup){TACIT__CARRIED, joint, centred == 1, 0.9, 0, 0});
         check((setup){TACIT__CARRIED, pure, centred == 1, 0.95, 0, 0});
@@ -231,9 +229,8 @@ static void values_of_features_are_cut(void **state)
 }
 
 /* The two bounds hold together only while responses have enough noise beside Gram matrices. */
-static void a_split_that_misses_its_condition_is_refused(void **state)
+TEST(a_split_that_misses_its_condition_is_refused)
 {
-    (void)state;
     tacit__lsvi_data *curator = NULL;
     const setup wrong = {TACIT__ONE_HOT, joint, true, 0, 0.5, 0},
                 right = {TACIT__ONE_HOT, joint, true, 0, 1, 0};
@@ -257,9 +254,8 @@ static int bits_of(double move)
 
 /* The lattice is chosen by the sensitivity, and the sensitivity has room for the lattice's rounding: where the one steps to the next
  * power of two, found by bisection, a leaf is still on the lattice of its sum, and is not rounded once more. */
-static void leaves_are_on_the_lattice_of_their_sum(void **state)
+TEST(leaves_are_on_the_lattice_of_their_sum)
 {
-    (void)state;
     double low = 0.6, high = 1.4;
     const int fine = bits_of(low);
     assert_true(bits_of(high) < fine);
@@ -270,15 +266,4 @@ static void leaves_are_on_the_lattice_of_their_sum(void **state)
         else
             high = middle;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_states_are_cut),
-        cmocka_unit_test(values_of_features_are_cut),
-        cmocka_unit_test(a_split_that_misses_its_condition_is_refused),
-        cmocka_unit_test(leaves_are_on_the_lattice_of_their_sum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

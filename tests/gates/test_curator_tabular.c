@@ -83,38 +83,25 @@ static const walk here = {{0, 0, 0, 0, 0}, {0, 0, 0, 0}, {1, 1, 1, 1}},
                   elsewhere = {{0, 0, 0, 0, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}};
 
 /* A little noise more than half: users in the same cells and users in others lose nearly the same. */
-static void rewards_with_just_enough_noise_move_by_what_is_declared(void **state)
+TEST(rewards_with_just_enough_noise_move_by_what_is_declared)
 {
-    (void)state;
     assert_within(share(false, 1.99, &here, &opposite), 0.99, 1 + 1e-9);
     assert_within(share(false, 1.99, &here, &elsewhere), 0.99, 1 + 1e-9);
 }
 
-static void rewards_with_too_little_noise_beside_visits_are_refused(void **state)
+TEST(rewards_with_too_little_noise_beside_visits_are_refused)
 {
-    (void)state;
     tacit__tabular *curator = NULL;
     assert_status(create(false, 2.01, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
 }
 
 /* Moves weigh 1 + sqrt(3) here, as visits are made of them, and rewards move by sqrt(3) where moves move by sqrt(8). */
-static void rewards_with_too_little_noise_beside_moves_are_refused(void **state)
+TEST(rewards_with_too_little_noise_beside_moves_are_refused)
 {
-    (void)state;
     const double border = 8 * (3.0 / 8) * (1 + sqrt(3));
     tacit__tabular *curator = NULL;
     assert_status(create(true, 1.01 * border, &curator), TACIT_BAD_PLAN);
     assert_null(curator);
     assert_true(share(true, 0.99 * border, &here, &opposite) <= 1 + 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rewards_with_just_enough_noise_move_by_what_is_declared),
-        cmocka_unit_test(rewards_with_too_little_noise_beside_visits_are_refused),
-        cmocka_unit_test(rewards_with_too_little_noise_beside_moves_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,9 +91,8 @@ static void check(tacit_sum_mechanism mechanism, tacit_law law, size_t dimension
     assert_within(square / n, fmax(0, 1 - 6 * spread), 1 + 6 * spread);
 }
 
-static void every_coordinate_of_every_release_is_noised(void **state)
+TEST(every_coordinate_of_every_release_is_noised)
 {
-    (void)state;
     static const size_t dimensions[] = {1,   2,   7,    8,    9,    252,  253, 511,
                                         512, 513, 2048, 2049, 4096, 4100, MOST};
     for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++) {
@@ -179,9 +178,8 @@ static void save_it(lone *l, void *out)
     tacit__gate_save(l->gate, out);
 }
 
-static void a_child_has_noise_of_its_own(void **state)
+TEST(a_child_has_noise_of_its_own)
 {
-    (void)state;
     int64_t mine[3], theirs[3] = {0};
     lone l = open_lone();
     in_a_child(pass_it, &l, theirs, sizeof theirs);
@@ -191,9 +189,8 @@ static void a_child_has_noise_of_its_own(void **state)
     close_lone(&l);
 }
 
-static void a_child_saves_a_key_of_its_own(void **state)
+TEST(a_child_saves_a_key_of_its_own)
 {
-    (void)state;
     int64_t mine[3], theirs[3];
     tacit__gate_state saved = {0}, own;
     lone one = open_lone(), two = open_lone();
@@ -209,9 +206,8 @@ static void a_child_saves_a_key_of_its_own(void **state)
     close_lone(&two);
 }
 
-static void a_restored_gate_goes_on_with_the_saved_noise(void **state)
+TEST(a_restored_gate_goes_on_with_the_saved_noise)
 {
-    (void)state;
     tacit__gate_state saved;
     int64_t first[3], second[3];
     lone one = open_lone(), two = open_lone();
@@ -229,15 +225,4 @@ static void a_restored_gate_goes_on_with_the_saved_noise(void **state)
     assert_false(tacit__gate_check(two.gate, &saved));
     close_lone(&one);
     close_lone(&two);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_coordinate_of_every_release_is_noised),
-        cmocka_unit_test(a_child_has_noise_of_its_own),
-        cmocka_unit_test(a_child_saves_a_key_of_its_own),
-        cmocka_unit_test(a_restored_gate_goes_on_with_the_saved_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,9 +168,8 @@ static void live_on(sum_rig *rig, size_t dimension, int life)
     }
 }
 
-static void two_lives_of_a_sum(void **state)
+TEST(two_lives_of_a_sum)
 {
-    (void)state;
     static const size_t dimensions[] = {1, 5, MOST};
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++)
         for (size_t d = 0; d < N_OF(dimensions); d++) {
@@ -205,9 +204,8 @@ static void two_lives_of_a_sum(void **state)
 }
 
 /* A user in one life only, with data that are equal to those of whoever has the place in the other: labels keep the noise apart. */
-static void lives_with_other_labels_part_at_once(void **state)
+TEST(lives_with_other_labels_part_at_once)
 {
-    (void)state;
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], MOST, USERS);
         sum_rig lives[3];
@@ -366,17 +364,15 @@ static void check_agent(const variant *v)
     tacit_world_destroy(world);
 }
 
-static void two_lives_of_an_agent(void **state)
+TEST(two_lives_of_an_agent)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(variants); i++)
         check_agent(&variants[i]);
 }
 
 /* A device whose state was copied makes two reports. */
-static void two_reports_of_one_device(void **state)
+TEST(two_reports_of_one_device)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(variants); i++) {
         const variant *v = &variants[i];
         if (v->guarantee.model != TACIT_MODEL_LOCAL)
@@ -414,15 +410,4 @@ static void two_reports_of_one_device(void **state)
         tacit__workspace_destroy(users);
         tacit_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_lives_of_a_sum),
-        cmocka_unit_test(lives_with_other_labels_part_at_once),
-        cmocka_unit_test(two_lives_of_an_agent),
-        cmocka_unit_test(two_reports_of_one_device),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

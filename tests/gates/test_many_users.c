@@ -112,19 +112,10 @@ static size_t count(uint64_t users, size_t *kinds)
     return n;
 }
 
-static void learners_are_declared_for_any_number_of_users_at_once(void **state)
+TEST(learners_are_declared_for_any_number_of_users_at_once)
 {
-    (void)state;
     size_t few_kinds, many_kinds, most_kinds;
     const size_t few = count(100000, &few_kinds), many = count(1000000000, &many_kinds);
     assert_true(many_kinds == few_kinds && many > few / 2);
     assert_true(count(TACIT_MAX_EPISODES, &most_kinds) > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learners_are_declared_for_any_number_of_users_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

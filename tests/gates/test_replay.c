@@ -1,14 +1,10 @@
 /* Gate 1: record and replay, on every running sum, both laws, early, middle and last user, random and
  * extreme vectors. See support/replay.h. */
+#include "support/check.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tacit/sum.h>
 
@@ -172,36 +168,31 @@ static void each_bound(tacit_sum_mechanism mechanism, tacit_law law)
     check(&(setup){mechanism, law, large});
 }
 
-static void a_tree_moves_by_what_it_declares(void **state)
+TEST(a_tree_moves_by_what_it_declares)
 {
-    (void)state;
     each_bound(TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN);
     each_bound(TACIT_SUM_TREE, TACIT_LAW_LAPLACE);
 }
 
-static void a_smooth_tree_moves_by_what_it_declares(void **state)
+TEST(a_smooth_tree_moves_by_what_it_declares)
 {
-    (void)state;
     each_bound(TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN);
     each_bound(TACIT_SUM_SMOOTH, TACIT_LAW_LAPLACE);
 }
 
-static void a_toeplitz_sum_moves_by_what_it_declares(void **state)
+TEST(a_toeplitz_sum_moves_by_what_it_declares)
 {
-    (void)state;
     each_bound(TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN);
 }
 
-static void a_local_sum_moves_by_what_it_declares(void **state)
+TEST(a_local_sum_moves_by_what_it_declares)
 {
-    (void)state;
     each_bound(TACIT_SUM_LOCAL, TACIT_LAW_GAUSSIAN);
     each_bound(TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE);
 }
 
-static void the_harness_sees_a_larger_move_than_declared(void **state)
+TEST(the_harness_sees_a_larger_move_than_declared)
 {
-    (void)state;
     static double x[USERS][DIMENSION], first[USERS][DIMENSION];
     const setup s = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, sphere};
     const setup wide = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, {.l2 = 1.5}};
@@ -220,16 +211,4 @@ static void the_harness_sees_a_larger_move_than_declared(void **state)
     finish(&a);
     finish(&b);
     tape_destroy(t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_moves_by_what_it_declares),
-        cmocka_unit_test(a_smooth_tree_moves_by_what_it_declares),
-        cmocka_unit_test(a_toeplitz_sum_moves_by_what_it_declares),
-        cmocka_unit_test(a_local_sum_moves_by_what_it_declares),
-        cmocka_unit_test(the_harness_sees_a_larger_move_than_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,8 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                        {.key = "kernel", .value = "matern-1.5(0.4)"}},                             \
     .n_world_settings = 3
 
-static void lin_ucb_moves_no_further_than_declared(void **state)
+TEST(lin_ucb_moves_no_further_than_declared)
 {
-    (void)state;
     const setup setups[] = {
         {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "lin-ucb", SHARED_WORLD, .guarantee = joint, .sums = "tree", .reached = 0.9},
@@ -118,9 +117,8 @@ static void lin_ucb_moves_no_further_than_declared(void **state)
         check(&setups[i]);
 }
 
-static void capri_moves_no_further_than_declared(void **state)
+TEST(capri_moves_no_further_than_declared)
 {
-    (void)state;
     const setup setups[] = {
         {.kind = "capri", KERNEL_WORLD, .guarantee = joint, .reached = 0.9},
         {.kind = "capri", KERNEL_WORLD, .guarantee = local, .reached = 0.9},
@@ -157,13 +155,4 @@ static void capri_moves_no_further_than_declared(void **state)
     };
     for (size_t i = 0; i < N_OF(setups); i++)
         check(&setups[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lin_ucb_moves_no_further_than_declared),
-        cmocka_unit_test(capri_moves_no_further_than_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,9 +64,8 @@ static void check(crowd *c)
     }
 }
 
-static void late_users_of_tables_count(void **state)
+TEST(late_users_of_tables_count)
 {
-    (void)state;
     static const char *const kinds[] = {"dp-ucbvi", "private-ucb-vi", "private-ucb-po", "pucb",
                                         "ldp-obi"};
     static crowd c;
@@ -78,9 +77,8 @@ static void late_users_of_tables_count(void **state)
     }
 }
 
-static void late_users_of_mixtures_count(void **state)
+TEST(late_users_of_mixtures_count)
 {
-    (void)state;
     static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     static const double rewards[] = {1, 1, 0.5, 0.5, 0, 0};
     static crowd c;
@@ -95,9 +93,8 @@ static void late_users_of_mixtures_count(void **state)
     }
 }
 
-static void late_users_of_lsvi_count(void **state)
+TEST(late_users_of_lsvi_count)
 {
-    (void)state;
     static const tacit_setting batched[] = {{"schedule", "batched", 1}, {"batches", "5", 1}};
     static crowd c;
     for (int form = LSVI_ONE_HOT; form <= LSVI_CARRIED; form++) {
@@ -136,9 +133,8 @@ static void check_bandit(const char *kind, const char *name, const tacit_setting
     tacit_world_destroy(world);
 }
 
-static void late_users_of_bandits_count(void **state)
+TEST(late_users_of_bandits_count)
 {
-    (void)state;
     static const tacit_setting
         shared[] = {{"d", "4", 1}, {"actions", "3", 1}, {"contexts", "0", 1}},
         disjoint[] = {{"d", "4", 1}, {"arms", "disjoint", 1}, {"contexts", "0", 1}},
@@ -150,9 +146,8 @@ static void late_users_of_bandits_count(void **state)
 
 /* The harness itself: where users outside the domain are refused, a pair of which one is outside is no pair to be left out but a
  * violation. */
-static void a_pair_of_which_one_world_refuses_somebody_is_a_violation(void **state)
+TEST(a_pair_of_which_one_world_refuses_somebody_is_a_violation)
 {
-    (void)state;
     static crowd c;
     c = (crowd){.request = {.kind = "dp-ucbvi",
                             .guarantee = promises[0],
@@ -168,16 +163,4 @@ static void a_pair_of_which_one_world_refuses_somebody_is_a_violation(void **sta
     assert_non_null(neighbors_compare(&c, 0, &other).violation);
     c.request.outside = TACIT_OUTSIDE_CLIP;
     assert_null(neighbors_compare(&c, 0, &other).violation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_users_of_tables_count),
-        cmocka_unit_test(late_users_of_mixtures_count),
-        cmocka_unit_test(late_users_of_lsvi_count),
-        cmocka_unit_test(late_users_of_bandits_count),
-        cmocka_unit_test(a_pair_of_which_one_world_refuses_somebody_is_a_violation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

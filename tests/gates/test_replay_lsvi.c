@@ -71,9 +71,8 @@ static void check(const setup *s, least wanted)
 /* All values are at their caps: with a reward of 1 these are the far ends of every response. */
 #define LARGE_BONUS SET("bonus_scale", "0.99")
 
-static void batches_move_by_what_they_declare(void **state)
+TEST(batches_move_by_what_they_declare)
 {
-    (void)state;
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4"),
                                 SET("gram_share", "0.6")},
                    .guarantee = joint},
@@ -87,9 +86,8 @@ static void batches_move_by_what_they_declare(void **state)
 
 /* Where most of the budget is on responses the worst pair shares its features and has opposite centred targets. That needs values
  * which the large bonus excludes; test_curator_lsvi.c asks with others and gets beyond 0.9. */
-static void centred_responses_move_by_what_is_declared(void **state)
+TEST(centred_responses_move_by_what_is_declared)
 {
-    (void)state;
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "3"),
                                 SET("gram", "direct")},
                    .guarantee = joint},
@@ -98,9 +96,8 @@ static void centred_responses_move_by_what_is_declared(void **state)
           (least){0.99, 0.68, 0.68});
 }
 
-static void pure_responses_move_by_what_is_declared(void **state)
+TEST(pure_responses_move_by_what_is_declared)
 {
-    (void)state;
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
                    .guarantee = pure},
           (least){0.99, 0.94, 0.95});
@@ -114,9 +111,8 @@ static void pure_responses_move_by_what_is_declared(void **state)
 
 /* A factor just above 1 and little shift: noise itself asks for switches. After the last of them no more Gram matrices are asked
  * for, so that a part of their sum is never used; and the first user may come before it. */
-static void doubling_moves_by_what_it_declares(void **state)
+TEST(doubling_moves_by_what_it_declares)
 {
-    (void)state;
     check(&(setup){.settings = {LARGE_BONUS, SET("switches", "3"), SET("switch_factor", "1.01"),
                                 SET("test_every", "1"), SET("shift", "2")},
                    .guarantee = joint},
@@ -129,9 +125,8 @@ static void doubling_moves_by_what_it_declares(void **state)
 
 /* Printed constants are for features anywhere in the ball and targets of any sign; without the settings above, eight users ask for no
  * switch, and so for no response. */
-static void the_printed_constants_move_by_what_is_declared_too(void **state)
+TEST(the_printed_constants_move_by_what_is_declared_too)
 {
-    (void)state;
     check(&(setup){.settings = {LARGE_BONUS, SET("schedule", "batched"), SET("batches", "4")},
                    .guarantee = joint,
                    .calibration = TACIT_CALIBRATION_PUBLISHED},
@@ -140,16 +135,4 @@ static void the_printed_constants_move_by_what_is_declared_too(void **state)
                    .guarantee = joint,
                    .calibration = TACIT_CALIBRATION_PUBLISHED},
           (least){0.95, 0, 0.8});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_move_by_what_they_declare),
-        cmocka_unit_test(centred_responses_move_by_what_is_declared),
-        cmocka_unit_test(pure_responses_move_by_what_is_declared),
-        cmocka_unit_test(doubling_moves_by_what_it_declares),
-        cmocka_unit_test(the_printed_constants_move_by_what_is_declared_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,33 +127,29 @@ static void each_model(const char *kind, bool pure, const least tight[3], const 
 
 /* Table, kernels, signed. Features of kernels are nonnegative and their squares sum to far less than 1 for values between the
  * clips: no two users of such a table are far apart. In L1 no vector of the signed table is the longest. */
-static void ucrl_vtr_moves_by_what_it_declares(void **state)
+TEST(ucrl_vtr_moves_by_what_it_declares)
 {
-    (void)state;
     each_model("ucrl-vtr", true, (least[]){{0.98, 0}, {0.02, 0}, {0.98, 0}},
                (least[]){{0.99, 0}, {0.03, 0}, {0.6, 0}});
 }
 
 /* Transitions are weighted by what is known of the variance, which is little at first: weights are far below 1. */
-static void ucrl_vtr_plus_moves_by_what_it_declares(void **state)
+TEST(ucrl_vtr_plus_moves_by_what_it_declares)
 {
-    (void)state;
     each_model("ucrl-vtr-plus", true, (least[]){{0.01, 0.98}, {0.02, 0.0005}, {0.05, 0.98}},
                (least[]){{0.1, 0.99}, {0.03, 0.005}, {0.1, 0.6}});
 }
 
-static void linopt_moves_by_what_it_declares(void **state)
+TEST(linopt_moves_by_what_it_declares)
 {
-    (void)state;
     static const least gaussian[] = {{0.98, 0.97}, {0.0001, 0.97}, {0.98, 0.99}};
     each_model("linopt-vi", false, gaussian, gaussian);
     each_model("linopt-po", false, gaussian, gaussian);
 }
 
 /* Other sums and schedules change nothing; printed constants are for features and targets of any sign and scale. */
-static void sums_schedules_and_printed_constants_move_by_what_is_declared(void **state)
+TEST(sums_schedules_and_printed_constants_move_by_what_is_declared)
 {
-    (void)state;
     static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const bool weighted = i == 1, alone = i == 0;
@@ -178,15 +174,4 @@ static void sums_schedules_and_printed_constants_move_by_what_is_declared(void *
         s.guarantee = joint;
         check_at(&s, 4, false);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ucrl_vtr_moves_by_what_it_declares),
-        cmocka_unit_test(ucrl_vtr_plus_moves_by_what_it_declares),
-        cmocka_unit_test(linopt_moves_by_what_it_declares),
-        cmocka_unit_test(sums_schedules_and_printed_constants_move_by_what_is_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -141,25 +141,14 @@ static void check(tacit_guarantee g)
     assert_true(worst >= 0.999 || climb_patience() < 1); /* all of it, not just an upper bound */
 }
 
-static void a_joint_monitor_moves_by_what_it_declares(void **state)
+TEST(a_joint_monitor_moves_by_what_it_declares)
 {
-    (void)state;
     check((tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-6});
     check((tacit_guarantee){TACIT_MODEL_JOINT, 0.5, 0});
 }
 
-static void a_local_monitor_moves_by_what_it_declares(void **state)
+TEST(a_local_monitor_moves_by_what_it_declares)
 {
-    (void)state;
     check((tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6});
     check((tacit_guarantee){TACIT_MODEL_LOCAL, 0.5, 0});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_joint_monitor_moves_by_what_it_declares),
-        cmocka_unit_test(a_local_monitor_moves_by_what_it_declares),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

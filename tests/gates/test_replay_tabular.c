@@ -104,9 +104,8 @@ static void each_local(setup s)
 /* Moves of a climb: where the curator was not searched before, and where only the planner is another. */
 enum { LONG = 80, SHORT = 30 };
 
-static void dp_ucbvi_moves_by_what_it_declares(void **state)
+TEST(dp_ucbvi_moves_by_what_it_declares)
 {
-    (void)state;
     each_model((setup){.kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .moves = LONG});
     each_model((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "yes"), SET("user_norm", "1")},
@@ -114,9 +113,8 @@ static void dp_ucbvi_moves_by_what_it_declares(void **state)
 }
 
 /* Visits are farthest apart in other cells, clipped rewards in the same one: each line is reached, not all at once. */
-static void clipped_users_move_by_what_is_declared(void **state)
+TEST(clipped_users_move_by_what_is_declared)
 {
-    (void)state;
     each_model((setup){
         .kind = "dp-ucbvi", .settings = {SET("pooled", "yes")}, .whole = 0.9, .moves = LONG});
     each_gaussian((setup){
@@ -128,9 +126,8 @@ static void clipped_users_move_by_what_is_declared(void **state)
 
 /* Users who spend half of the horizon in each of two cells; at a horizon of 11 a step is left over, and 51 of 55 is what 5, 5 and
  * 1 visits come to. */
-static void the_first_visits_move_by_what_is_declared(void **state)
+TEST(the_first_visits_move_by_what_is_declared)
 {
-    (void)state;
     static const char *const norms[] = {"1", "0.5"}, *const visits[] = {"2", "5", "10"};
     for (size_t n = 0; n < 2; n++)
         for (size_t i = 0; i < HORIZONS; i++)
@@ -147,17 +144,15 @@ static void the_first_visits_move_by_what_is_declared(void **state)
 }
 
 /* Per step the moves of the last step are left out unless told. */
-static void all_moves_move_by_what_is_declared(void **state)
+TEST(all_moves_move_by_what_is_declared)
 {
-    (void)state;
     each_model((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "no"), SET("drop_last", "no")},
                        .moves = LONG});
 }
 
-static void single_step_reports_move_by_what_they_declare(void **state)
+TEST(single_step_reports_move_by_what_they_declare)
 {
-    (void)state;
     each_local((setup){.kind = "dp-ucbvi",
                        .settings = {SET("pooled", "no"), SET("report", "step")},
                        .moves = LONG});
@@ -169,9 +164,8 @@ static void single_step_reports_move_by_what_they_declare(void **state)
 
 /* Visits that are sums of moves. Pooled, users whose rewards differ most share their cells and cannot leave them by other moves at
  * every step. */
-static void two_streams_move_by_what_they_declare(void **state)
+TEST(two_streams_move_by_what_they_declare)
 {
-    (void)state;
     each_model((setup){
         .kind = "dp-ucbvi", .settings = {SET("pooled", "no"), SET("streams", "2")}, .moves = LONG});
     each_model((setup){.kind = "dp-ucbvi",
@@ -187,9 +181,8 @@ static void two_streams_move_by_what_they_declare(void **state)
                 .moves = LONG});
 }
 
-static void other_planners_have_the_same_curator(void **state)
+TEST(other_planners_have_the_same_curator)
 {
-    (void)state;
     each_model(
         (setup){.kind = "private-ucb-vi", .settings = {SET("pooled", "no")}, .moves = SHORT});
     each_model((setup){.kind = "private-ucb-po",
@@ -205,9 +198,8 @@ static void other_planners_have_the_same_curator(void **state)
                        .moves = SHORT});
 }
 
-static void trees_and_printed_constants_move_by_what_is_declared(void **state)
+TEST(trees_and_printed_constants_move_by_what_is_declared)
 {
-    (void)state;
     each_joint((setup){
         .kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .sums = "tree", .moves = SHORT});
     static const char *const kinds[] = {"dp-ucbvi", "private-ucb-vi", "private-ucb-po", "pucb",
@@ -224,19 +216,4 @@ static void trees_and_printed_constants_move_by_what_is_declared(void **state)
                                .calibration = TACIT_CALIBRATION_PUBLISHED,
                                .moves = SHORT});
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dp_ucbvi_moves_by_what_it_declares),
-        cmocka_unit_test(clipped_users_move_by_what_is_declared),
-        cmocka_unit_test(the_first_visits_move_by_what_is_declared),
-        cmocka_unit_test(all_moves_move_by_what_is_declared),
-        cmocka_unit_test(single_step_reports_move_by_what_they_declare),
-        cmocka_unit_test(two_streams_move_by_what_they_declare),
-        cmocka_unit_test(other_planners_have_the_same_curator),
-        cmocka_unit_test(trees_and_printed_constants_move_by_what_is_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 
 #include <tacit/audit.h>
 
-static void broken_mechanisms_are_caught_by_the_attack_itself(void **state)
+TEST(broken_mechanisms_are_caught_by_the_attack_itself)
 {
-    (void)state;
     tacit_self_test *test = NULL;
     tacit_error err = {0};
     /* 4 audits of each sound one at 1 %: more than 1 is not allowed, and has a chance of 6e-4; the seed is fixed */
@@ -27,12 +26,4 @@ static void broken_mechanisms_are_caught_by_the_attack_itself(void **state)
     assert_true(test->right);
     assert_true(broken >= 13 && test->n - broken >= 7);
     tacit_self_test_destroy(test);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_mechanisms_are_caught_by_the_attack_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

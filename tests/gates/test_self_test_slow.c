@@ -19,25 +19,14 @@ static void run(double confidence, uint64_t audits, uint64_t seed)
     tacit_self_test_destroy(test);
 }
 
-static void false_alarms_stay_below_the_stated_rate(void **state)
+TEST(false_alarms_stay_below_the_stated_rate)
 {
-    (void)state;
     run(0.8, 300, 1);
     run(0.99, 300, 1001);
 }
 
-static void broken_ones_are_caught_under_other_seeds(void **state)
+TEST(broken_ones_are_caught_under_other_seeds)
 {
-    (void)state;
     for (uint64_t seed = 2; seed < 12; seed++)
         run(0.99, 1, seed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(false_alarms_stay_below_the_stated_rate),
-        cmocka_unit_test(broken_ones_are_caught_under_other_seeds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,9 +101,8 @@ static const char k1[] = "key-0123456789-a", k2[] = "key-0123456789-b", k3[] = "
 
 /* --- Opening ------------------------------------------------------------------------------------ */
 
-static void an_episode_is_opened_once(void **state)
+TEST(an_episode_is_opened_once)
 {
-    (void)state;
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}",
                       bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
     server s;
@@ -153,9 +152,8 @@ static void an_episode_is_opened_once(void **state)
 
 /* --- Deciding ----------------------------------------------------------------------------------- */
 
-static void a_decision_is_made_once(void **state)
+TEST(a_decision_is_made_once)
 {
-    (void)state;
     server s;
     char first[4096], second[4096], decision[1024], other[1024], episode[512], path[700];
     begin(&s, plain);
@@ -226,9 +224,8 @@ static void *race(void *context)
     return NULL;
 }
 
-static void those_who_come_at_once_get_one_answer(void **state)
+TEST(those_who_come_at_once_get_one_answer)
 {
-    (void)state;
     enum { RACERS = 8 };
     server s;
     pthread_t threads[RACERS];
@@ -267,9 +264,8 @@ static char *make_report(const server *s)
     return body;
 }
 
-static void a_report_is_taken_once_and_another_under_its_key_is_refused(void **state)
+TEST(a_report_is_taken_once_and_another_under_its_key_is_refused)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     char *one = make_report(&s), *two = make_report(&s);
@@ -297,9 +293,8 @@ static int kept(server *s)
     return atoi(at + 9);
 }
 
-static void answers_end_with_their_episodes_and_the_oldest_are_forgotten_first(void **state)
+TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
 {
-    (void)state;
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
     server s;
     char yaml[2048], first[4096], key[40];
@@ -338,17 +333,4 @@ static void answers_end_with_their_episodes_and_the_oldest_are_forgotten_first(v
     assert_int_equal(kept(&s), 0);
     assert_true(strcmp(post(&s, "/v1/episodes", k1, ann, 201), first) != 0);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_episode_is_opened_once),
-        cmocka_unit_test(a_decision_is_made_once),
-        cmocka_unit_test(those_who_come_at_once_get_one_answer),
-        cmocka_unit_test(a_report_is_taken_once_and_another_under_its_key_is_refused),
-        cmocka_unit_test(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

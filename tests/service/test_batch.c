@@ -34,9 +34,8 @@ static void assert_code(int i, int status, const char *code)
     assert_string_equal(text, code);
 }
 
-static void decisions_and_observations_come_in_arrays(void **state)
+TEST(decisions_and_observations_come_in_arrays)
 {
-    (void)state;
     server s;
     char decisions[4][1024];
     begin(&s, plain);
@@ -85,9 +84,8 @@ static double figure(const server *s, const char *name)
     return strtod(at + strlen(name), NULL);
 }
 
-static void a_batch_of_the_largest_size_is_taken_and_none_beyond(void **state)
+TEST(a_batch_of_the_largest_size_is_taken_and_none_beyond)
 {
-    (void)state;
     enum { MOST = 1000, TICKET = 400 };
     server s;
     begin(
@@ -137,9 +135,8 @@ static void a_batch_of_the_largest_size_is_taken_and_none_beyond(void **state)
     end(&s);
 }
 
-static void a_batch_with_a_key_is_answered_the_same_again(void **state)
+TEST(a_batch_with_a_key_is_answered_the_same_again)
 {
-    (void)state;
     static const char key[] = "Idempotency-Key: key-0123456789-a\r\n",
                       one[] =
                           "[{\"learner\":\"arms\",\"state\":0},{\"learner\":\"arms\",\"state\":0}"
@@ -170,9 +167,8 @@ static void a_batch_with_a_key_is_answered_the_same_again(void **state)
 }
 
 /* What a token may ask in a second is counted by elements. */
-static void a_batch_counts_for_as_many_as_it_has(void **state)
+TEST(a_batch_counts_for_as_many_as_it_has)
 {
-    (void)state;
     server s;
     begin(
         &s,
@@ -192,15 +188,4 @@ static void a_batch_counts_for_as_many_as_it_has(void **state)
     assert_within(strtod(wait + 15, NULL), 2,
                   100); /* until the batch is paid for, and not a second */
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decisions_and_observations_come_in_arrays),
-        cmocka_unit_test(a_batch_of_the_largest_size_is_taken_and_none_beyond),
-        cmocka_unit_test(a_batch_with_a_key_is_answered_the_same_again),
-        cmocka_unit_test(a_batch_counts_for_as_many_as_it_has),
-    };
-    return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
 }

@@ -67,9 +67,8 @@ static void open_with_wall(server *s, wall *w)
     wall_arm(w, s);
 }
 
-static void a_clock_that_jumps_deletes_nothing(void **state)
+TEST(a_clock_that_jumps_deletes_nothing)
 {
-    (void)state;
     static const long jumps[] = {MONTH, -50L * 365 * WALL_DAY};
     if (!may_preload)
         skip();
@@ -87,9 +86,8 @@ static void a_clock_that_jumps_deletes_nothing(void **state)
     }
 }
 
-static void a_start_with_a_wrong_clock_deletes_nothing(void **state)
+TEST(a_start_with_a_wrong_clock_deletes_nothing)
 {
-    (void)state;
     static const long jumps[] = {MONTH, -50L * 365 * WALL_DAY, 0};
     if (!may_preload)
         skip();
@@ -120,9 +118,8 @@ static void run_sql(const server *s, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void a_store_that_never_had_a_clock_begins_with_the_earlier_time(void **state)
+TEST(a_store_that_never_had_a_clock_begins_with_the_earlier_time)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -140,9 +137,8 @@ static void a_store_that_never_had_a_clock_begins_with_the_earlier_time(void **s
     end(&s);
 }
 
-static void what_expires_is_told_in_time_on_the_wall(void **state)
+TEST(what_expires_is_told_in_time_on_the_wall)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -161,9 +157,8 @@ static void what_expires_is_told_in_time_on_the_wall(void **state)
     end(&s);
 }
 
-static void the_kept_clock_never_goes_back(void **state)
+TEST(the_kept_clock_never_goes_back)
 {
-    (void)state;
     char directory[] = "/tmp/tacit-clock-XXXXXX", path[64];
     const uint8_t secret[TACIT__KEY_BYTES] = {1};
     tacit__vault *vault = NULL;
@@ -187,9 +182,8 @@ static void the_kept_clock_never_goes_back(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_clock_goes_on_from_where_it_was_started(void **state)
+TEST(a_clock_goes_on_from_where_it_was_started)
 {
-    (void)state;
     tacit__clock clock;
     tacit__clock_start(&clock, 5000);
     const int64_t first = tacit__clock_now(&clock), wall_time = tacit__clock_wall(&clock, 5000);
@@ -198,17 +192,4 @@ static void a_clock_goes_on_from_where_it_was_started(void **state)
     wait_until(tacit__clock_now(&clock) > first);
     assert_true(tacit__clock_now(&clock) > first);
     assert_true(tacit__clock_wall(&clock, 5000) == wall_time); /* the same is told again */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_that_jumps_deletes_nothing),
-        cmocka_unit_test(a_start_with_a_wrong_clock_deletes_nothing),
-        cmocka_unit_test(a_store_that_never_had_a_clock_begins_with_the_earlier_time),
-        cmocka_unit_test(what_expires_is_told_in_time_on_the_wall),
-        cmocka_unit_test(the_kept_clock_never_goes_back),
-        cmocka_unit_test(a_clock_goes_on_from_where_it_was_started),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

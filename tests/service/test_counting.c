@@ -42,9 +42,8 @@ static void play_once(const server *s, const char *learner, const char *place, b
     }
 }
 
-static void who_is_outside_is_cut_counts_and_is_told(void **state)
+TEST(who_is_outside_is_cut_counts_and_is_told)
 {
-    (void)state;
     static const struct {
         const char *place;
         bool place_cut;
@@ -81,9 +80,8 @@ static void who_is_outside_is_cut_counts_and_is_told(void **state)
     end(&s);
 }
 
-static void episodes_of_several_steps_are_cut_at_every_step(void **state)
+TEST(episodes_of_several_steps_are_cut_at_every_step)
 {
-    (void)state;
     static const char *const learners[] = {"walk", "shares"};
     static const char *const places[][3] = {
         {"\"state\":9", "state\":-4", "state\":77"},
@@ -111,9 +109,8 @@ static void episodes_of_several_steps_are_cut_at_every_step(void **state)
 }
 
 /* It says how users are taken, and nothing about what is promised: a learner goes on with the other word. */
-static void the_setting_may_be_changed_later(void **state)
+TEST(the_setting_may_be_changed_later)
 {
-    (void)state;
     static char changed[sizeof yaml];
     server s;
     begin(&s, yaml);
@@ -165,9 +162,8 @@ static int tell(const server *s, char decisions[EARLY][1024], const int actions[
 
 /* capri drops the actions that pay nothing; many have decided before that, and tell afterwards, some while epochs still learn, some
  * in the last one. */
-static void whose_action_is_gone_counts_all_the_same(void **state)
+TEST(whose_action_is_gone_counts_all_the_same)
 {
-    (void)state;
     static const char capri[] =
         "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
         "  - {name: epochs, users: 160, space: {states: 2, actions: 3, horizon: 1, features: "
@@ -209,16 +205,4 @@ static void whose_action_is_gone_counts_all_the_same(void **state)
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "\ntacit_users_refused_total{learner=\"epochs\"} 0\n"));
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_outside_is_cut_counts_and_is_told),
-        cmocka_unit_test(episodes_of_several_steps_are_cut_at_every_step),
-        cmocka_unit_test(the_setting_may_be_changed_later),
-        cmocka_unit_test(whose_action_is_gone_counts_all_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -426,9 +426,8 @@ static double distance(const tape *a, const tape *b, bool laplace)
     return total;
 }
 
-static void killed_at_any_write_it_ends_as_if_nothing_had_happened(void **state)
+TEST(killed_at_any_write_it_ends_as_if_nothing_had_happened)
 {
-    (void)state;
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
         scene s;
         size_t repeated, in_all = 0, behind = 0;
@@ -460,9 +459,8 @@ static void killed_at_any_write_it_ends_as_if_nothing_had_happened(void **state)
     }
 }
 
-static void across_a_crash_a_replaced_user_moves_no_more_than_declared(void **state)
+TEST(across_a_crash_a_replaced_user_moves_no_more_than_declared)
 {
-    (void)state;
     for (size_t v = 0; v < 3; v++) {
         scene s;
         size_t repeated, behind = 0;
@@ -505,9 +503,8 @@ static void across_a_crash_a_replaced_user_moves_no_more_than_declared(void **st
 }
 
 /* The disk is held up while a user is learned: nothing of it can be seen until it is there. */
-static void what_is_not_on_disk_is_not_published(void **state)
+TEST(what_is_not_on_disk_is_not_published)
 {
-    (void)state;
     scene s;
     tacit_error err = {0};
     tacit__vault *vault, *other;
@@ -554,14 +551,4 @@ static void what_is_not_on_disk_is_not_published(void **state)
     tacit__vault_close(vault);
     (void)close(r.fd);
     close_scene(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_at_any_write_it_ends_as_if_nothing_had_happened),
-        cmocka_unit_test(what_is_not_on_disk_is_not_published),
-        cmocka_unit_test(across_a_crash_a_replaced_user_moves_no_more_than_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

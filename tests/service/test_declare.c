@@ -136,9 +136,8 @@ static void assert_same_plan(const tacit_plan *plan, const char *guarantee)
     }
 }
 
-static void an_experiment_and_its_service_promise_the_same(void **state)
+TEST(an_experiment_and_its_service_promise_the_same)
 {
-    (void)state;
     static char yaml[4096];
     server s;
     put_learners(yaml, sizeof yaml, true);
@@ -212,9 +211,8 @@ static void an_experiment_and_its_service_promise_the_same(void **state)
 }
 
 /* One row of exact sums: on the simplex, noise is less, as for a request from C that says the same. */
-static void features_that_sum_to_one_need_less_noise(void **state)
+TEST(features_that_sum_to_one_need_less_noise)
 {
-    (void)state;
     static const char yaml[] =
         BEGIN "  - {name: any, space: {features: 3, actions: 2, horizon: 2}, users: 2000,\n"
               "     agent: {kind: lsvi-ucb, schedule: batched, privacy: {model: joint, epsilon: 1, "
@@ -254,9 +252,8 @@ static void features_that_sum_to_one_need_less_noise(void **state)
 
 /* --- Kept ------------------------------------------------------------------------------------------ */
 
-static void what_was_declared_stays(void **state)
+TEST(what_was_declared_stays)
 {
-    (void)state;
     static const char *const form =
         BEGIN "  - {name: two, space: {features: 2, actions: 2, shared: no%s%s}, users: 50,\n"
               "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
@@ -318,9 +315,8 @@ static void what_was_declared_stays(void **state)
 
 /* --- Held to --------------------------------------------------------------------------------------- */
 
-static void every_input_is_held_to_it(void **state)
+TEST(every_input_is_held_to_it)
 {
-    (void)state;
     static const char yaml[] = BEGIN
         "  - {name: steps, space: {features: 2, actions: 2, horizon: 2, simplex: yes}, users: "
         "50,\n"
@@ -387,9 +383,8 @@ static void assert_refused(const char *board, const char *piece, const char *by)
     assert_true(err.message[0] != '\0');
 }
 
-static void devices_get_it_and_check_it(void **state)
+TEST(devices_get_it_and_check_it)
 {
-    (void)state;
     static char got[SERVER_ANSWER];
     static char yaml[4096];
     server s;
@@ -457,9 +452,8 @@ static int simulate(server *s, const char *learner, const char *more)
     return server_tool(s, arguments, answer, sizeof answer);
 }
 
-static void users_of_worlds_that_keep_it_may_come(void **state)
+TEST(users_of_worlds_that_keep_it_may_come)
 {
-    (void)state;
     static const char yaml[] = BEGIN
         "  - {name: two, space: {features: 2, actions: 2, shared: no, complementary: yes}, "
         "users: 500,\n"
@@ -510,18 +504,4 @@ static void users_of_worlds_that_keep_it_may_come(void **state)
         assert_true(ledger(&s, plays[i].learner, "refused") == 0);
     }
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_experiment_and_its_service_promise_the_same),
-        cmocka_unit_test(features_that_sum_to_one_need_less_noise),
-        cmocka_unit_test(what_was_declared_stays),
-        cmocka_unit_test(every_input_is_held_to_it),
-        cmocka_unit_test(devices_get_it_and_check_it),
-        cmocka_unit_test(users_of_worlds_that_keep_it_may_come),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

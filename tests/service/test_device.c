@@ -126,9 +126,8 @@ static double ledger(const server *s, const char *learner, const char *field)
     return json_number(answer, field);
 }
 
-static void devices_of_every_family_report_and_are_counted_once(void **state)
+TEST(devices_of_every_family_report_and_are_counted_once)
 {
-    (void)state;
     static const char *const learners[] = {"counts",   "gauss",   "one-step", "random",
                                            "obi",      "mixture", "policy",   "vtr",
                                            "vtr-plus", "kernel",  "shared",   "disjoint"};
@@ -154,9 +153,8 @@ static void devices_of_every_family_report_and_are_counted_once(void **state)
     end(&s);
 }
 
-static void a_device_reports_on_its_owners_terms_only(void **state)
+TEST(a_device_reports_on_its_owners_terms_only)
 {
-    (void)state;
     static const struct {
         const char *learner, *said;
     } cases[] = {{"joint", "UNSUPPORTED"}, {"weak", "BAD_EPSILON"}};
@@ -171,13 +169,4 @@ static void a_device_reports_on_its_owners_terms_only(void **state)
         assert_string_equal(said, "");
     }
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_of_every_family_report_and_are_counted_once),
-        cmocka_unit_test(a_device_reports_on_its_owners_terms_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,9 +55,8 @@ static void open_drill(server *s)
     assert_true(server_start(s, NULL));
 }
 
-static void a_lost_disk_is_replaced_by_a_backup(void **state)
+TEST(a_lost_disk_is_replaced_by_a_backup)
 {
-    (void)state;
     server s;
     open_drill(&s);
     bring(&s, 20);
@@ -91,9 +90,8 @@ static void a_lost_disk_is_replaced_by_a_backup(void **state)
     end(&s);
 }
 
-static void the_whole_directory_moves_without_a_price(void **state)
+TEST(the_whole_directory_moves_without_a_price)
 {
-    (void)state;
     server s;
     open_drill(&s);
     bring(&s, 5);
@@ -107,9 +105,8 @@ static void the_whole_directory_moves_without_a_price(void **state)
     end(&s);
 }
 
-static void a_mark_that_is_damaged_in_one_place_still_counts(void **state)
+TEST(a_mark_that_is_damaged_in_one_place_still_counts)
 {
-    (void)state;
     /* one slot torn: the other one counts. Both, or none: nobody can tell */
     static const struct {
         const char *damage, *standing;
@@ -132,9 +129,8 @@ static void a_mark_that_is_damaged_in_one_place_still_counts(void **state)
 
 /* --- Keys ---------------------------------------------------------------------------------------- */
 
-static void a_key_is_changed(void **state)
+TEST(a_key_is_changed)
 {
-    (void)state;
     server s;
     char decision[1024];
     int code = 0;
@@ -190,9 +186,8 @@ static void assert_noticed(server *s)
     assert_int_equal(server_stop(s, SIGKILL), -SIGKILL);
 }
 
-static void a_log_that_is_cut_or_flipped_at_any_page_is_noticed(void **state)
+TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
 {
-    (void)state;
     server s;
     struct stat entry;
     char path[300], command[300];
@@ -219,17 +214,4 @@ static void a_log_that_is_cut_or_flipped_at_any_page_is_noticed(void **state)
             assert_noticed(&s);
         }
     server_close(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lost_disk_is_replaced_by_a_backup),
-        cmocka_unit_test(the_whole_directory_moves_without_a_price),
-        cmocka_unit_test(a_mark_that_is_damaged_in_one_place_still_counts),
-        cmocka_unit_test(a_key_is_changed),
-        cmocka_unit_test(a_log_that_is_cut_or_flipped_at_any_page_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

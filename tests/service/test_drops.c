@@ -1,7 +1,6 @@
 /* Clients that never fall silent and never come to an end: a byte now and then. None keeps its place for longer than the limits say,
  * wherever in a request it is. A slow machine only makes them end sooner, by the limit for silence. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -84,9 +83,8 @@ static int begin_to_ask(const server *s, const way *w)
     return fd;
 }
 
-static void who_sends_drops_is_sent_away_wherever_in_a_request(void **state)
+TEST(who_sends_drops_is_sent_away_wherever_in_a_request)
 {
-    (void)state;
     server s;
     int fd[WAYS], there = WAYS;
     begin(&s, crowded);
@@ -103,9 +101,8 @@ static void who_sends_drops_is_sent_away_wherever_in_a_request(void **state)
 }
 
 /* All places are taken by such clients, and somebody else is served all the same, while they go on. */
-static void drops_on_all_connections_keep_nobody_out(void **state)
+TEST(drops_on_all_connections_keep_nobody_out)
 {
-    (void)state;
     server s;
     int fd[WAYS];
     begin(&s, crowded);
@@ -122,14 +119,4 @@ static void drops_on_all_connections_keep_nobody_out(void **state)
     for (int i = 0; i < WAYS; i++)
         (void)close(fd[i]);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_sends_drops_is_sent_away_wherever_in_a_request),
-        cmocka_unit_test(drops_on_all_connections_keep_nobody_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static const bool may_preload = false;
 static const bool may_preload = true;
 #endif
 
-static void a_second_server_on_the_store_refuses(void **state)
+TEST(a_second_server_on_the_store_refuses)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     server other = s;
@@ -34,9 +33,8 @@ static void a_second_server_on_the_store_refuses(void **state)
     end(&s);
 }
 
-static void a_store_of_another_key_or_with_damage_is_refused(void **state)
+TEST(a_store_of_another_key_or_with_damage_is_refused)
 {
-    (void)state;
     server s;
     char path[300], kept[300], command[800], out[512];
     int code = 0;
@@ -79,9 +77,8 @@ static void a_store_of_another_key_or_with_damage_is_refused(void **state)
     end(&s);
 }
 
-static void a_damaged_schema_is_not_quoted(void **state)
+TEST(a_damaged_schema_is_not_quoted)
 {
-    (void)state;
     static const char damage[] =
         "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=X'53454352455401a5ff1b5b324a',"
         " sql=X'53454352455401a5ff1b5b324a' WHERE name='token'";
@@ -110,9 +107,8 @@ static void a_damaged_schema_is_not_quoted(void **state)
     end(&s);
 }
 
-static void changed_settings_need_another_name(void **state)
+TEST(changed_settings_need_another_name)
 {
-    (void)state;
     server s;
     int code = 0;
     char yaml[2048];
@@ -128,9 +124,8 @@ static void changed_settings_need_another_name(void **state)
     end(&s);
 }
 
-static void a_full_disk_acknowledges_nothing_and_recovers(void **state)
+TEST(a_full_disk_acknowledges_nothing_and_recovers)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -164,9 +159,8 @@ static void a_full_disk_acknowledges_nothing_and_recovers(void **state)
     end(&s);
 }
 
-static void a_read_only_store_is_refused(void **state)
+TEST(a_read_only_store_is_refused)
 {
-    (void)state;
     server s;
     int code = 0;
     char command[1000];
@@ -186,9 +180,8 @@ static void a_read_only_store_is_refused(void **state)
     assert_int_equal(code, 3);
 }
 
-static void a_copy_decides_but_does_not_learn(void **state)
+TEST(a_copy_decides_but_does_not_learn)
 {
-    (void)state;
     server s;
     char decision[1024], out[512], path[300], body[64];
     begin(&s, plain);
@@ -261,9 +254,8 @@ static int count(crowd *crowds, int n)
     return acknowledged;
 }
 
-static void sigterm_under_load_loses_nothing(void **state)
+TEST(sigterm_under_load_loses_nothing)
 {
-    (void)state;
     enum { CROWD = 8, ROUNDS = 5 };
     server s;
     pthread_t threads[CROWD];
@@ -289,9 +281,8 @@ static void sigterm_under_load_loses_nothing(void **state)
 }
 
 /* While somebody slow is waited for, the others are answered, and told that this was the last answer on their connection. */
-static void an_answer_during_the_end_closes_its_connection(void **state)
+TEST(an_answer_during_the_end_closes_its_connection)
 {
-    (void)state;
     server s;
     int kept = -1;
     begin(&s, plain);
@@ -314,21 +305,4 @@ static void an_answer_during_the_end_closes_its_connection(void **state)
     (void)close(kept);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_server_on_the_store_refuses),
-        cmocka_unit_test(a_store_of_another_key_or_with_damage_is_refused),
-        cmocka_unit_test(a_damaged_schema_is_not_quoted),
-        cmocka_unit_test(changed_settings_need_another_name),
-        cmocka_unit_test(a_full_disk_acknowledges_nothing_and_recovers),
-        cmocka_unit_test(a_read_only_store_is_refused),
-        cmocka_unit_test(a_copy_decides_but_does_not_learn),
-        cmocka_unit_test(sigterm_under_load_loses_nothing),
-        cmocka_unit_test(an_answer_during_the_end_closes_its_connection),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static void begin_slowly(const server *s, int slow[SLOW])
     }
 }
 
-static void slow_and_half_closed_clients_do_not_block_others(void **state)
+TEST(slow_and_half_closed_clients_do_not_block_others)
 {
-    (void)state;
     server s;
     char text[512];
     int slow[SLOW];
@@ -77,9 +76,8 @@ static bool was_closed(int fd)
     return n == 0 || (n < 0 && errno != EAGAIN);
 }
 
-static void slow_clients_are_sent_away(void **state)
+TEST(slow_clients_are_sent_away)
 {
-    (void)state;
     server s;
     int slow[SLOW], gone = 0;
     begin_with(&s, "timeout: 1");
@@ -111,9 +109,8 @@ static int ask_and_hang_up(const server *s, const char *path, const char *extra,
     return sscanf(answer, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
 }
 
-static void who_hangs_up_on_one_side_hears_what_was_written(void **state)
+TEST(who_hangs_up_on_one_side_hears_what_was_written)
 {
-    (void)state;
     server s;
     char yaml[2048], decision[1024], body[2048], extra[64];
     (void)snprintf(yaml, sizeof yaml, "threads: 1\n%s", plain);
@@ -162,9 +159,8 @@ static bool wait_for_sockets(const server *s, int wanted)
     return false;
 }
 
-static void wherever_a_connection_is_broken_off_its_place_comes_back(void **state)
+TEST(wherever_a_connection_is_broken_off_its_place_comes_back)
 {
-    (void)state;
     enum { POINTS = 10 };
     enum way { SILENT, HALF_CLOSED, CLOSED, RESET, WAYS };
     server s;
@@ -207,9 +203,8 @@ static void wherever_a_connection_is_broken_off_its_place_comes_back(void **stat
     end(&s);
 }
 
-static void tokens_open_what_their_scopes_say(void **state)
+TEST(tokens_open_what_their_scopes_say)
 {
-    (void)state;
     server s;
     char decider[128], observer[128], reader[128], out[2048];
     begin(&s, plain);
@@ -259,9 +254,8 @@ static void change_store(const server *s, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void tokens_are_renewed_for_ever(void **state)
+TEST(tokens_are_renewed_for_ever)
 {
-    (void)state;
     static const char again[] = "token create service.yaml --name web --scopes decide",
                       body[] = "{\"learner\":\"arms\",\"state\":0}";
     server s;
@@ -301,9 +295,8 @@ static void tokens_are_renewed_for_ever(void **state)
 }
 
 /* The routes that a scope opens, beside those that are open. All others are closed: every route with every scope is asked. */
-static void every_route_asks_for_its_scope(void **state)
+TEST(every_route_asks_for_its_scope)
 {
-    (void)state;
     static const struct {
         const char *scope, *routes;
     } opens[] = {
@@ -351,9 +344,8 @@ static void every_route_asks_for_its_scope(void **state)
 }
 
 /* Every key of an answer is named in the reference, at its route. */
-static void what_is_answered_is_written_down(void **state)
+TEST(what_is_answered_is_written_down)
 {
-    (void)state;
     static const char *const paths[] = {"/v1/billboard", "/v1/learners", "/v1/ledger",
                                         "/v1/guarantee", "/v1/history",  "/healthz"};
     server s;
@@ -387,9 +379,8 @@ static void what_is_answered_is_written_down(void **state)
 }
 
 /* The page has no script and no style but those that the service sends, and the browser is told so. */
-static void the_page_runs_nothing_inline(void **state)
+TEST(the_page_runs_nothing_inline)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     assert_int_equal(server_ask(&s, "", "GET", "/", NULL, NULL, answer), 200);
@@ -409,9 +400,8 @@ static double seconds(void)
 }
 
 /* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came in since. */
-static void a_token_that_asks_too_often_is_told_to_wait(void **state)
+TEST(a_token_that_asks_too_often_is_told_to_wait)
 {
-    (void)state;
     enum { RATE = 2, REFUSED = 10, MOST = 2000 };
     server s;
     begin_with(&s, "rate: 2");
@@ -432,9 +422,8 @@ static void a_token_that_asks_too_often_is_told_to_wait(void **state)
     end(&s);
 }
 
-static void planted_values_are_found_nowhere(void **state)
+TEST(planted_values_are_found_nowhere)
 {
-    (void)state;
     server s;
     char decision[1024], episode[512], path[700];
     begin(&s, plain);
@@ -477,23 +466,4 @@ static void planted_values_are_found_nowhere(void **state)
         nap(10);
     assert_true(stat(log, &entry) != 0 || entry.st_size == 0);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_and_half_closed_clients_do_not_block_others),
-        cmocka_unit_test(slow_clients_are_sent_away),
-        cmocka_unit_test(who_hangs_up_on_one_side_hears_what_was_written),
-        cmocka_unit_test(wherever_a_connection_is_broken_off_its_place_comes_back),
-        cmocka_unit_test(tokens_open_what_their_scopes_say),
-        cmocka_unit_test(tokens_are_renewed_for_ever),
-        cmocka_unit_test(every_route_asks_for_its_scope),
-        cmocka_unit_test(what_is_answered_is_written_down),
-        cmocka_unit_test(the_page_runs_nothing_inline),
-        cmocka_unit_test(a_token_that_asks_too_often_is_told_to_wait),
-        cmocka_unit_test(planted_values_are_found_nowhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static void assert_alive(const server *s, const char *wanted)
     assert_string_equal(status, wanted);
 }
 
-static void readiness_comes_back_by_itself(void **state)
+TEST(readiness_comes_back_by_itself)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -67,9 +66,8 @@ static void readiness_comes_back_by_itself(void **state)
     end(&s);
 }
 
-static void a_copy_is_alive_and_not_ready(void **state)
+TEST(a_copy_is_alive_and_not_ready)
 {
-    (void)state;
     server s;
     char out[64], yaml[2048];
     begin(&s, plain);
@@ -153,9 +151,8 @@ static void let_go(int fd[SILENT], int n)
         (void)close(fd[i]);
 }
 
-static void health_is_told_although_every_place_is_taken(void **state)
+TEST(health_is_told_although_every_place_is_taken)
 {
-    (void)state;
     static const char taken[] = "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: service.db\n"
                                 "limits: {connections: 200, per_address: 0, timeout: 3600}\n"
                                 "learners: [{name: arms, space: {states: 3, actions: 4, horizon: "
@@ -183,9 +180,8 @@ static void health_is_told_although_every_place_is_taken(void **state)
     end(&s);
 }
 
-static void one_address_does_not_keep_the_others_out(void **state)
+TEST(one_address_does_not_keep_the_others_out)
 {
-    (void)state;
     static const char patient[] = "listen: 127.0.0.1:0\nstore: service.db\n"
                                   "limits: {connections: 400, timeout: 3600}\n"
                                   "learners: [{name: arms, space: {states: 3, actions: 4, horizon: "
@@ -208,9 +204,8 @@ static void one_address_does_not_keep_the_others_out(void **state)
 
 /* --- Figures -------------------------------------------------------------------------------------- */
 
-static void figures_say_who_waits_and_how_old_the_last_commit_is(void **state)
+TEST(figures_say_who_waits_and_how_old_the_last_commit_is)
 {
-    (void)state;
     server s;
     char decision[1024];
     begin(&s, plain);
@@ -228,9 +223,8 @@ static void figures_say_who_waits_and_how_old_the_last_commit_is(void **state)
     end(&s);
 }
 
-static void users_left_do_not_wrap(void **state)
+TEST(users_left_do_not_wrap)
 {
-    (void)state;
     tacit__text out = {0};
     const tacit__learner_figures f = {.limit = 4, .accepted = 5, .users = 5};
     tacit__describe_figures(&f, &out);
@@ -240,9 +234,8 @@ static void users_left_do_not_wrap(void **state)
 
 /* --- What is written down ------------------------------------------------------------------------- */
 
-static void the_log_is_json_where_the_file_says_so(void **state)
+TEST(the_log_is_json_where_the_file_says_so)
 {
-    (void)state;
     server s;
     char yaml[2048], path[300], line[2000];
     int lines = 0;
@@ -273,9 +266,8 @@ static void the_log_is_json_where_the_file_says_so(void **state)
     end(&s);
 }
 
-static void the_audit_log_has_tokens_starts_and_stops(void **state)
+TEST(the_audit_log_has_tokens_starts_and_stops)
 {
-    (void)state;
     static const char *const wanted[] = {
         "token 'all' created: admin (by user", "service started: tacit ",
         "created: decide,observe, learner arms, 5 users a day, ", "token 'web' revoked (by user",
@@ -307,9 +299,8 @@ static void the_audit_log_has_tokens_starts_and_stops(void **state)
 
 /* --- Small guards --------------------------------------------------------------------------------- */
 
-static void the_process_leaves_no_core_and_ignores_what_means_nothing(void **state)
+TEST(the_process_leaves_no_core_and_ignores_what_means_nothing)
 {
-    (void)state;
     server s;
     char path[64], line[200];
     bool found = false;
@@ -333,9 +324,8 @@ static void the_process_leaves_no_core_and_ignores_what_means_nothing(void **sta
     end(&s);
 }
 
-static void a_thread_that_is_not_to_be_had_says_what_it_needs(void **state)
+TEST(a_thread_that_is_not_to_be_had_says_what_it_needs)
 {
-    (void)state;
 #ifdef TACIT_SANITIZED
     skip(); /* which takes terabytes of address space */
 #endif
@@ -357,21 +347,4 @@ static void a_thread_that_is_not_to_be_had_says_what_it_needs(void **state)
     }
     assert_true(said);
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readiness_comes_back_by_itself),
-        cmocka_unit_test(a_copy_is_alive_and_not_ready),
-        cmocka_unit_test(health_is_told_although_every_place_is_taken),
-        cmocka_unit_test(one_address_does_not_keep_the_others_out),
-        cmocka_unit_test(figures_say_who_waits_and_how_old_the_last_commit_is),
-        cmocka_unit_test(users_left_do_not_wrap),
-        cmocka_unit_test(the_log_is_json_where_the_file_says_so),
-        cmocka_unit_test(the_audit_log_has_tokens_starts_and_stops),
-        cmocka_unit_test(the_process_leaves_no_core_and_ignores_what_means_nothing),
-        cmocka_unit_test(a_thread_that_is_not_to_be_had_says_what_it_needs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 
 #include "service/plain.h"
 
-static void episodes_are_opened_decided_observed_and_learned(void **state)
+TEST(episodes_are_opened_decided_observed_and_learned)
 {
-    (void)state;
     server s;
     char episode[512], decision[3][1024], path[700], body[2048];
     begin(&s, plain);
@@ -38,9 +37,8 @@ static void episodes_are_opened_decided_observed_and_learned(void **state)
     end(&s);
 }
 
-static void contradictions_are_refused_and_repetitions_are_not(void **state)
+TEST(contradictions_are_refused_and_repetitions_are_not)
 {
-    (void)state;
     server s;
     char episode[512], first[1024], second[1024], path[700];
     begin(&s, plain);
@@ -66,9 +64,8 @@ static void contradictions_are_refused_and_repetitions_are_not(void **state)
     end(&s);
 }
 
-static void a_user_takes_part_once(void **state)
+TEST(a_user_takes_part_once)
 {
-    (void)state;
     server s;
     char decision[1024], again[1024];
     begin(&s, plain);
@@ -91,9 +88,8 @@ static void a_user_takes_part_once(void **state)
     end(&s);
 }
 
-static void after_the_last_user_it_decides_and_learns_no_more(void **state)
+TEST(after_the_last_user_it_decides_and_learns_no_more)
 {
-    (void)state;
     server s;
     char decision[1024];
     begin(&s, plain);
@@ -124,9 +120,8 @@ static void after_the_last_user_it_decides_and_learns_no_more(void **state)
 }
 
 /* What somebody told who will not be learned from is not kept: it cannot even be contradicted. How far they are is known. */
-static void after_the_last_user_nothing_raw_is_held(void **state)
+TEST(after_the_last_user_nothing_raw_is_held)
 {
-    (void)state;
     server s;
     char late[2][1024], path[700], episode[512], decision[1024];
     begin(&s, "listen: 127.0.0.1:0\n"
@@ -156,9 +151,8 @@ static void after_the_last_user_nothing_raw_is_held(void **state)
     end(&s);
 }
 
-static void episodes_that_never_finish_expire_without_harm(void **state)
+TEST(episodes_that_never_finish_expire_without_harm)
 {
-    (void)state;
     server s;
     char yaml[2048], decision[1024], episode[512], path[700];
     begin(&s, plain); /* where she has a week */
@@ -190,9 +184,8 @@ static void episodes_that_never_finish_expire_without_harm(void **state)
     end(&s);
 }
 
-static void local_reports_are_counted_once(void **state)
+TEST(local_reports_are_counted_once)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=ours", NULL, NULL, answer),
@@ -261,9 +254,8 @@ static void local_reports_are_counted_once(void **state)
     end(&s);
 }
 
-static void agents_of_all_families_are_served(void **state)
+TEST(agents_of_all_families_are_served)
 {
-    (void)state;
     static const char families[] = "listen: 127.0.0.1:0\n"
                                    "store: service.db\n"
                                    "learners:\n"
@@ -326,20 +318,4 @@ static void agents_of_all_families_are_served(void **state)
     decide(&s, "/v1/decide", here, decision);
     assert_true(json_number(answer, "version") == version[2]);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(episodes_are_opened_decided_observed_and_learned),
-        cmocka_unit_test(contradictions_are_refused_and_repetitions_are_not),
-        cmocka_unit_test(a_user_takes_part_once),
-        cmocka_unit_test(after_the_last_user_it_decides_and_learns_no_more),
-        cmocka_unit_test(after_the_last_user_nothing_raw_is_held),
-        cmocka_unit_test(episodes_that_never_finish_expire_without_harm),
-        cmocka_unit_test(local_reports_are_counted_once),
-        cmocka_unit_test(agents_of_all_families_are_served),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,9 +168,8 @@ static void assert_whole(tacit__vault *v)
     assert_true(health.tokens == 1 && health.seen == 2 && health.inputs == 1);
 }
 
-static void a_store_of_the_format_before_is_brought_over(void **state)
+TEST(a_store_of_the_format_before_is_brought_over)
 {
-    (void)state;
     place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
@@ -202,9 +201,8 @@ static void a_store_of_the_format_before_is_brought_over(void **state)
     close_place(&p);
 }
 
-static void a_changed_store_is_not_brought_over(void **state)
+TEST(a_changed_store_is_not_brought_over)
 {
-    (void)state;
     static const char *const changes[] = {"UPDATE learner SET users_limit=10",
                                           "UPDATE ledger SET passed=0",
                                           "UPDATE learner SET state=zeroblob(200)"};
@@ -237,9 +235,8 @@ static void assert_opens(const place *p, tacit__standing standing)
 }
 
 /* It has no number that a mark could be compared with; but a mark under its key says that it was brought over before. */
-static void a_file_of_the_format_before_that_is_put_back_is_noticed(void **state)
+TEST(a_file_of_the_format_before_that_is_put_back_is_noticed)
 {
-    (void)state;
     place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
@@ -269,9 +266,8 @@ static void a_file_of_the_format_before_that_is_put_back_is_noticed(void **state
 }
 
 /* Two service files name one mark: the second store must not write over the first one's. */
-static void another_stores_mark_is_left_alone(void **state)
+TEST(another_stores_mark_is_left_alone)
 {
-    (void)state;
     place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
@@ -303,9 +299,8 @@ static void commit_something(tacit__vault *v)
 }
 
 /* The owner of a running store knows how far it is. */
-static void a_mark_that_was_removed_is_made_again(void **state)
+TEST(a_mark_that_was_removed_is_made_again)
 {
-    (void)state;
     static const char *const ways[] = {"rm v.db.mark", "cp v.db.mark m; mv m v.db.mark"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         place p;
@@ -328,9 +323,8 @@ static void a_mark_that_was_removed_is_made_again(void **state)
 }
 
 /* Where locks do not work: a server that has lost the store, and does not know it yet, leaves the mark of the new owner alone. */
-static void who_has_lost_the_store_leaves_the_mark_alone(void **state)
+TEST(who_has_lost_the_store_leaves_the_mark_alone)
 {
-    (void)state;
     place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
@@ -353,9 +347,8 @@ static void who_has_lost_the_store_leaves_the_mark_alone(void **state)
 }
 
 /* Where locks do not work: whoever was still writing while this one looked is not overwritten with older numbers. */
-static void a_claim_is_refused_while_somebody_writes(void **state)
+TEST(a_claim_is_refused_while_somebody_writes)
 {
-    (void)state;
     place p;
     tacit_error err = {0};
     tacit__vault *v = NULL;
@@ -477,44 +470,22 @@ static void assert_survives(act what)
         ;
 }
 
-static void migration_survives_kills_and_full_disks(void **state)
+TEST(migration_survives_kills_and_full_disks)
 {
-    (void)state;
     assert_survives(MIGRATE);
 }
 
-static void adoption_survives_kills_and_full_disks(void **state)
+TEST(adoption_survives_kills_and_full_disks)
 {
-    (void)state;
     assert_survives(ADOPT);
 }
 
-static void a_new_key_survives_kills_and_full_disks(void **state)
+TEST(a_new_key_survives_kills_and_full_disks)
 {
-    (void)state;
     assert_survives(REKEY);
 }
 
-static void a_backup_survives_kills_and_full_disks(void **state)
+TEST(a_backup_survives_kills_and_full_disks)
 {
-    (void)state;
     assert_survives(BACKUP);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_of_the_format_before_is_brought_over),
-        cmocka_unit_test(a_changed_store_is_not_brought_over),
-        cmocka_unit_test(a_file_of_the_format_before_that_is_put_back_is_noticed),
-        cmocka_unit_test(another_stores_mark_is_left_alone),
-        cmocka_unit_test(a_mark_that_was_removed_is_made_again),
-        cmocka_unit_test(who_has_lost_the_store_leaves_the_mark_alone),
-        cmocka_unit_test(a_claim_is_refused_while_somebody_writes),
-        cmocka_unit_test(migration_survives_kills_and_full_disks),
-        cmocka_unit_test(adoption_survives_kills_and_full_disks),
-        cmocka_unit_test(a_new_key_survives_kills_and_full_disks),
-        cmocka_unit_test(a_backup_survives_kills_and_full_disks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

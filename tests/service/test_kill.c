@@ -199,9 +199,8 @@ static bool take_record(void *context, const char *lines, size_t size)
     return true;
 }
 
-static void killed_often_it_ends_where_it_would_have_ended(void **state)
+TEST(killed_often_it_ends_where_it_would_have_ended)
 {
-    (void)state;
     static char here[SERVER_ANSWER], there[SERVER_ANSWER];
     victim calm, hunted;
     pthread_t killer, crowds[CROWD];
@@ -265,13 +264,4 @@ static void killed_often_it_ends_where_it_would_have_ended(void **state)
     assert_int_equal(server_stop(&calm.s, SIGTERM), 0);
     server_close(&hunted.s);
     server_close(&calm.s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_often_it_ends_where_it_would_have_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -458,9 +458,8 @@ static void look(const server *s, const learner *l, char board[SERVER_ANSWER])
     memmove(board, body, strlen(body) + 1);
 }
 
-static void every_kind_is_served_in_every_model_that_it_has(void **state)
+TEST(every_kind_is_served_in_every_model_that_it_has)
 {
-    (void)state;
     static char yaml[MOST * 600], board[SERVER_ANSWER];
     server s;
     server_open(&s, TACIT_COMMAND, head);
@@ -492,9 +491,8 @@ static void every_kind_is_served_in_every_model_that_it_has(void **state)
 
 /* --- What is publicly known belongs to the promise ------------------------------------------------ */
 
-static void a_changed_table_needs_another_name(void **state)
+TEST(a_changed_table_needs_another_name)
 {
-    (void)state;
     static const char agent[] =
         "users: 40, space: {states: 4, actions: 2, horizon: 3, rewards: rewards.csv, mixture: "
         "mixture.csv}, agent: {kind: ucrl-vtr, privacy: {model: joint, epsilon: 1}}}\n";
@@ -525,9 +523,8 @@ static void a_changed_table_needs_another_name(void **state)
 
 /* --- Late ----------------------------------------------------------------------------------------- */
 
-static void a_report_that_comes_after_its_epoch_is_late(void **state)
+TEST(a_report_that_comes_after_its_epoch_is_late)
 {
-    (void)state;
     static visit early, v;
     char yaml[1000], header[128], word[32];
     server s;
@@ -556,15 +553,4 @@ static void a_report_that_comes_after_its_epoch_is_late(void **state)
     assert_true(wait_users(&v, 20)); /* and nobody was counted, or refused */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     server_close(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_is_served_in_every_model_that_it_has),
-        cmocka_unit_test(a_changed_table_needs_another_name),
-        cmocka_unit_test(a_report_that_comes_after_its_epoch_is_late),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

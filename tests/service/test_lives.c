@@ -185,16 +185,14 @@ static void put_back(int reward)
     end(&s);
 }
 
-static void an_older_file_is_put_back(void **state)
+TEST(an_older_file_is_put_back)
 {
-    (void)state;
     put_back(0);
 }
 
 /* Equal releases would say that somebody brought the same as somebody else in the same place. */
-static void users_who_bring_the_same_have_noise_of_their_own(void **state)
+TEST(users_who_bring_the_same_have_noise_of_their_own)
 {
-    (void)state;
     put_back(1);
 }
 
@@ -224,15 +222,13 @@ static void lose_log(const char *damage)
     fail_msg("the log never held anything");
 }
 
-static void the_log_is_lost(void **state)
+TEST(the_log_is_lost)
 {
-    (void)state;
     lose_log("rm -f service.db-wal service.db-shm");
 }
 
-static void a_bit_of_the_log_is_flipped(void **state)
+TEST(a_bit_of_the_log_is_flipped)
 {
-    (void)state;
     lose_log("rm -f service.db-shm; printf X | dd of=service.db-wal bs=1 seek=60 conv=notrunc"
              " 2>/dev/null");
 }
@@ -248,9 +244,8 @@ static void open_second(const server *first, server *second, const char *command
     (void)snprintf(second->token, sizeof second->token, "%s", first->token);
 }
 
-static void a_copy_runs_beside_the_original(void **state)
+TEST(a_copy_runs_beside_the_original)
 {
-    (void)state;
     server s, copy;
     life first = live_first(&s);
     open_second(&s, &copy, "cp \"$first\"/kept service.db");
@@ -272,9 +267,8 @@ static void execute(const char *path, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void a_backup_loses_its_mark(void **state)
+TEST(a_backup_loses_its_mark)
 {
-    (void)state;
     server s, copy;
     char out[512];
     int code = 0;
@@ -297,9 +291,8 @@ static void a_backup_loses_its_mark(void **state)
 
 /* --- Two servers --------------------------------------------------------------------------------- */
 
-static void a_second_name_of_the_store_is_refused(void **state)
+TEST(a_second_name_of_the_store_is_refused)
 {
-    (void)state;
     static const char *const ways[] = {
         "ln -s \"$first\"/service.db service.db", "ln \"$first\"/service.db service.db",
         "ln -s \"$first\" linked && sed -i 's|store: .*|store: linked/service.db|' service.yaml"};
@@ -347,9 +340,8 @@ static int await_end(server *s)
 }
 
 /* A lock that does not work, as on some networks: somebody else has written another owner. */
-static void who_is_not_the_owner_any_more_stops(void **state)
+TEST(who_is_not_the_owner_any_more_stops)
 {
-    (void)state;
     static const char *const ways[] = {NULL, "cp service.db other && mv other service.db",
                                        "rm service.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -379,20 +371,4 @@ static void who_is_not_the_owner_any_more_stops(void **state)
         assert_int_equal(await_end(&s), 3);
         server_close(&s);
     }
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_file_is_put_back),
-        cmocka_unit_test(users_who_bring_the_same_have_noise_of_their_own),
-        cmocka_unit_test(the_log_is_lost),
-        cmocka_unit_test(a_bit_of_the_log_is_flipped),
-        cmocka_unit_test(a_copy_runs_beside_the_original),
-        cmocka_unit_test(a_backup_loses_its_mark),
-        cmocka_unit_test(a_second_name_of_the_store_is_refused),
-        cmocka_unit_test(who_is_not_the_owner_any_more_stops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,8 @@ static void put_back(server *s)
     assert_int_equal(server_stop(s, SIGTERM), 0);
 }
 
-static void a_store_that_is_gone_or_empty_is_not_begun_anew(void **state)
+TEST(a_store_that_is_gone_or_empty_is_not_begun_anew)
 {
-    (void)state;
     server s;
     for (int own = 0; own < 2; own++) {
         server_open(&s, TACIT_COMMAND, own ? named : plain);
@@ -85,9 +84,8 @@ static void a_store_that_is_gone_or_empty_is_not_begun_anew(void **state)
 }
 
 /* Wherever the very first start was killed: the key is there, the lock, an empty file, one without tables. */
-static void a_first_start_that_was_killed_is_begun_again(void **state)
+TEST(a_first_start_that_was_killed_is_begun_again)
 {
-    (void)state;
     static const char *const left[] = {
         "rm -f service.db* && umask 077 && head -c 32 /dev/urandom >service.db.key",
         ": > service.db.lock && rm -f service.db service.db-wal service.db-shm",
@@ -112,9 +110,8 @@ static void a_first_start_that_was_killed_is_begun_again(void **state)
     server_close(&s);
 }
 
-static void a_store_without_one_of_its_tables_is_refused(void **state)
+TEST(a_store_without_one_of_its_tables_is_refused)
 {
-    (void)state;
     static const char *const things[] = {
         "TABLE meta",   "TABLE learner", "TABLE open",    "INDEX open_by_age",
         "TABLE input",  "TABLE seen",    "TABLE answer",  "INDEX input_by_learner",
@@ -147,9 +144,8 @@ static void execute(const server *s, const char *sql)
 }
 
 /* A trigger would act inside the service's own transactions, whose end proves whatever it has done: it could raise the wall. */
-static void a_store_with_something_more_is_refused(void **state)
+TEST(a_store_with_something_more_is_refused)
 {
-    (void)state;
     static const char raise_wall[] = "CREATE TRIGGER t AFTER INSERT ON seen BEGIN"
                                      " UPDATE learner SET users_limit=1000000; END";
     static const char *const things[] = {
@@ -182,16 +178,4 @@ static void a_store_with_something_more_is_refused(void **state)
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
     assert_true(json_number(strstr(answer, "\"arms\""), "limit") == 100000);
     server_close(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_that_is_gone_or_empty_is_not_begun_anew),
-        cmocka_unit_test(a_first_start_that_was_killed_is_begun_again),
-        cmocka_unit_test(a_store_without_one_of_its_tables_is_refused),
-        cmocka_unit_test(a_store_with_something_more_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

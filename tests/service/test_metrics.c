@@ -76,9 +76,8 @@ static void read_document(families *f)
     (void)fclose(file);
 }
 
-static void every_figure_has_help_and_type_and_is_documented(void **state)
+TEST(every_figure_has_help_and_type_and_is_documented)
 {
-    (void)state;
     static families said, written;
     static char text[ROOM];
     char decision[1024];
@@ -98,9 +97,8 @@ static void every_figure_has_help_and_type_and_is_documented(void **state)
     end(&s);
 }
 
-static void requests_for_nothing_are_counted(void **state)
+TEST(requests_for_nothing_are_counted)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     assert_int_equal(server_get(&s, "/v1/nothing", answer), 404);
@@ -112,9 +110,8 @@ static void requests_for_nothing_are_counted(void **state)
 }
 
 /* After months the sum still tells microseconds, and the buckets end in the count. */
-static void times_of_a_route_add_up(void **state)
+TEST(times_of_a_route_add_up)
 {
-    (void)state;
     static tacit__route_figures f;
     tacit__text out = {0};
     tacit__figures_add(&f, 200, 0.0002);
@@ -133,14 +130,4 @@ static void times_of_a_route_add_up(void **state)
         if (strstr(out.data, wanted[i]) == NULL)
             fail_msg("%s is not in\n%s", wanted[i], out.data);
     tacit__text_destroy(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_figure_has_help_and_type_and_is_documented),
-        cmocka_unit_test(requests_for_nothing_are_counted),
-        cmocka_unit_test(times_of_a_route_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static void read_config(const char *text, tacit__service_config *c)
 
 /* --- Files ---------------------------------------------------------------------------------------- */
 
-static void names_are_read_or_refused_with_the_line(void **state)
+TEST(names_are_read_or_refused_with_the_line)
 {
-    (void)state;
     static const struct {
         const char *space, *agent, *message;
     } cases[] = {
@@ -109,9 +108,8 @@ static void names_are_read_or_refused_with_the_line(void **state)
 }
 
 /* A number of the context stays what it was: how many features of a table are the context's. */
-static void a_number_of_context_features_is_no_declaration(void **state)
+TEST(a_number_of_context_features_is_no_declaration)
 {
-    (void)state;
     static const char text[] = BEGIN "  - {name: a, users: 9, space: {states: 4, actions: 3, "
                                      "horizon: 1, features: f.csv, context: 1}, agent: " LIN "}\n";
     tacit__service_config c;
@@ -121,9 +119,8 @@ static void a_number_of_context_features_is_no_declaration(void **state)
 }
 
 /* Everything that gives numbers another meaning is another digest; how it is written is not. */
-static void a_digest_tells_meanings_apart(void **state)
+TEST(a_digest_tells_meanings_apart)
 {
-    (void)state;
     static const char *const spaces[] = {
         "context: 'age 17..90, sex {a | b}', actions: [x, y]",
         "context: '  age 17..90 ,sex  { a|b }', actions: [x, y]",
@@ -180,9 +177,8 @@ static int decide_for(const server *s, const char *learner, const char *context)
     return server_post(s, "/v1/decide", body, answer);
 }
 
-static void a_request_has_names_and_so_has_its_answer(void **state)
+TEST(a_request_has_names_and_so_has_its_answer)
 {
-    (void)state;
     char word[64], decision[1024];
     server s;
     begin(&s, people);
@@ -213,9 +209,8 @@ static void a_request_has_names_and_so_has_its_answer(void **state)
 }
 
 /* Quotes, other alphabets, spaces, categories and actions that look like something else: all are text, compared byte by byte. */
-static void names_may_be_odd(void **state)
+TEST(names_may_be_odd)
 {
-    (void)state;
     static const char odd[] = BEGIN
         "  - name: odd\n"
         "    space:\n"
@@ -264,9 +259,8 @@ static void names_may_be_odd(void **state)
     end(&s);
 }
 
-static void what_lies_outside_is_refused_or_clipped(void **state)
+TEST(what_lies_outside_is_refused_or_clipped)
 {
-    (void)state;
     static const struct {
         const char *context, *code, *field; /* of a refusal */
         bool clipped;                       /* taken with outside: clip */
@@ -305,9 +299,8 @@ static void what_lies_outside_is_refused_or_clipped(void **state)
 }
 
 /* The features of people of a file, and of requests that say the same: equal to the last bit. */
-static void the_encoding_is_that_of_logged_bandit(void **state)
+TEST(the_encoding_is_that_of_logged_bandit)
 {
-    (void)state;
     static const char *const lines[][2] = {
         {"17,0,140,DE,Bonn,low",
          "{\"age\":17,\"gain\":0,\"height\":140,\"country\":\"DE\",\"city\":\"Bonn\"}"},
@@ -375,9 +368,8 @@ static void the_encoding_is_that_of_logged_bandit(void **state)
     end(&s);
 }
 
-static void names_are_told_to_whoever_asks(void **state)
+TEST(names_are_told_to_whoever_asks)
 {
-    (void)state;
     static const char *const routes[] = {"guarantee", "billboard", "ledger"};
     server s;
     begin(&s, people);
@@ -402,9 +394,8 @@ static void names_are_told_to_whoever_asks(void **state)
     end(&s);
 }
 
-static void who_must_say_who_they_are_is_refused_without(void **state)
+TEST(who_must_say_who_they_are_is_refused_without)
 {
-    (void)state;
     char decision[1024], word[64];
     server s;
     begin(&s, people);
@@ -426,9 +417,8 @@ static void who_must_say_who_they_are_is_refused_without(void **state)
     end(&s);
 }
 
-static void other_names_are_another_learner(void **state)
+TEST(other_names_are_another_learner)
 {
-    (void)state;
     static const char *const form =
         BEGIN "  - {name: dose, space: {context: '%s', actions: [%s]}, users: 9, agent: " LIN "}\n";
     static const char *const changes[][2] = {{"age 17..91", "low, high"},
@@ -452,9 +442,8 @@ static void other_names_are_another_learner(void **state)
     end(&s);
 }
 
-static void learners_that_the_file_has_not_are_told_of(void **state)
+TEST(learners_that_the_file_has_not_are_told_of)
 {
-    (void)state;
     static const char other[] = BEGIN "  - {name: dose, space: {context: " COLUMNS ", " DOSES
                                       "}, users: 100, agent: " LIN "}\n";
     char decision[1024];
@@ -482,9 +471,8 @@ static void learners_that_the_file_has_not_are_told_of(void **state)
 }
 
 /* A learner whose requests cannot be taken does not start, and one with the limit that it asks for takes them, in full. */
-static void learners_whose_requests_do_not_fit_are_refused_at_start(void **state)
+TEST(learners_whose_requests_do_not_fit_are_refused_at_start)
 {
-    (void)state;
     enum { NUMBERS = 16384 }; /* 128 features of 128 actions */
     static const char *const form = "listen: 127.0.0.1:0\nstore: service.db\nlimits: {body: "
                                     "%s}\nlearners:\n  - {name: %s, users: "
@@ -542,9 +530,8 @@ static void learners_whose_requests_do_not_fit_are_refused_at_start(void **state
 }
 
 /* Devices act by numbers, which are places in the billboard's list of names. */
-static void devices_read_a_billboard_with_names(void **state)
+TEST(devices_read_a_billboard_with_names)
 {
-    (void)state;
     static const char yaml[] = BEGIN "  - {name: ours, space: {states: 2, actions: [stay, go], "
                                      "horizon: 1}, users: 50, agent: " LOCAL "}\n";
     server s;
@@ -569,9 +556,8 @@ static void devices_read_a_billboard_with_names(void **state)
 }
 
 /* The simulator plays people of a file against named columns, with the features that it has made itself. */
-static void the_simulator_knows_names(void **state)
+TEST(the_simulator_knows_names)
 {
-    (void)state;
     server s;
     begin(&s, people);
     char command[600], path[300];
@@ -606,25 +592,4 @@ static void the_simulator_knows_names(void **state)
     assert_int_equal(server_tool(&s, command, answer, sizeof answer), 0);
     server_wait_users(&s, "walk", 5);
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_read_or_refused_with_the_line),
-        cmocka_unit_test(a_number_of_context_features_is_no_declaration),
-        cmocka_unit_test(a_digest_tells_meanings_apart),
-        cmocka_unit_test(a_request_has_names_and_so_has_its_answer),
-        cmocka_unit_test(names_may_be_odd),
-        cmocka_unit_test(what_lies_outside_is_refused_or_clipped),
-        cmocka_unit_test(the_encoding_is_that_of_logged_bandit),
-        cmocka_unit_test(names_are_told_to_whoever_asks),
-        cmocka_unit_test(who_must_say_who_they_are_is_refused_without),
-        cmocka_unit_test(other_names_are_another_learner),
-        cmocka_unit_test(learners_that_the_file_has_not_are_told_of),
-        cmocka_unit_test(learners_whose_requests_do_not_fit_are_refused_at_start),
-        cmocka_unit_test(devices_read_a_billboard_with_names),
-        cmocka_unit_test(the_simulator_knows_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

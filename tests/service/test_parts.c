@@ -24,9 +24,8 @@
 #define AGENT "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
 #define SPACE "space: {states: 3, actions: 2, horizon: 4}"
 
-static void files_are_read_or_refused_with_the_line(void **state)
+TEST(files_are_read_or_refused_with_the_line)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -138,9 +137,8 @@ static void files_are_read_or_refused_with_the_line(void **state)
 
 /* --- Tickets ------------------------------------------------------------------------------------ */
 
-static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
+TEST(tickets_come_back_as_they_went_and_cannot_be_made)
 {
-    (void)state;
     const uint8_t key[TACIT__KEY_BYTES] = {7}, other[TACIT__KEY_BYTES] = {8};
     static double features[300];
     for (size_t n = 0; n <= 300; n += 150) {
@@ -185,9 +183,8 @@ static void tickets_come_back_as_they_went_and_cannot_be_made(void **state)
 
 /* --- Episodes ----------------------------------------------------------------------------------- */
 
-static void who_is_not_learned_from_is_only_counted(void **state)
+TEST(who_is_not_learned_from_is_only_counted)
 {
-    (void)state;
     enum { STEPS = 3, FEATURES = 4 };
     const tacit__learner_config c = {.request = {.n_actions = 2, .horizon = STEPS},
                                      .per_user = FEATURES};
@@ -217,9 +214,8 @@ static void who_is_not_learned_from_is_only_counted(void **state)
     assert_true(tacit__episode_is_finished(&e));
 }
 
-static void episodes_grow_in_any_order(void **state)
+TEST(episodes_grow_in_any_order)
 {
-    (void)state;
     const tacit__learner_config c = {.request = {.n_states = 5, .n_actions = 3, .horizon = 3},
                                      .per_user = 0};
     static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}};
@@ -258,9 +254,8 @@ static void episodes_grow_in_any_order(void **state)
 
 /* --- The monitor -------------------------------------------------------------------------------- */
 
-static void the_monitor_goes_on_where_it_was_saved(void **state)
+TEST(the_monitor_goes_on_where_it_was_saved)
 {
-    (void)state;
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_noise *noise;
     tacit__monitor *a, *b;
@@ -294,9 +289,8 @@ static void the_monitor_goes_on_where_it_was_saved(void **state)
     tacit__monitor_destroy(b);
 }
 
-static void devices_report_to_the_monitor(void **state)
+TEST(devices_report_to_the_monitor)
 {
-    (void)state;
     enum { USERS = 4000 };
     const tacit_guarantee both[] = {{TACIT_MODEL_LOCAL, 1, 0}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
     for (int i = 0; i < 2; i++) {
@@ -334,9 +328,8 @@ static void devices_report_to_the_monitor(void **state)
 
 static const uint8_t master[TACIT__KEY_BYTES] = "a test's";
 
-static void a_vault_counts_everybody_once(void **state)
+TEST(a_vault_counts_everybody_once)
 {
-    (void)state;
     char directory[] = P_tmpdir "/tacit-vault-XXXXXX", path[128], command[160];
     assert_non_null(mkdtemp(directory));
     (void)snprintf(path, sizeof path, "%s/v.db", directory);
@@ -433,9 +426,8 @@ static void write_key(const char *path, const char *text, size_t size, mode_t mo
     assert_int_equal(chmod(path, mode), 0);
 }
 
-static void keys_are_read_from_where_they_belong_and_made_once(void **state)
+TEST(keys_are_read_from_where_they_belong_and_made_once)
 {
-    (void)state;
     char directory[] = P_tmpdir "/tacit-parts-XXXXXX", store[80], beside[90], other[90],
          credential[90], command[120];
     assert_non_null(mkdtemp(directory));
@@ -497,9 +489,8 @@ static void keys_are_read_from_where_they_belong_and_made_once(void **state)
 
 /* --- Routes ------------------------------------------------------------------------------------- */
 
-static void routes_are_found_by_method_and_path(void **state)
+TEST(routes_are_found_by_method_and_path)
 {
-    (void)state;
     const char *id;
     size_t length;
     const char *allowed;
@@ -525,9 +516,8 @@ static void routes_are_found_by_method_and_path(void **state)
         assert_false(tacit__scopes_read(bad[i], &bits));
 }
 
-static void the_reference_page_is_current(void **state)
+TEST(the_reference_page_is_current)
 {
-    (void)state;
     static char page[1 << 16];
     FILE *file = fopen(TACIT_TESTS_DIR "/../docs/reference/http.md", "r");
     assert_non_null(file);
@@ -543,9 +533,8 @@ static void the_reference_page_is_current(void **state)
 
 /* Every route is in the document, under a name of its own; cli.serve reads it as JSON, and node and a validator look closer, where they are
  * (tests/openapi). */
-static void the_openapi_document_has_every_route(void **state)
+TEST(the_openapi_document_has_every_route)
 {
-    (void)state;
     tacit__text out = {0};
     tacit__routes_openapi(&out);
     assert_false(out.failed);
@@ -562,22 +551,4 @@ static void the_openapi_document_has_every_route(void **state)
             assert_string_not_equal(r->name, tacit__routes[j].name);
     }
     tacit__text_destroy(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read_or_refused_with_the_line),
-        cmocka_unit_test(tickets_come_back_as_they_went_and_cannot_be_made),
-        cmocka_unit_test(who_is_not_learned_from_is_only_counted),
-        cmocka_unit_test(episodes_grow_in_any_order),
-        cmocka_unit_test(the_monitor_goes_on_where_it_was_saved),
-        cmocka_unit_test(devices_report_to_the_monitor),
-        cmocka_unit_test(a_vault_counts_everybody_once),
-        cmocka_unit_test(keys_are_read_from_where_they_belong_and_made_once),
-        cmocka_unit_test(routes_are_found_by_method_and_path),
-        cmocka_unit_test(the_reference_page_is_current),
-        cmocka_unit_test(the_openapi_document_has_every_route),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

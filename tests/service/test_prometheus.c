@@ -34,9 +34,8 @@ static bool is_there(size_t i)
     return system(command) == 0;
 }
 
-static void prometheus_finds_nothing_wrong(void **state)
+TEST(prometheus_finds_nothing_wrong)
 {
-    (void)state;
     server s;
     char command[2000], decision[1024];
     begin(&s, plain);
@@ -74,6 +73,5 @@ int main(void)
                      "(Debian: prometheus, python3-prometheus-client)\n");
         return SKIPPED;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(prometheus_finds_nothing_wrong)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -82,9 +82,8 @@ static void walk(const server *s, const char *user, bool restart_between, server
     }
 }
 
-static void every_learned_user_is_recorded_once(void **state)
+TEST(every_learned_user_is_recorded_once)
 {
-    (void)state;
     char decision[1024], body[200];
     server s;
     begin(&s, write_yaml(true));
@@ -130,9 +129,8 @@ static void every_learned_user_is_recorded_once(void **state)
     end(&s);
 }
 
-static void several_steps_have_all_features(void **state)
+TEST(several_steps_have_all_features)
 {
-    (void)state;
     char episode[512], path[600], decision[1024];
     server s;
     begin(&s, write_yaml(true));
@@ -150,9 +148,8 @@ static void several_steps_have_all_features(void **state)
 }
 
 /* Decided without a record and told with one, and the other way round: nobody is lost, and what is not known is null. */
-static void a_record_may_begin_and_end(void **state)
+TEST(a_record_may_begin_and_end)
 {
-    (void)state;
     char early[2][1024], late[1024];
     server s;
     begin(&s, write_yaml(false));
@@ -177,9 +174,8 @@ static void a_record_may_begin_and_end(void **state)
     end(&s);
 }
 
-static void the_record_is_told_of(void **state)
+TEST(the_record_is_told_of)
 {
-    (void)state;
     server s;
     begin(&s, write_yaml(true));
     assert_int_equal(server_get(&s, "/v1/guarantee?learner=arms", answer), 200);
@@ -200,9 +196,8 @@ static void the_record_is_told_of(void **state)
 }
 
 /* What devices do is not the service's to record. */
-static void local_learners_have_no_record(void **state)
+TEST(local_learners_have_no_record)
 {
-    (void)state;
     static const char text[] =
         HEAD "  - {name: a, users: 9, space: {states: 2, actions: 2, horizon: "
              "1}, agent: " LOCAL ", log_decisions: yes}\n";
@@ -216,9 +211,8 @@ static void local_learners_have_no_record(void **state)
 }
 
 /* Bytes that are no record are refused, whatever they are. */
-static void damaged_records_are_none(void **state)
+TEST(damaged_records_are_none)
 {
-    (void)state;
     uint8_t bytes[3 * 8 + 7 * 8] = {1};
     tacit__text out = {0};
     bytes[8] = 1;
@@ -233,17 +227,4 @@ static void damaged_records_are_none(void **state)
         assert_false(tacit__record_write(other, sizeof other, 1, "a", NULL, &out));
     }
     tacit__text_destroy(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_learned_user_is_recorded_once),
-        cmocka_unit_test(several_steps_have_all_features),
-        cmocka_unit_test(a_record_may_begin_and_end),
-        cmocka_unit_test(the_record_is_told_of),
-        cmocka_unit_test(local_learners_have_no_record),
-        cmocka_unit_test(damaged_records_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

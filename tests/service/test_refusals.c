@@ -1,6 +1,5 @@
 /* Requests that are wrong: not JSON, of other types, out of bounds, too large, or not HTTP. Each is refused with a reason, and changes
  * nothing. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +7,8 @@
 
 #include "service/plain.h"
 
-static void what_is_out_of_range_is_refused_with_its_field(void **state)
+TEST(what_is_out_of_range_is_refused_with_its_field)
 {
-    (void)state;
     static const struct {
         const char *path, *body;
         int status;
@@ -70,9 +68,8 @@ static void what_is_out_of_range_is_refused_with_its_field(void **state)
 }
 
 /* Who reads an error should know what to do, without looking it up. */
-static void errors_say_what_would_be_right(void **state)
+TEST(errors_say_what_would_be_right)
 {
-    (void)state;
     static const struct {
         const char *path, *body, *words;
     } cases[] = {
@@ -107,9 +104,8 @@ static void errors_say_what_would_be_right(void **state)
     end(&s);
 }
 
-static void large_and_strange_requests_do_no_harm(void **state)
+TEST(large_and_strange_requests_do_no_harm)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     char *large = malloc(100000);
@@ -172,15 +168,4 @@ static void large_and_strange_requests_do_no_harm(void **state)
     free(large);
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_out_of_range_is_refused_with_its_field),
-        cmocka_unit_test(errors_say_what_would_be_right),
-        cmocka_unit_test(large_and_strange_requests_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static int rows(const server *s, const char *sql)
     return n;
 }
 
-static void a_returning_user_gets_an_action_and_teaches_nothing(void **state)
+TEST(a_returning_user_gets_an_action_and_teaches_nothing)
 {
-    (void)state;
     server s;
     char first[1024], again[1024];
     begin(&s, plain);
@@ -63,9 +62,8 @@ static void a_returning_user_gets_an_action_and_teaches_nothing(void **state)
     end(&s);
 }
 
-static void of_two_open_episodes_the_first_that_is_told_counts(void **state)
+TEST(of_two_open_episodes_the_first_that_is_told_counts)
 {
-    (void)state;
     server s;
     char one[1024], other[1024];
     begin(&s, plain);
@@ -83,9 +81,8 @@ static void of_two_open_episodes_the_first_that_is_told_counts(void **state)
 }
 
 /* Several steps: how far a returning user is has to be known, for who asks without a step; nothing else is. */
-static void a_returning_user_walks_to_the_end(void **state)
+TEST(a_returning_user_walks_to_the_end)
 {
-    (void)state;
     static const char body[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
     server s;
     char episodes[3][512], path[3][700], decision[1024];
@@ -131,9 +128,8 @@ static void run(const server *s, const char *sql)
 }
 
 /* An episode of which a step was told while its user took part elsewhere has a gap for good, also when the other one expires. */
-static void an_episode_that_was_only_counted_is_never_learned(void **state)
+TEST(an_episode_that_was_only_counted_is_never_learned)
 {
-    (void)state;
     static const char body[] = "{\"learner\":\"walk\",\"user\":\"eve\"}";
     char one[512], other[512], path[700], decision[1024];
     server s;
@@ -162,9 +158,8 @@ static void an_episode_that_was_only_counted_is_never_learned(void **state)
     end(&s);
 }
 
-static void after_the_last_user_answers_say_so(void **state)
+TEST(after_the_last_user_answers_say_so)
 {
-    (void)state;
     server s;
     char decision[1024];
     begin(&s, plain);
@@ -177,9 +172,8 @@ static void after_the_last_user_answers_say_so(void **state)
     end(&s);
 }
 
-static void contradictions_are_noticed_after_the_end(void **state)
+TEST(contradictions_are_noticed_after_the_end)
 {
-    (void)state;
     server s;
     char arm[1024], other[1024], steps[3][1024], episode[512], path[700];
     begin(&s, plain);
@@ -216,9 +210,8 @@ static void contradictions_are_noticed_after_the_end(void **state)
 }
 
 /* What was told is known for as long as somebody could tell it again, and then no more. */
-static void what_was_told_is_forgotten_when_it_expires(void **state)
+TEST(what_was_told_is_forgotten_when_it_expires)
 {
-    (void)state;
     server s;
     char yaml[2048], decision[1024];
     begin(&s, plain);
@@ -236,18 +229,4 @@ static void what_was_told_is_forgotten_when_it_expires(void **state)
     assert_int_equal(rows(&s, "SELECT count(*) FROM seen WHERE content IS NOT NULL"), 0);
     assert_int_equal(rows(&s, "SELECT count(*) FROM seen"), 1); /* the name stays */
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_returning_user_gets_an_action_and_teaches_nothing),
-        cmocka_unit_test(of_two_open_episodes_the_first_that_is_told_counts),
-        cmocka_unit_test(a_returning_user_walks_to_the_end),
-        cmocka_unit_test(an_episode_that_was_only_counted_is_never_learned),
-        cmocka_unit_test(after_the_last_user_answers_say_so),
-        cmocka_unit_test(contradictions_are_noticed_after_the_end),
-        cmocka_unit_test(what_was_told_is_forgotten_when_it_expires),
-    };
-    return cmocka_run_group_tests_name("returning", tests, NULL, NULL);
 }

@@ -78,9 +78,8 @@ static void finish(tacit__job *job, tacit_status status)
         (void)sem_post(((noted *)job)->done);
 }
 
-static void bulky_jobs_take_turns_with_others(void **state)
+TEST(bulky_jobs_take_turns_with_others)
 {
-    (void)state;
     place p;
     gate first = {.job = {.apply = pass, .done = nothing}}, second = first;
     noted jobs[ALL];
@@ -115,12 +114,4 @@ static void bulky_jobs_take_turns_with_others(void **state)
     assert_true(jobs[ALL - 1].transaction == start + 1 && jobs[1].transaction == start + 2);
     assert_true(jobs[2].transaction == start + 3);
     close_place(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bulky_jobs_take_turns_with_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

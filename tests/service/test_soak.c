@@ -248,9 +248,8 @@ static health look(server *s)
     return h;
 }
 
-static void memory_and_store_do_not_grow_with_requests(void **state)
+TEST(memory_and_store_do_not_grow_with_requests)
 {
-    (void)state;
     static soak k;
     static char answer[SERVER_ANSWER];
     server_open(&k.s, TACIT_COMMAND, yaml);
@@ -284,13 +283,4 @@ static void memory_and_store_do_not_grow_with_requests(void **state)
     assert_in_range(last.log, 0, 64UL << 20);
     assert_int_equal(server_stop(&k.s, SIGTERM), 0);
     server_close(&k.s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_and_store_do_not_grow_with_requests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

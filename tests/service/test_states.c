@@ -133,9 +133,8 @@ static void learn(place *p)
     p->l.users++;
 }
 
-static void a_state_is_the_old_one_until_all_of_the_new_one_is_there(void **state)
+TEST(a_state_is_the_old_one_until_all_of_the_new_one_is_there)
 {
-    (void)state;
     place p;
     uint8_t *before = malloc(SIZE);
     open_place(&p);
@@ -162,9 +161,8 @@ static void a_state_is_the_old_one_until_all_of_the_new_one_is_there(void **stat
     close_place(&p);
 }
 
-static void inputs_go_a_few_at_a_time_and_none_too_many(void **state)
+TEST(inputs_go_a_few_at_a_time_and_none_too_many)
 {
-    (void)state;
     enum { USERS = 10, LEARNED = 7 };
     place p;
     tacit_error err = {0};
@@ -204,9 +202,8 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
     return found;
 }
 
-static void a_state_that_was_replaced_can_be_read_no_more(void **state)
+TEST(a_state_that_was_replaced_can_be_read_no_more)
 {
-    (void)state;
     place p;
     uint8_t label[256];
     open_place(&p);
@@ -230,9 +227,8 @@ static void a_state_that_was_replaced_can_be_read_no_more(void **state)
     close_place(&p);
 }
 
-static void a_state_is_written_once(void **state)
+TEST(a_state_is_written_once)
 {
-    (void)state;
     place p;
     struct stat entry;
     open_place(&p);
@@ -252,9 +248,8 @@ static void a_state_is_written_once(void **state)
 }
 
 /* Stopped in the midst of a transaction, while somebody exchanges the file: nobody is told that they were taken. */
-static void a_commit_to_a_file_that_was_replaced_is_none(void **state)
+TEST(a_commit_to_a_file_that_was_replaced_is_none)
 {
-    (void)state;
     place p;
     char command[400];
     tacit_error err = {0};
@@ -276,9 +271,8 @@ static off_t size_of(const char *path)
 }
 
 /* Whoever has the store now writes to the log of that name: the one who was stopped must not cut or remove it. */
-static void the_log_of_a_file_that_was_replaced_is_left_alone(void **state)
+TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
 {
-    (void)state;
     for (int settles = 0; settles < 2; settles++) {
         place p;
         char command[400];
@@ -300,9 +294,8 @@ static void the_log_of_a_file_that_was_replaced_is_left_alone(void **state)
 }
 
 /* A backup between a billboard and the state of it. */
-static void an_adoption_counts_those_who_were_shown(void **state)
+TEST(an_adoption_counts_those_who_were_shown)
 {
-    (void)state;
     place p;
     char path[100];
     tacit__vault *original, *copy = NULL;
@@ -326,18 +319,4 @@ static void an_adoption_counts_those_who_were_shown(void **state)
     p.v = original;
     tacit__vault_close(copy);
     close_place(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_state_is_the_old_one_until_all_of_the_new_one_is_there),
-        cmocka_unit_test(inputs_go_a_few_at_a_time_and_none_too_many),
-        cmocka_unit_test(a_state_that_was_replaced_can_be_read_no_more),
-        cmocka_unit_test(a_state_is_written_once),
-        cmocka_unit_test(a_commit_to_a_file_that_was_replaced_is_none),
-        cmocka_unit_test(the_log_of_a_file_that_was_replaced_is_left_alone),
-        cmocka_unit_test(an_adoption_counts_those_who_were_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static int ask_raw(const server *s, const char *text)
 
 #define POST "POST /v1/decide HTTP/1.1\r\nHost: x\r\n"
 
-static void what_can_be_read_in_two_ways_is_refused(void **state)
+TEST(what_can_be_read_in_two_ways_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *code;
     } requests[] = {
@@ -70,9 +69,8 @@ static void what_can_be_read_in_two_ways_is_refused(void **state)
 }
 
 /* Two requests in one go, the first of which hides the second from somebody who counts otherwise. */
-static void nothing_behind_a_refused_request_is_answered(void **state)
+TEST(nothing_behind_a_refused_request_is_answered)
 {
-    (void)state;
     server s;
     begin(&s, plain);
     assert_int_equal(ask_raw(&s, POST "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}"
@@ -84,9 +82,8 @@ static void nothing_behind_a_refused_request_is_answered(void **state)
 }
 
 /* A learner or a step in the query and another one in the body. */
-static void the_query_and_the_body_say_the_same(void **state)
+TEST(the_query_and_the_body_say_the_same)
 {
-    (void)state;
     server s;
     char episode[1024], path[1100];
     begin(&s, plain);
@@ -106,9 +103,8 @@ static void the_query_and_the_body_say_the_same(void **state)
     end(&s);
 }
 
-static void what_is_only_unusual_is_answered(void **state)
+TEST(what_is_only_unusual_is_answered)
 {
-    (void)state;
     server s;
     char text[600];
     begin(&s, plain);
@@ -122,15 +118,4 @@ static void what_is_only_unusual_is_answered(void **state)
                    s.token);
     assert_int_equal(ask_raw(&s, text), 200);
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_can_be_read_in_two_ways_is_refused),
-        cmocka_unit_test(nothing_behind_a_refused_request_is_answered),
-        cmocka_unit_test(the_query_and_the_body_say_the_same),
-        cmocka_unit_test(what_is_only_unusual_is_answered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

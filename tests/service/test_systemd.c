@@ -48,9 +48,8 @@ static void count(const server *s, double wanted)
     assert_true(json_number(answer, "accepted") == wanted);
 }
 
-static void the_credential_opens_the_store_and_no_other_key_is_made(void **state)
+TEST(the_credential_opens_the_store_and_no_other_key_is_made)
 {
-    (void)state;
     server s;
     int code = 0;
     char variable[400], other[400], listed[400], open[400], path[300], decision[1024], body[2048];
@@ -124,9 +123,8 @@ static void assert_heard(int fd, const char *wanted)
         fail_msg("heard '%s', expected '%s'", text, wanted);
 }
 
-static void the_manager_hears_when_it_serves_reloads_and_stops(void **state)
+TEST(the_manager_hears_when_it_serves_reloads_and_stops)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         server s;
         char name[300], variable[400];
@@ -151,9 +149,8 @@ static void the_manager_hears_when_it_serves_reloads_and_stops(void **state)
 }
 
 /* Whatever the service is doing just then: a signal is neither lost nor deadly. */
-static void signals_are_heard_at_any_moment(void **state)
+TEST(signals_are_heard_at_any_moment)
 {
-    (void)state;
     server s;
     server_open(&s, TACIT_COMMAND, yaml);
     for (int i = 0; i < 12; i++) {
@@ -165,9 +162,8 @@ static void signals_are_heard_at_any_moment(void **state)
     server_close(&s);
 }
 
-static void a_manager_that_is_not_there_does_no_harm(void **state)
+TEST(a_manager_that_is_not_there_does_no_harm)
 {
-    (void)state;
     static const char *const names[] = {"NOTIFY_SOCKET=/nowhere/at/all",
                                         "NOTIFY_SOCKET=", "NOTIFY_SOCKET=relative",
                                         "NOTIFY_SOCKET=@"};
@@ -180,16 +176,4 @@ static void a_manager_that_is_not_there_does_no_harm(void **state)
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         server_close(&s);
     }
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_credential_opens_the_store_and_no_other_key_is_made),
-        cmocka_unit_test(the_manager_hears_when_it_serves_reloads_and_stops),
-        cmocka_unit_test(signals_are_heard_at_any_moment),
-        cmocka_unit_test(a_manager_that_is_not_there_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

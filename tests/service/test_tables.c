@@ -1,6 +1,5 @@
 /* Public tables of a service file: what is read, and how what is wrong with them is told. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +49,8 @@ static tacit_status read_service(const char *space, tacit__service_config *out, 
 
 /* --- What is read --------------------------------------------------------------------------------- */
 
-static void tables_are_read_in_any_order(void **state)
+TEST(tables_are_read_in_any_order)
 {
-    (void)state;
     tacit__service_config c;
     tacit_error err = {0};
     write_file("r.csv", "state,action,reward\n1,1,0.4\n1,0,0.3\n0,1,0.2\r\n\n0,0,0.1\n");
@@ -104,9 +102,8 @@ static void tables_are_read_in_any_order(void **state)
     tacit__service_config_free(&c);
 }
 
-static void the_example_has_agents_for_all_its_learners(void **state)
+TEST(the_example_has_agents_for_all_its_learners)
 {
-    (void)state;
     tacit__service_config c;
     tacit_error err = {0};
     assert_ok(tacit__service_config_read(TACIT_SOURCE "/examples/service/service.yaml", &c, &err));
@@ -125,9 +122,8 @@ static void the_example_has_agents_for_all_its_learners(void **state)
 
 /* --- What is refused ------------------------------------------------------------------------------ */
 
-static void what_is_wrong_is_told_with_file_and_line(void **state)
+TEST(what_is_wrong_is_told_with_file_and_line)
 {
-    (void)state;
     static const struct {
         const char *space, *table, *message; /* the table is t.csv */
     } cases[] = {
@@ -245,9 +241,8 @@ static void what_is_wrong_is_told_with_file_and_line(void **state)
     }
 }
 
-static void tables_survive_every_failing_allocation(void **state)
+TEST(tables_survive_every_failing_allocation)
 {
-    (void)state;
     tacit__service_config c;
     for (uint64_t n = 1;; n++) {
         tacit__alloc_fail_at(n);
@@ -262,9 +257,8 @@ static void tables_survive_every_failing_allocation(void **state)
     tacit__service_config_free(&c);
 }
 
-static void a_file_tells_its_promises_or_that_there_is_no_memory(void **state)
+TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
 {
-    (void)state;
     static const char path[] = TACIT_TESTS_DIR "/../examples/service/service.yaml";
     tacit_service_file *file = NULL;
     tacit_plan *plan = NULL;
@@ -296,9 +290,8 @@ static void a_file_tells_its_promises_or_that_there_is_no_memory(void **state)
 
 /* --- Kinds that need what is not declared --------------------------------------------------------- */
 
-static void a_kind_says_which_key_it_needs(void **state)
+TEST(a_kind_says_which_key_it_needs)
 {
-    (void)state;
     static const struct {
         const char *kind, *space, *message;
     } cases[] = {
@@ -364,14 +357,5 @@ static int remove_directory(void **state)
 
 int main(void)
 {
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_read_in_any_order),
-        cmocka_unit_test(the_example_has_agents_for_all_its_learners),
-        cmocka_unit_test(what_is_wrong_is_told_with_file_and_line),
-        cmocka_unit_test(tables_survive_every_failing_allocation),
-        cmocka_unit_test(a_file_tells_its_promises_or_that_there_is_no_memory),
-        cmocka_unit_test(a_kind_says_which_key_it_needs),
-    };
-    return cmocka_run_group_tests(tests, open_directory, remove_directory);
+    return test_run(open_directory, remove_directory);
 }

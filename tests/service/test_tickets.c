@@ -16,9 +16,8 @@
 
 /* --- The grid ----------------------------------------------------------------------------------- */
 
-static void rounding_twice_is_rounding_once_and_nothing_grows(void **state)
+TEST(rounding_twice_is_rounding_once_and_nothing_grows)
 {
-    (void)state;
     enum { N = 64 };
     static const double bounds[] = {1, 0.75, 1.5, 3, 1e-100, 1e100, 0x1p-30, 12345.678};
     uint64_t seed = 7;
@@ -102,9 +101,8 @@ static void make_user(const tacit__learner_config *c, uint64_t *seed, double *fe
     *reward = random_unit(seed);
 }
 
-static void what_is_learned_is_the_same_bit_for_bit(void **state)
+TEST(what_is_learned_is_the_same_bit_for_bit)
 {
-    (void)state;
     const tacit_bandit *bandits[] = {&shared, &disjoint};
     for (size_t b = 0; b < 2; b++) {
         const tacit__learner_config c = make_config(bandits[b]);
@@ -141,9 +139,8 @@ static void what_is_learned_is_the_same_bit_for_bit(void **state)
 }
 
 /* As episodes were kept before: rewards, all features of two situations, states, actions, marks. */
-static void an_episode_of_an_earlier_version_is_understood(void **state)
+TEST(an_episode_of_an_earlier_version_is_understood)
 {
-    (void)state;
     const tacit__learner_config c = make_config(&shared);
     tacit__learner_config before = c;
     before.chosen_only = false;
@@ -171,9 +168,8 @@ static void an_episode_of_an_earlier_version_is_understood(void **state)
 
 /* --- Digests ------------------------------------------------------------------------------------ */
 
-static void a_digest_knows_a_repetition_from_a_contradiction(void **state)
+TEST(a_digest_knows_a_repetition_from_a_contradiction)
 {
-    (void)state;
     const uint8_t key[TACIT__SHORT_KEY] = {1}, name[TACIT__VAULT_KEY] = {2}, other[16] = {3};
     const tacit__digest_key k = {key, name}, elsewhere = {key, other};
     const tacit__learner_config c = {.request = {.n_states = 9, .n_actions = 3, .horizon = 2}};
@@ -240,9 +236,8 @@ static int post_bytes(const server *s, const char *path, const char *extra, cons
     return status;
 }
 
-static void a_ticket_is_small(void **state)
+TEST(a_ticket_is_small)
 {
-    (void)state;
     enum { FEATURES = 150, CHOICES = 100 };
     server s;
     char decision[2048];
@@ -270,9 +265,8 @@ static const char two[] =
     "  - {name: walk, space: {features: 2, actions: 2, horizon: 2}, users: "
     "100, agent: {kind: lsvi-ucb, privacy: {model: joint, epsilon: 1}}}\n";
 
-static void contexts_come_as_bytes(void **state)
+TEST(contexts_come_as_bytes)
 {
-    (void)state;
     static const char bytes[] = "Content-Type: application/octet-stream\r\n",
                       ann[] = "Content-Type: application/octet-stream; x=1\r\nTacit-User: ann\r\n";
     double x[6] = {0.5, -0.25, 0.125, 0.1, 0.2, 0.3};
@@ -317,9 +311,8 @@ static void contexts_come_as_bytes(void **state)
 }
 
 /* A decision that was given before tickets were small. */
-static void a_ticket_of_an_earlier_version_is_understood(void **state)
+TEST(a_ticket_of_an_earlier_version_is_understood)
 {
-    (void)state;
     server s;
     char path[300];
     uint8_t master[TACIT__KEY_BYTES], key[TACIT__KEY_BYTES];
@@ -357,15 +350,6 @@ static void a_ticket_of_an_earlier_version_is_understood(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounding_twice_is_rounding_once_and_nothing_grows),
-        cmocka_unit_test(what_is_learned_is_the_same_bit_for_bit),
-        cmocka_unit_test(an_episode_of_an_earlier_version_is_understood),
-        cmocka_unit_test(a_digest_knows_a_repetition_from_a_contradiction),
-        cmocka_unit_test(a_ticket_is_small),
-        cmocka_unit_test(contexts_come_as_bytes),
-        cmocka_unit_test(a_ticket_of_an_earlier_version_is_understood),
-    };
     tacit__seal_start();
-    return cmocka_run_group_tests_name("tickets", tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

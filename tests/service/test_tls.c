@@ -53,9 +53,8 @@ static void wait_for(const server *s, const char *text)
     assert_true(file_has(s->directory, text));
 }
 
-static void tls_speaks_with_its_certificate_and_takes_a_new_one(void **state)
+TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
 {
-    (void)state;
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     server s;
@@ -119,9 +118,8 @@ static int heard(const server *s, const char *wanted)
     return times;
 }
 
-static void a_new_certificate_closes_no_connection(void **state)
+TEST(a_new_certificate_closes_no_connection)
 {
-    (void)state;
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     static const char yaml[] =
@@ -176,9 +174,8 @@ static bool shakes_hands(const server *s, const char *version)
     return system(command) == 0;
 }
 
-static void old_versions_are_not_spoken(void **state)
+TEST(old_versions_are_not_spoken)
 {
-    (void)state;
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     server s;
@@ -194,9 +191,8 @@ static void old_versions_are_not_spoken(void **state)
     end(&s);
 }
 
-static void speaking_in_the_clear_to_others_is_remarked(void **state)
+TEST(speaking_in_the_clear_to_others_is_remarked)
 {
-    (void)state;
     server s;
     char yaml[2048];
     begin(&s, plain);
@@ -211,9 +207,8 @@ static void speaking_in_the_clear_to_others_is_remarked(void **state)
 }
 
 /* Somebody who goes on for ever, a byte at a time, in the handshake (its first record) and in a head. */
-static void drops_over_tls_are_cut_off(void **state)
+TEST(drops_over_tls_are_cut_off)
 {
-    (void)state;
     if (system("command -v openssl >/dev/null") != 0)
         skip();
     static const char yaml[] =
@@ -251,17 +246,4 @@ static void drops_over_tls_are_cut_off(void **state)
     wait_until(shows(&s, "first", name, health)); /* and others are served */
     assert_string_equal(health, "HTTP/1.1 200");
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls_speaks_with_its_certificate_and_takes_a_new_one),
-        cmocka_unit_test(a_new_certificate_closes_no_connection),
-        cmocka_unit_test(old_versions_are_not_spoken),
-        cmocka_unit_test(speaking_in_the_clear_to_others_is_remarked),
-        cmocka_unit_test(drops_over_tls_are_cut_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

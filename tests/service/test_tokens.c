@@ -90,9 +90,8 @@ static void assert_over_quota(int status)
     assert_in_range(seconds, 1, WALL_DAY);
 }
 
-static void a_token_brings_its_users_of_a_day_and_no_more(void **state)
+TEST(a_token_brings_its_users_of_a_day_and_no_more)
 {
-    (void)state;
     server s;
     char token[128], first[2048], over[2048];
     server_open(&s, TACIT_COMMAND, plain);
@@ -123,9 +122,8 @@ static void a_token_brings_its_users_of_a_day_and_no_more(void **state)
 
 /* Two decisions of one user, made before either was told of: the second is told that the user has taken part, whatever is left of the
  * quota, since it takes nobody. */
-static void a_returning_user_needs_no_quota(void **state)
+TEST(a_returning_user_needs_no_quota)
 {
-    (void)state;
     server s;
     char token[128], decision[2][1024], body[2200], status[32];
     server_open(&s, TACIT_COMMAND, plain);
@@ -147,9 +145,8 @@ static void a_returning_user_needs_no_quota(void **state)
     end(&s);
 }
 
-static void a_new_token_of_the_same_name_begins_with_nothing(void **state)
+TEST(a_new_token_of_the_same_name_begins_with_nothing)
 {
-    (void)state;
     server s;
     char token[128], out[64], body[2048];
     server_open(&s, TACIT_COMMAND, plain);
@@ -167,9 +164,8 @@ static void a_new_token_of_the_same_name_begins_with_nothing(void **state)
     end(&s);
 }
 
-static void a_clock_that_jumps_opens_no_new_day(void **state)
+TEST(a_clock_that_jumps_opens_no_new_day)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -194,9 +190,8 @@ static void a_clock_that_jumps_opens_no_new_day(void **state)
 
 /* --- An end, and a learner ----------------------------------------------------------------------- */
 
-static void a_token_ends_at_its_time(void **state)
+TEST(a_token_ends_at_its_time)
 {
-    (void)state;
     if (!may_preload)
         skip();
     server s;
@@ -216,9 +211,8 @@ static void a_token_ends_at_its_time(void **state)
     end(&s);
 }
 
-static void a_token_is_for_its_learner_alone(void **state)
+TEST(a_token_is_for_its_learner_alone)
 {
-    (void)state;
     server s;
     char token[128], body[2048], episode[512], path[600];
     server_open(&s, TACIT_COMMAND, plain);
@@ -266,9 +260,8 @@ static void a_token_is_for_its_learner_alone(void **state)
 
 /* --- Keys and bytes ------------------------------------------------------------------------------ */
 
-static void keys_belong_to_a_token(void **state)
+TEST(keys_belong_to_a_token)
 {
-    (void)state;
     static const char key[] = "Idempotency-Key: 0123456789abcdef\r\n";
     static const char body[] = "{\"learner\":\"walk\"}";
     server s;
@@ -295,9 +288,8 @@ static void keys_belong_to_a_token(void **state)
     end(&s);
 }
 
-static void a_report_counts_once_under_any_key(void **state)
+TEST(a_report_counts_once_under_any_key)
 {
-    (void)state;
     enum { TIMES = 20 };
     server s;
     char other[128], spaced[8192];
@@ -323,19 +315,4 @@ static void a_report_counts_once_under_any_key(void **state)
     free(one);
     free(two);
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_brings_its_users_of_a_day_and_no_more),
-        cmocka_unit_test(a_returning_user_needs_no_quota),
-        cmocka_unit_test(a_new_token_of_the_same_name_begins_with_nothing),
-        cmocka_unit_test(a_clock_that_jumps_opens_no_new_day),
-        cmocka_unit_test(a_token_ends_at_its_time),
-        cmocka_unit_test(a_token_is_for_its_learner_alone),
-        cmocka_unit_test(keys_belong_to_a_token),
-        cmocka_unit_test(a_report_counts_once_under_any_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

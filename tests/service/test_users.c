@@ -69,9 +69,8 @@ static double play(server *s, const char *learner, unsigned long before, unsigne
 
 /* --- Both models, every family ------------------------------------------------------------------- */
 
-static void users_bring_features_in_the_joint_model(void **state)
+TEST(users_bring_features_in_the_joint_model)
 {
-    (void)state;
     static const char yaml[] = BEGIN
         "  - {name: free, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb, "
         "privacy: {model: none}}}\n"
@@ -111,9 +110,8 @@ static void users_bring_features_in_the_joint_model(void **state)
     end(&s);
 }
 
-static void users_bring_features_in_the_local_model(void **state)
+TEST(users_bring_features_in_the_local_model)
 {
-    (void)state;
     static const char yaml[] = BEGIN
         "  - {name: few, space: {features: 3, actions: 4}, users: 4000, agent: {kind: lin-ucb,\n"
         "     privacy: {model: local, epsilon: 1}}}\n"
@@ -175,9 +173,8 @@ static void write_people(const server *s, const char *name, bool log)
     assert_int_equal(fclose(file), 0);
 }
 
-static void people_of_files_come_once(void **state)
+TEST(people_of_files_come_once)
 {
-    (void)state;
     static const char yaml[] =
         BEGIN "  - {name: right, space: {features: 2, actions: 2, shared: no}, users: 4000,\n"
               "     agent: {kind: lin-ucb, privacy: {model: joint, epsilon: 1}}}\n"
@@ -220,9 +217,8 @@ static void people_of_files_come_once(void **state)
 }
 
 /* Real people, if somebody has put them there: the directory TACIT_DATA, or data/ as in the examples. */
-static void real_people_are_played_where_their_file_is(void **state)
+TEST(real_people_are_played_where_their_file_is)
 {
-    (void)state;
     char file[400];
     const char *directory = getenv("TACIT_DATA");
     (void)snprintf(file, sizeof file, "%s/warfarin.csv",
@@ -277,9 +273,8 @@ static void check_curve(const server *s, const char *learner, unsigned long user
     assert_true(expected > users);
 }
 
-static void their_curve_does_not_depend_on_how_they_gather(void **state)
+TEST(their_curve_does_not_depend_on_how_they_gather)
 {
-    (void)state;
     static const char yaml[] =
         BEGIN "  - {name: joint, space: {states: 2, actions: 2, horizon: 2}, users: 300,\n"
               "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}},\n"
@@ -310,9 +305,8 @@ static void their_curve_does_not_depend_on_how_they_gather(void **state)
 
 /* --- What does not fit --------------------------------------------------------------------------- */
 
-static void what_does_not_fit_is_said_of_both(void **state)
+TEST(what_does_not_fit_is_said_of_both)
 {
-    (void)state;
     static const char yaml[] =
         BEGIN "  - {name: numbers, space: {states: 6, actions: 2, horizon: 20}, users: 40,\n"
               "     agent: {kind: dp-ucbvi, privacy: {model: none}}}\n"
@@ -361,9 +355,8 @@ static bool read_line(const char *path, char *out, int size)
 }
 
 /* Ctrl-C in the middle: those who are there finish, and what came of it is told. */
-static void an_interrupted_play_is_told(void **state)
+TEST(an_interrupted_play_is_told)
 {
-    (void)state;
     static const char yaml[] =
         BEGIN "  - {name: arms, space: {states: 6, actions: 2, horizon: 2}, users: 4000000,\n"
               "     agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}}\n";
@@ -394,19 +387,4 @@ static void an_interrupted_play_is_told(void **state)
     assert_non_null(strstr(said, command));
     server_wait_users(&s, "arms", (unsigned long)users); /* all of them */
     end(&s);
-}
-
-int main(void)
-{
-    (void)signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(users_bring_features_in_the_joint_model),
-        cmocka_unit_test(users_bring_features_in_the_local_model),
-        cmocka_unit_test(people_of_files_come_once),
-        cmocka_unit_test(real_people_are_played_where_their_file_is),
-        cmocka_unit_test(their_curve_does_not_depend_on_how_they_gather),
-        cmocka_unit_test(what_does_not_fit_is_said_of_both),
-        cmocka_unit_test(an_interrupted_play_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,9 +110,8 @@ static void fill_place(place *p)
     assert_true(is_sound(p) && is_found(p));
 }
 
-static void what_was_changed_is_noticed(void **state)
+TEST(what_was_changed_is_noticed)
 {
-    (void)state;
     static const struct {
         const char *sql;
         bool starts; /* a service that has no reason to look does so */
@@ -178,9 +177,8 @@ static int count_in(const char *path, const uint8_t *what, size_t n)
     return found;
 }
 
-static void what_was_erased_is_nowhere(void **state)
+TEST(what_was_erased_is_nowhere)
 {
-    (void)state;
     place p;
     char log[90];
     uint8_t sealed[sizeof secret + TACIT__VAULT_KEY + TACIT__SEAL_BYTES];
@@ -206,9 +204,8 @@ static void what_was_erased_is_nowhere(void **state)
     close_place(&p);
 }
 
-static void a_commit_waits_for_the_disk(void **state)
+TEST(a_commit_waits_for_the_disk)
 {
-    (void)state;
     tacit_error err = {0};
     place p;
     open_place(&p, 9);
@@ -225,9 +222,8 @@ static void a_commit_waits_for_the_disk(void **state)
     close_place(&p);
 }
 
-static void who_comes_after_the_last_is_not_kept(void **state)
+TEST(who_comes_after_the_last_is_not_kept)
 {
-    (void)state;
     tacit_error err = {0};
     place p;
     bool has, full;
@@ -253,9 +249,8 @@ static void who_comes_after_the_last_is_not_kept(void **state)
     close_place(&p);
 }
 
-static void a_copy_is_its_owners_alone_and_keeps_nobody(void **state)
+TEST(a_copy_is_its_owners_alone_and_keeps_nobody)
 {
-    (void)state;
     tacit_error err = {0};
     place p;
     char path[100];
@@ -293,16 +288,4 @@ static void a_copy_is_its_owners_alone_and_keeps_nobody(void **state)
     p.v = original;
     tacit__vault_close(copy);
     close_place(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_changed_is_noticed),
-        cmocka_unit_test(what_was_erased_is_nowhere),
-        cmocka_unit_test(a_commit_waits_for_the_disk),
-        cmocka_unit_test(who_comes_after_the_last_is_not_kept),
-        cmocka_unit_test(a_copy_is_its_owners_alone_and_keeps_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,11 @@
  * survival function of the magnitude: independent of the sampler's tables. Seeds are fixed, so a green run stays
  * green; if the seed were drawn anew, each check would fail with probability below 1e-8 (six standard
  * deviations), and the whole file below 1e-6. */
+#include "support/check.h"
+
 #include <math.h>
 #include <mpfr.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "noise/sampler.h"
 #include "support/stats.h"
@@ -112,9 +108,8 @@ static void check_small_scale(tacit__law law, double scale, uint64_t seed)
     assert_true(fabs(stats_chi_square_score(chi_square, cells - 1)) < TOO_FAR);
 }
 
-static void up_to_1024_every_point_has_its_exact_probability(void **state)
+TEST(up_to_1024_every_point_has_its_exact_probability)
 {
-    (void)state;
     static const double scales[] = {0.3, 0.5, 1, 2.5, 8, 31.4, 0x1p10};
     for (uint64_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         check_small_scale(TACIT__GAUSSIAN, scales[i], 100 + i);
@@ -143,9 +138,8 @@ static void check_large_scale(tacit__law law, double scale, uint64_t seed)
     assert_true(fabs(stats_chi_square_score(chi_square, CELLS - 1)) < TOO_FAR);
 }
 
-static void large_scales_have_the_right_shape(void **state)
+TEST(large_scales_have_the_right_shape)
 {
-    (void)state;
     static const double scales[] = {0x1p20, 0x1p34, 1e12 + 0.125};
     for (uint64_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         check_large_scale(TACIT__GAUSSIAN, scales[i], 300 + i);
@@ -154,9 +148,8 @@ static void large_scales_have_the_right_shape(void **state)
 }
 
 /* Sums of powers: mean 0, and variance scale^2 (+ 1/12 for the rounding) or 2 scale^2. */
-static void moments_are_those_of_the_law(void **state)
+TEST(moments_are_those_of_the_law)
 {
-    (void)state;
     for (int law = 0; law < TACIT__LAWS; law++) {
         const double scale = 0x1p16;
         int64_t *x = draw(500 + (uint64_t)law, (tacit__law)law, scale);
@@ -175,9 +168,8 @@ static void moments_are_those_of_the_law(void **state)
 }
 
 /* Neighbouring inputs reach the same outputs: no lattice point is skipped near the centre, for either. */
-static void neighbouring_inputs_have_the_same_support(void **state)
+TEST(neighbouring_inputs_have_the_same_support)
 {
-    (void)state;
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int shift = 0; shift < 2; shift++) {
             bool seen[21] = {false};
@@ -192,9 +184,8 @@ static void neighbouring_inputs_have_the_same_support(void **state)
 }
 
 /* Every position of a block gets noise of its own: each coordinate changes, none is tied to another. */
-static void every_coordinate_is_noised_by_itself(void **state)
+TEST(every_coordinate_is_noised_by_itself)
 {
-    (void)state;
     enum { N = 4101, STEPS = 24 };
     static int64_t first[N], x[N];
     static bool changed[N];
@@ -214,16 +205,4 @@ static void every_coordinate_is_noised_by_itself(void **state)
         sum += product[i];
     }
     assert_true(fabs(sum) < TOO_FAR * sqrt((double)N * STEPS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(up_to_1024_every_point_has_its_exact_probability),
-        cmocka_unit_test(large_scales_have_the_right_shape),
-        cmocka_unit_test(moments_are_those_of_the_law),
-        cmocka_unit_test(neighbouring_inputs_have_the_same_support),
-        cmocka_unit_test(every_coordinate_is_noised_by_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,29 @@
 #include "support/check.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { MOST_TESTS = 100 };
+static struct CMUnitTest tests[MOST_TESTS];
+static size_t n_tests;
+
+void test_add(const struct CMUnitTest *test)
+{
+    if (n_tests == MOST_TESTS)
+        abort();
+    tests[n_tests++] = *test;
+}
+
+int test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    (void)signal(SIGPIPE, SIG_IGN); /* a peer that closes ends a write, not the program */
+    return _cmocka_run_group_tests(program_invocation_short_name, tests, n_tests, setup, teardown);
+}
 
 void check_status(tacit_status got, tacit_status wanted, const char *call, const char *file,
                   int line)

@@ -1,4 +1,4 @@
-/* cmocka with the headers it needs, and assertions that say what they saw. */
+/* cmocka with the headers it needs, cases that register themselves, and assertions that say what they saw. */
 #ifndef TACIT_TESTS_CHECK_H
 #define TACIT_TESTS_CHECK_H
 
@@ -11,6 +11,21 @@
 #include <cmocka.h>
 
 #include <tacit/status.h>
+
+/* A case, named as a sentence: TEST(name) { ... }. The cases of a program run in the order of the file; main() is in
+ * support/main.c, unless the program has one of its own that calls test_run. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, setup, teardown)                                                           \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void)                                      \
+    {                                                                                              \
+        test_add(&(struct CMUnitTest){#name, name, setup, teardown, NULL});                        \
+    }                                                                                              \
+    static void name(__attribute__((unused)) void **state)
+
+void test_add(const struct CMUnitTest *test);
+/* Runs all cases between the setup and the teardown of the group (NULL: none); the exit status. */
+int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 /* The call returns this status; its expression and both names are printed when it does not. */
 #define assert_status(call, wanted) check_status((call), (wanted), #call, __FILE__, __LINE__)

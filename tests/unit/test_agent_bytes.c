@@ -159,9 +159,8 @@ static void serve(arena *a, tacit_agent *agent, uint64_t k)
 
 /* --- States ------------------------------------------------------------------------------------ */
 
-static void saved_in_the_middle_and_continued_is_as_if_never_stopped(void **state)
+TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 {
-    (void)state;
     const uint64_t stops[] = {7, 0, 1, EPISODES - 1, EPISODES};
     for (size_t i = 0; i < N_OF(variants); i++) {
         const struct variant *v = &variants[i];
@@ -231,9 +230,8 @@ static void refuse(arena *a, const struct variant *v, bytes b, size_t size, taci
     tacit_agent_destroy(fresh);
 }
 
-static void damaged_states_are_refused_and_change_nothing(void **state)
+TEST(damaged_states_are_refused_and_change_nothing)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(variants); i++) {
         const struct variant *v = &variants[i];
         if (v->states > 0)
@@ -260,9 +258,8 @@ static void damaged_states_are_refused_and_change_nothing(void **state)
 }
 
 /* Behind the checksum: whatever is there, the answer is a status, and a refusal leaves no trace. */
-static void states_with_a_forged_checksum_do_no_harm(void **state)
+TEST(states_with_a_forged_checksum_do_no_harm)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(variants); i++) {
         const struct variant *v = &variants[i];
         arena a = open_arena(v);
@@ -284,9 +281,8 @@ static void states_with_a_forged_checksum_do_no_harm(void **state)
     }
 }
 
-static void a_state_belongs_to_its_settings(void **state)
+TEST(a_state_belongs_to_its_settings)
 {
-    (void)state;
     const struct variant one = variants[4],
                          other_setting = {"dp-ucbvi", one.guarantee, "pooled", "no", NULL, NULL, 0};
     struct variant other_epsilon = one;
@@ -308,9 +304,8 @@ static void a_state_belongs_to_its_settings(void **state)
     close_arena(&a);
 }
 
-static void loading_survives_every_failing_allocation(void **state)
+TEST(loading_survives_every_failing_allocation)
 {
-    (void)state;
     const struct variant *v = &variants[2]; /* sparse: the one that allocates */
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
@@ -334,9 +329,8 @@ static void loading_survives_every_failing_allocation(void **state)
 
 /* --- Reports ----------------------------------------------------------------------------------- */
 
-static void a_learner_through_bytes_is_the_direct_one(void **state)
+TEST(a_learner_through_bytes_is_the_direct_one)
 {
-    (void)state;
     for (size_t i = 0; i < N_OF(variants); i++) {
         const struct variant *v = &variants[i];
         if (v->guarantee.model != TACIT_MODEL_LOCAL)
@@ -370,9 +364,8 @@ static void a_learner_through_bytes_is_the_direct_one(void **state)
     }
 }
 
-static void a_device_that_was_saved_never_draws_the_same_noise_again(void **state)
+TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
 {
-    (void)state;
     const struct variant *v = &variants[6];
     arena a = open_arena(v);
     tacit_agent *device = hire(&a, v), *restored = hire(&a, v);
@@ -399,9 +392,8 @@ static void a_device_that_was_saved_never_draws_the_same_noise_again(void **stat
     close_arena(&a);
 }
 
-static void bad_reports_are_refused_and_change_nothing(void **state)
+TEST(bad_reports_are_refused_and_change_nothing)
 {
-    (void)state;
     const size_t which[] = {6, 8}; /* all steps, one step */
     for (size_t i = 0; i < N_OF(which); i++) {
         const struct variant *v = &variants[which[i]];
@@ -452,9 +444,8 @@ static void bad_reports_are_refused_and_change_nothing(void **state)
     }
 }
 
-static void reports_belong_to_the_local_model(void **state)
+TEST(reports_belong_to_the_local_model)
 {
-    (void)state;
     const struct variant *v = &variants[4];
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
@@ -471,9 +462,8 @@ static void reports_belong_to_the_local_model(void **state)
 
 /* --- Acting ------------------------------------------------------------------------------------ */
 
-static void acting_reads_the_policy(void **state)
+TEST(acting_reads_the_policy)
 {
-    (void)state;
     const struct variant *v = &variants[4];
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
@@ -506,9 +496,8 @@ static void acting_reads_the_policy(void **state)
 }
 
 /* Over an even grid of chances every action comes as often as its probability says, to the width of the grid. */
-static void acting_by_a_mixed_policy_has_its_probabilities(void **state)
+TEST(acting_by_a_mixed_policy_has_its_probabilities)
 {
-    (void)state;
     enum { GRID = 4096 };
     const struct variant *v = &variants[14];
     arena a = open_arena(v);
@@ -537,22 +526,4 @@ static void acting_by_a_mixed_policy_has_its_probabilities(void **state)
     assert_true(mixed); /* it has learned something, so this is not only about one half */
     tacit_agent_destroy(agent);
     close_arena(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saved_in_the_middle_and_continued_is_as_if_never_stopped),
-        cmocka_unit_test(damaged_states_are_refused_and_change_nothing),
-        cmocka_unit_test(states_with_a_forged_checksum_do_no_harm),
-        cmocka_unit_test(a_state_belongs_to_its_settings),
-        cmocka_unit_test(loading_survives_every_failing_allocation),
-        cmocka_unit_test(a_learner_through_bytes_is_the_direct_one),
-        cmocka_unit_test(a_device_that_was_saved_never_draws_the_same_noise_again),
-        cmocka_unit_test(bad_reports_are_refused_and_change_nothing),
-        cmocka_unit_test(reports_belong_to_the_local_model),
-        cmocka_unit_test(acting_reads_the_policy),
-        cmocka_unit_test(acting_by_a_mixed_policy_has_its_probabilities),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

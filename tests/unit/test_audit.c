@@ -37,9 +37,8 @@ static tacit_audit *audit(const tacit_agent_request *q, uint64_t trials, unsigne
     return a;
 }
 
-static void a_sound_learner_passes(void **state)
+TEST(a_sound_learner_passes)
 {
-    (void)state;
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     tacit_audit *a = audit(&q, 16000, 0);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
@@ -55,9 +54,8 @@ static void a_sound_learner_passes(void **state)
 }
 
 /* [QW23, section 5.2] prints noise of scale 3H/epsilon for a sensitivity of 2H in each of three streams. */
-static void the_printed_local_noise_is_convicted(void **state)
+TEST(the_printed_local_noise_is_convicted)
 {
-    (void)state;
     tacit_agent_request q = request_of(local_pure, TACIT_CALIBRATION_PUBLISHED);
     q.episodes = 2000;
     tacit_audit *a = audit(&q, 20000, 0);
@@ -68,9 +66,8 @@ static void the_printed_local_noise_is_convicted(void **state)
     tacit_audit_destroy(a);
 }
 
-static void threads_leave_no_trace(void **state)
+TEST(threads_leave_no_trace)
 {
-    (void)state;
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     tacit_audit *one = audit(&q, 500, 1), *many = audit(&q, 500, 7);
     assert_string_equal(one->words, many->words);
@@ -82,9 +79,8 @@ static void threads_leave_no_trace(void **state)
     tacit_audit_destroy(many);
 }
 
-static void what_cannot_be_audited_is_refused(void **state)
+TEST(what_cannot_be_audited_is_refused)
 {
-    (void)state;
     tacit_audit *a = NULL;
     tacit_error err = {0};
     tacit_agent_request q = request_of((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 0);
@@ -103,9 +99,8 @@ static void what_cannot_be_audited_is_refused(void **state)
     assert_null(a);
 }
 
-static void too_few_trials_are_said_to_be_so(void **state)
+TEST(too_few_trials_are_said_to_be_so)
 {
-    (void)state;
     tacit_agent_request q = request_of((tacit_guarantee){TACIT_MODEL_JOINT, 8, 1e-5}, 0);
     tacit_audit *a = audit(&q, TACIT_MIN_TRIALS, 1);
     assert_int_equal(a->verdict, TACIT_AUDIT_TOO_FEW);
@@ -126,9 +121,8 @@ static bool stop_trials(void *context, const tacit_audit_progress *progress)
     return progress->n_trials == 0;
 }
 
-static void progress_can_stop_it(void **state)
+TEST(progress_can_stop_it)
 {
-    (void)state;
     int calls = 0;
     tacit_agent_request q = request_of(joint, TACIT_CALIBRATION_TIGHT);
     tacit_audit_options o = {.trials = 1000000, .progress = stop, .context = &calls};
@@ -148,9 +142,8 @@ static void progress_can_stop_it(void **state)
 /* --- Users ----------------------------------------------------------------------------------------- */
 
 /* Whoever the search makes up is within the domain, however often they are changed, and those who offend are not. */
-static void users_are_within_the_domain_until_they_leave_it(void **state)
+TEST(users_are_within_the_domain_until_they_leave_it)
 {
-    (void)state;
     static const tacit__form forms[] = {
         {.n_states = 3, .n_actions = 2, .horizon = 5, .vectors = 2},
         {.n_actions = 3, .horizon = 2, .features = 4, .vectors = 3, .bound = 2.5},
@@ -213,9 +206,8 @@ static tacit_agent_request mixture_request(const char *kind, tacit_guarantee gua
 }
 
 /* With the given knowledge a third of what is declared can be reached; with other knowledge nearly all of it. */
-static void other_knowledge_brings_users_nearer_to_what_is_declared(void **state)
+TEST(other_knowledge_brings_users_nearer_to_what_is_declared)
 {
-    (void)state;
     static const tacit_guarantee local = {TACIT_MODEL_LOCAL, 1, 1e-5};
     const tacit_guarantee *models[] = {&joint, &local};
     for (size_t i = 0; i < 2; i++) {
@@ -230,9 +222,8 @@ static void other_knowledge_brings_users_nearer_to_what_is_declared(void **state
 }
 
 /* Policies switch, and value functions reach their ends, only under releases that are unlikely. */
-static void unlikely_releases_make_lsvi_switch(void **state)
+TEST(unlikely_releases_make_lsvi_switch)
 {
-    (void)state;
     static const tacit_setting doubling = {.key = "schedule", .value = "doubling"};
     tacit_agent_request q = {.kind = "lsvi-ucb",
                              .settings = &doubling,
@@ -250,9 +241,8 @@ static void unlikely_releases_make_lsvi_switch(void **state)
 
 /* Elimination, with users who come late with actions that are gone, and servers that send devices models of their own: everybody
  * counts, every device reports, and the search reaches what is declared. */
-static void late_users_and_hostile_models_find_nothing_in_capri(void **state)
+TEST(late_users_and_hostile_models_find_nothing_in_capri)
 {
-    (void)state;
     double points[4 * 3 * 2];
     for (size_t i = 0; i < 12; i++) {
         points[2 * i] = (double)(i / 3) / 4;
@@ -374,9 +364,8 @@ static tacit_audit *audit_cheat(int how)
     return a;
 }
 
-static void a_view_of_exact_data_is_found(void **state)
+TEST(a_view_of_exact_data_is_found)
 {
-    (void)state;
     tacit_audit *a = audit_cheat(SHOWS_EXACT);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_true(a->same_calls && !a->same_view);
@@ -384,9 +373,8 @@ static void a_view_of_exact_data_is_found(void **state)
     tacit_audit_destroy(a);
 }
 
-static void calls_that_depend_on_data_are_found(void **state)
+TEST(calls_that_depend_on_data_are_found)
 {
-    (void)state;
     tacit_audit *a = audit_cheat(CALLS_BY_DATA);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_false(a->same_calls);
@@ -395,9 +383,8 @@ static void calls_that_depend_on_data_are_found(void **state)
 }
 
 /* A refusal is an output: the deterministic part says so, and the trials, which see it too, prove as much as they can. */
-static void refusals_that_depend_on_data_are_found(void **state)
+TEST(refusals_that_depend_on_data_are_found)
 {
-    (void)state;
     tacit_audit *a = audit_cheat(REFUSES_BY_DATA);
     assert_int_equal(a->verdict, TACIT_AUDIT_VIOLATED);
     assert_false(a->same_taken);
@@ -409,9 +396,8 @@ static void refusals_that_depend_on_data_are_found(void **state)
 }
 
 /* A tenth of what is declared is all that anybody moves: nothing is wrong, and nothing was shown. */
-static void a_search_that_reaches_little_is_inconclusive(void **state)
+TEST(a_search_that_reaches_little_is_inconclusive)
 {
-    (void)state;
     tacit_audit *a = audit_cheat(HARDLY_MOVES);
     assert_int_equal(a->verdict, TACIT_AUDIT_INCONCLUSIVE);
     assert_within(a->share, 0.09, 0.11);
@@ -420,9 +406,8 @@ static void a_search_that_reaches_little_is_inconclusive(void **state)
     tacit_audit_destroy(a);
 }
 
-static void one_who_hides_nothing_passes(void **state)
+TEST(one_who_hides_nothing_passes)
 {
-    (void)state;
     tacit_audit *a = audit_cheat(HIDES_NOTHING);
     assert_int_equal(a->verdict, TACIT_AUDIT_PASSED);
     tacit_audit_destroy(a);
@@ -436,9 +421,8 @@ static void note_passage(void *context, const tacit__passage *passage)
 }
 
 /* What passes is paid for, once for each step; and what is not is named. */
-static void every_passage_is_charged_once(void **state)
+TEST(every_passage_is_charged_once)
 {
-    (void)state;
     tacit__counter counter = {
         .mechanism = TACIT_SUM_TREE, .guarantee = joint, .dimension = 2, .users = 4};
     tacit__subject subject;
@@ -468,27 +452,4 @@ static void every_passage_is_charged_once(void **state)
     tacit__charges_close(&charges);
     subject.close(instance);
     tacit_plan_destroy(counter.plan);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_learner_passes),
-        cmocka_unit_test(the_printed_local_noise_is_convicted),
-        cmocka_unit_test(threads_leave_no_trace),
-        cmocka_unit_test(what_cannot_be_audited_is_refused),
-        cmocka_unit_test(too_few_trials_are_said_to_be_so),
-        cmocka_unit_test(progress_can_stop_it),
-        cmocka_unit_test(a_view_of_exact_data_is_found),
-        cmocka_unit_test(calls_that_depend_on_data_are_found),
-        cmocka_unit_test(refusals_that_depend_on_data_are_found),
-        cmocka_unit_test(a_search_that_reaches_little_is_inconclusive),
-        cmocka_unit_test(one_who_hides_nothing_passes),
-        cmocka_unit_test(users_are_within_the_domain_until_they_leave_it),
-        cmocka_unit_test(other_knowledge_brings_users_nearer_to_what_is_declared),
-        cmocka_unit_test(unlikely_releases_make_lsvi_switch),
-        cmocka_unit_test(late_users_and_hostile_models_find_nothing_in_capri),
-        cmocka_unit_test(every_passage_is_charged_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static tacit_rounds *rounds_of(const tacit_world *world, uint64_t seed)
 
 /* --- linear-bandit ------------------------------------------------------------------------------- */
 
-static void chance_follows_from_root_and_round_alone(void **state)
+TEST(chance_follows_from_root_and_round_alone)
 {
-    (void)state;
     static const tacit_setting kinds[][2] = {
         {{.key = "contexts", .value = "0"}, {.key = "d", .value = "3"}},
         {{.key = "contexts", .value = "40"}, {.key = "d", .value = "3"}},
@@ -91,9 +90,8 @@ static void check_linear(const tacit_world_facts *f, tacit_rounds *rounds)
 
 /* Means are linear in what a learner sees, features are at most 1 long, and rewards average to the means: 40000 rewards
  * of variance at most 1/4, five standard deviations. */
-static void means_are_linear_and_rewards_have_them(void **state)
+TEST(means_are_linear_and_rewards_have_them)
 {
-    (void)state;
     static const char *const noises[] = {"bernoulli", "0.2"};
     for (size_t k = 0; k < 2; k++) {
         const tacit_setting settings[] = {{.key = "contexts", .value = "20"},
@@ -124,9 +122,8 @@ static void means_are_linear_and_rewards_have_them(void **state)
     }
 }
 
-static void phases_keep_features_near_one_axis(void **state)
+TEST(phases_keep_features_near_one_axis)
 {
-    (void)state;
     static const tacit_setting settings[] = {{.key = "phases", .value = "10"},
                                              {.key = "contexts", .value = "0"},
                                              {.key = "d", .value = "4"}};
@@ -144,9 +141,8 @@ static void phases_keep_features_near_one_axis(void **state)
     tacit_world_destroy(world);
 }
 
-static void tabular_questions_are_refused(void **state)
+TEST(tabular_questions_are_refused)
 {
-    (void)state;
     tacit_world *world = world_of("kernel-bandit", NULL, 0);
     tacit_world *river = world_of("riverswim", NULL, 0);
     tacit_error err = {0};
@@ -171,9 +167,8 @@ static void tabular_questions_are_refused(void **state)
 
 /* The function is in the span of its centres: its norm in the space of all pairs, f^T K^+ f, is what was asked for. It is
  * computed by conjugate gradients on K a = f. */
-static void the_function_has_its_norm(void **state)
+TEST(the_function_has_its_norm)
 {
-    (void)state;
     static const tacit_setting settings[] = {{.key = "contexts", .value = "6"},
                                              {.key = "actions", .value = "7"},
                                              {.key = "kernel", .value = "matern-0.5(0.3)"},
@@ -228,9 +223,8 @@ static void the_function_has_its_norm(void **state)
     tacit_world_destroy(world);
 }
 
-static void wrong_settings_are_told(void **state)
+TEST(wrong_settings_are_told)
 {
-    (void)state;
     const tacit_setting kernel = {"kernel", "rbf", 3}, noise = {"noise", "gauss", 4},
                         file = {"file", "nowhere.csv", 5}, arms = {"arms", "both", 6};
     refuse_world("kernel-bandit", &kernel, 1, TACIT_BAD_ARGUMENT,
@@ -253,9 +247,8 @@ static void wrong_settings_are_told(void **state)
 #define PEOPLE TACIT_TESTS_DIR "/cli/data/people.csv"
 #define LOG TACIT_TESTS_DIR "/cli/data/log.csv"
 
-static void people_come_once_each_in_another_order_in_each_run(void **state)
+TEST(people_come_once_each_in_another_order_in_each_run)
 {
-    (void)state;
     static const tacit_setting settings[] = {
         {.key = "file", .value = PEOPLE},
         {.key = "answer", .value = "income {low | high}"},
@@ -305,9 +298,8 @@ static void people_come_once_each_in_another_order_in_each_run(void **state)
     tacit_world_destroy(world);
 }
 
-static void what_is_looked_up_is_told(void **state)
+TEST(what_is_looked_up_is_told)
 {
-    (void)state;
     static const tacit_setting settings[] = {
         {.key = "file", .value = PEOPLE},
         {.key = "answer", .value = "income"},
@@ -321,9 +313,8 @@ static void what_is_looked_up_is_told(void **state)
     tacit_world_destroy(world);
 }
 
-static void a_log_knows_one_reward_a_person(void **state)
+TEST(a_log_knows_one_reward_a_person)
 {
-    (void)state;
     static const tacit_setting settings[] = {{.key = "file", .value = LOG},
                                              {.key = "action", .value = "arm {a | b | c}"},
                                              {.key = "propensity", .value = "chance"},
@@ -347,9 +338,8 @@ static void a_log_knows_one_reward_a_person(void **state)
     tacit_world_destroy(world);
 }
 
-static void declarations_that_do_not_fit_the_file_are_told(void **state)
+TEST(declarations_that_do_not_fit_the_file_are_told)
 {
-    (void)state;
     static const struct {
         const char *answer, *context, *message;
     } cases[] = {
@@ -398,21 +388,4 @@ static void declarations_that_do_not_fit_the_file_are_told(void **state)
     refuse_world("logged-bandit", absent, 3, TACIT_BAD_ARGUMENT,
                  "lake/test.yaml:5: context: " PEOPLE
                  " has no column 'weight'; there are age, sex, city, dose, income");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chance_follows_from_root_and_round_alone),
-        cmocka_unit_test(means_are_linear_and_rewards_have_them),
-        cmocka_unit_test(phases_keep_features_near_one_axis),
-        cmocka_unit_test(tabular_questions_are_refused),
-        cmocka_unit_test(the_function_has_its_norm),
-        cmocka_unit_test(wrong_settings_are_told),
-        cmocka_unit_test(people_come_once_each_in_another_order_in_each_run),
-        cmocka_unit_test(what_is_looked_up_is_told),
-        cmocka_unit_test(a_log_knows_one_reward_a_person),
-        cmocka_unit_test(declarations_that_do_not_fit_the_file_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

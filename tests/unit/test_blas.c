@@ -50,9 +50,8 @@ static void check_same(const char *what, const double *a, const double *b, doubl
             fail_msg("%s: entry %zu is %.17g, and %.17g by BLAS", what, i, a[i], b[i]);
 }
 
-static void products_agree(void **state)
+TEST(products_agree)
 {
-    (void)state;
     static double a[SIZE], b[SIZE], c[2][SIZE];
     uint64_t r = 1;
     for (int i = 0; i < 400; i++) {
@@ -90,9 +89,8 @@ static void products_agree(void **state)
     }
 }
 
-static void sums_of_nothing_are_zero(void **state)
+TEST(sums_of_nothing_are_zero)
 {
-    (void)state;
     double c[4] = {(double)NAN, (double)NAN, 5, 5};
     plain_gemm(true, false, 1, 2, 0, 1, c, 1, c, 1, 0, c, 1);
     assert_true(c[0] == 0 && c[1] == 0 && c[2] == 5);
@@ -138,9 +136,8 @@ static void check_between_columns(const char *what, size_t d, const double *a, c
                 fail_msg("%s wrote outside its matrix", what);
 }
 
-static void factors_agree_and_multiply_back(void **state)
+TEST(factors_agree_and_multiply_back)
 {
-    (void)state;
     static double a[SIZE], l[2][SIZE];
     uint64_t r = 2;
     for (size_t o = 0; o < N_ORDERS; o++)
@@ -158,9 +155,8 @@ static void factors_agree_and_multiply_back(void **state)
         }
 }
 
-static void what_is_not_positive_definite_is_refused(void **state)
+TEST(what_is_not_positive_definite_is_refused)
 {
-    (void)state;
     static double a[SIZE], l[2][SIZE];
     uint64_t r = 3;
     for (size_t o = 1; o < N_ORDERS; o++)
@@ -176,9 +172,8 @@ static void what_is_not_positive_definite_is_refused(void **state)
         }
 }
 
-static void solves_and_inverses_agree(void **state)
+TEST(solves_and_inverses_agree)
 {
-    (void)state;
     static double l[SIZE], inverse[2][SIZE], b[SIZE], x[2][SIZE];
     uint64_t r = 4;
     for (size_t o = 0; o < N_ORDERS; o++)
@@ -213,9 +208,8 @@ static void solves_and_inverses_agree(void **state)
         }
 }
 
-static void a_factor_with_a_zero_has_no_inverse(void **state)
+TEST(a_factor_with_a_zero_has_no_inverse)
 {
-    (void)state;
     double l[4] = {1, 2, 0, 0};
     assert_aborts(plain_trtri(2, l, 2));
 }
@@ -267,9 +261,8 @@ static double entry(const double *a, size_t i, size_t j)
 }
 
 /* A v = w v, orthonormal, ascending, and the eigenvalues of LAPACK. */
-static void eigenvectors_are_that_and_values_agree(void **state)
+TEST(eigenvectors_are_that_and_values_agree)
 {
-    (void)state;
     static double a[SIZE], v[2][SIZE], w[2][MAX], scratch[20 * SIZE];
     uint64_t r = 5;
     for (size_t o = 0; o < N_ORDERS; o++)
@@ -305,24 +298,8 @@ static void eigenvectors_are_that_and_values_agree(void **state)
         }
 }
 
-static void eigenvectors_of_what_is_not_finite_stop_the_program(void **state)
+TEST(eigenvectors_of_what_is_not_finite_stop_the_program)
 {
-    (void)state;
     double a[4] = {1, (double)NAN, 0, 1}, w[2], scratch[4];
     assert_aborts(plain_syevd(2, a, 2, w, scratch));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_agree),
-        cmocka_unit_test(sums_of_nothing_are_zero),
-        cmocka_unit_test(factors_agree_and_multiply_back),
-        cmocka_unit_test(what_is_not_positive_definite_is_refused),
-        cmocka_unit_test(solves_and_inverses_agree),
-        cmocka_unit_test(a_factor_with_a_zero_has_no_inverse),
-        cmocka_unit_test(eigenvectors_are_that_and_values_agree),
-        cmocka_unit_test(eigenvectors_of_what_is_not_finite_stop_the_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

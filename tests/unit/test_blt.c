@@ -70,9 +70,8 @@ static tacit__blt random_blt(unsigned buffers, uint64_t *random)
     return blt;
 }
 
-static void the_closed_form_of_the_error_is_the_direct_sum(void **state)
+TEST(the_closed_form_of_the_error_is_the_direct_sum)
 {
-    (void)state;
     static const size_t users[] = {1, 2, 3, 17, 1000, 30000};
     uint64_t random = 1;
     for (unsigned buffers = 1; buffers <= TACIT__MAX_BUFFERS; buffers++)
@@ -86,9 +85,8 @@ static void the_closed_form_of_the_error_is_the_direct_sum(void **state)
     assert_close(tacit__blt_error(&none, 9), 3, 1e-14); /* C = 1: every user adds noise */
 }
 
-static void the_residues_are_those_of_the_series_and_positive(void **state)
+TEST(the_residues_are_those_of_the_series_and_positive)
 {
-    (void)state;
     enum { N = 200 };
     long double c[N];
     uint64_t random = 2;
@@ -108,9 +106,8 @@ static void the_residues_are_those_of_the_series_and_positive(void **state)
     }
 }
 
-static void the_tuned_error_is_that_of_the_tables(void **state)
+TEST(the_tuned_error_is_that_of_the_tables)
 {
-    (void)state;
     static const uint64_t users[] = {1000, 10000, 50000, 1000000};
     static const double table[] = {3.27, 4.00, 4.51, 5.49};
     for (size_t i = 0; i < 4; i++) {
@@ -125,9 +122,8 @@ static void the_tuned_error_is_that_of_the_tables(void **state)
     }
 }
 
-static void the_tuned_error_is_below_that_of_the_tree(void **state)
+TEST(the_tuned_error_is_below_that_of_the_tree)
 {
-    (void)state;
     for (uint64_t users = 2; users <= 2000; users += users < 150 ? 1 : users / 20) {
         unsigned nodes = 0;
         while (users >> nodes != 0)
@@ -207,9 +203,8 @@ static long double ideal_norm(uint64_t users)
     return sqrtl(sum);
 }
 
-static void the_certificate_covers_the_ideal_column_norm_and_is_close_to_it(void **state)
+TEST(the_certificate_covers_the_ideal_column_norm_and_is_close_to_it)
 {
-    (void)state;
     static const uint64_t users[] = {1, 2, 3, 10, 100, 1000, 10000, 200000};
     for (size_t u = 0; u < 8; u++) {
         tacit__shape shape = shape_of(1, users[u], 1, 0);
@@ -299,9 +294,8 @@ static double passed_distance(const tacit__shape *shape, int kind, int noise_kin
     return (double)sqrtl(sum);
 }
 
-static void an_impulse_has_the_norm_that_is_certified_and_no_larger_one(void **state)
+TEST(an_impulse_has_the_norm_that_is_certified_and_no_larger_one)
 {
-    (void)state;
     static const uint64_t users[] = {2, 50, 1000, 40000};
     for (size_t u = 0; u < 4; u++) {
         tacit__shape shape = shape_of(1, users[u], 1, 0);
@@ -337,9 +331,8 @@ static void check_neighbours(size_t n, uint64_t users, double sensitivity, doubl
             }
 }
 
-static void neighbouring_streams_stay_within_the_certificate_whatever_the_rounding(void **state)
+TEST(neighbouring_streams_stay_within_the_certificate_whatever_the_rounding)
 {
-    (void)state;
     double closest = 0;
     check_neighbours(1, 3000, 0, &closest);
     check_neighbours(1, 7, 0, &closest);
@@ -354,9 +347,8 @@ static void neighbouring_streams_stay_within_the_certificate_whatever_the_roundi
 
 /* Whatever the data, what is shown is the exact sum and B z: the noise z of all steps through 1 / ((1 - x) C(x)), here
  * by long division of power series. */
-static void a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data(void **state)
+TEST(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data)
 {
-    (void)state;
     enum { N = 3, MOST = 2000 };
     static const uint64_t users[] = {1, 2, 5, 100, MOST};
     static long double b[MOST], z[MOST];
@@ -397,9 +389,8 @@ static void a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data(vo
 }
 
 /* Every integer that the tuning can give must fit, and every certificate be a modest number. */
-static void any_number_of_users_and_any_bound_give_coefficients_that_fit(void **state)
+TEST(any_number_of_users_and_any_bound_give_coefficients_that_fit)
 {
-    (void)state;
     uint64_t random = 5;
     for (uint64_t users = 1; users < 3000000; users += 1 + users * 3 / 4)
         for (int i = 0; i < 3; i++) {
@@ -418,9 +409,8 @@ static void any_number_of_users_and_any_bound_give_coefficients_that_fit(void **
         }
 }
 
-static void what_blt_cannot_do_is_refused(void **state)
+TEST(what_blt_cannot_do_is_refused)
 {
-    (void)state;
     tacit__shape shape = shape_of(1, 100, 1, 0);
     tacit__columns columns;
     shape.law = TACIT_LAW_LAPLACE;
@@ -503,9 +493,8 @@ static void run_reference(const tacit__blt_coefficients *c, size_t n, arrays *a)
     }
 }
 
-static void all_instruction_sets_are_the_definition_bit_for_bit(void **state)
+TEST(all_instruction_sets_are_the_definition_bit_for_bit)
 {
-    (void)state;
     static arrays start, widest, wide, base, reference;
     uint64_t random = 6;
     for (unsigned buffers = 0; buffers <= TACIT__MAX_BUFFERS; buffers++)
@@ -534,22 +523,4 @@ static void all_instruction_sets_are_the_definition_bit_for_bit(void **state)
                 assert_memory_equal(&wide, &reference, sizeof wide);
                 assert_memory_equal(&base, &reference, sizeof base);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_closed_form_of_the_error_is_the_direct_sum),
-        cmocka_unit_test(the_residues_are_those_of_the_series_and_positive),
-        cmocka_unit_test(the_tuned_error_is_that_of_the_tables),
-        cmocka_unit_test(the_tuned_error_is_below_that_of_the_tree),
-        cmocka_unit_test(the_certificate_covers_the_ideal_column_norm_and_is_close_to_it),
-        cmocka_unit_test(an_impulse_has_the_norm_that_is_certified_and_no_larger_one),
-        cmocka_unit_test(neighbouring_streams_stay_within_the_certificate_whatever_the_rounding),
-        cmocka_unit_test(a_release_is_the_exact_sum_and_noise_that_does_not_depend_on_data),
-        cmocka_unit_test(any_number_of_users_and_any_bound_give_coefficients_that_fit),
-        cmocka_unit_test(what_blt_cannot_do_is_refused),
-        cmocka_unit_test(all_instruction_sets_are_the_definition_bit_for_bit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

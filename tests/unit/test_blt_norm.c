@@ -80,9 +80,8 @@ static void assert_bounds(const tacit__blt_coefficients *c, const tacit__shape *
                  (unsigned long long)shape->users, closed, summed, exact);
 }
 
-static void the_closed_form_is_never_below_the_sum_and_close_to_it(void **state)
+TEST(the_closed_form_is_never_below_the_sum_and_close_to_it)
 {
-    (void)state;
     static const uint64_t users[] = {1, 2, 3, 4, 7, 64, 100, 1023, 1024, 4097, 50000, 1000000};
     static const double spreads[] = {1e-9, 1e-4, 0.1}; /* how much integers add */
     uint64_t random = 3;
@@ -100,9 +99,8 @@ static void the_closed_form_is_never_below_the_sum_and_close_to_it(void **state)
         }
 }
 
-static void what_is_charged_for_few_users_is_the_sum(void **state)
+TEST(what_is_charged_for_few_users_is_the_sum)
 {
-    (void)state;
     const tacit__blt tuned = tacit__blt_tune(1000);
     const tacit__blt_coefficients c = quantised(&tuned, 12);
     for (uint64_t users = 1; users <= 1 << 20; users = 3 * users + 1) {
@@ -118,9 +116,8 @@ static void what_is_charged_for_few_users_is_the_sum(void **state)
     assert_within(after, before, before * (1 + 1e-7)); /* one more term */
 }
 
-static void a_row_in_closed_form_is_the_summed_one(void **state)
+TEST(a_row_in_closed_form_is_the_summed_one)
 {
-    (void)state;
     for (uint64_t users = 2; users <= 1000000; users *= 7) {
         const tacit__blt tuned = tacit__blt_tune(users);
         const tacit__blt_coefficients c = quantised(&tuned, 12);
@@ -144,9 +141,8 @@ static void a_row_in_closed_form_is_the_summed_one(void **state)
 }
 
 /* 2^30 users and more: this would take minutes by summation. Norms grow with the users, slowly. */
-static void the_closed_form_takes_no_longer_for_more_users(void **state)
+TEST(the_closed_form_takes_no_longer_for_more_users)
 {
-    (void)state;
     double before = 0;
     for (uint64_t users = 1 << 21; users < UINT64_C(1) << 31; users *= 2) {
         const tacit__shape shape = {.users = users, .differing = 9, .sensitivity = 1e9};
@@ -159,15 +155,4 @@ static void the_closed_form_takes_no_longer_for_more_users(void **state)
         assert_true(error > before);
         before = error;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_closed_form_is_never_below_the_sum_and_close_to_it),
-        cmocka_unit_test(what_is_charged_for_few_users_is_the_sum),
-        cmocka_unit_test(a_row_in_closed_form_is_the_summed_one),
-        cmocka_unit_test(the_closed_form_takes_no_longer_for_more_users),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

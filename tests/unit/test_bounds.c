@@ -7,9 +7,8 @@
 #include "support/random.h"
 #include "support/stats.h"
 
-static void clopper_pearson_agrees_with_sums_of_probabilities(void **state)
+TEST(clopper_pearson_agrees_with_sums_of_probabilities)
 {
-    (void)state;
     static const uint64_t sizes[] = {1, 2, 16, 1000, 20000};
     static const double errors[] = {0.5, 0.05, 1e-3, 1e-6};
     for (size_t s = 0; s < 5; s++)
@@ -25,9 +24,8 @@ static void clopper_pearson_agrees_with_sums_of_probabilities(void **state)
             }
 }
 
-static void large_counts_have_narrow_bounds(void **state)
+TEST(large_counts_have_narrow_bounds)
 {
-    (void)state;
     uint64_t n = 10000000;
     double low = tacit__proportion_low(n / 4, n, 1e-3),
            high = tacit__proportion_high(n / 4, n, 1e-3);
@@ -38,9 +36,8 @@ static void large_counts_have_narrow_bounds(void **state)
     assert_within(tacit__proportion_high(0, n, 1e-3) * (double)n, 6.9077, 6.9078);
 }
 
-static void nothing_is_proved_by_nothing(void **state)
+TEST(nothing_is_proved_by_nothing)
 {
-    (void)state;
     assert_true(tacit__epsilon_proved(0, 0, 100, 0, 0.05) == -HUGE_VAL);
     assert_true(tacit__mu_proved(0, 0, 100, 0.05) == -HUGE_VAL);
     assert_true(tacit__mu_proved(100, 100, 100, 0.05) == -HUGE_VAL);
@@ -49,9 +46,8 @@ static void nothing_is_proved_by_nothing(void **state)
 }
 
 /* The ceiling of n perfect runs at 95 %: 3.3, 5.6, 7.9, 10.2 for 1e2 .. 1e5. */
-static void perfect_runs_prove_the_known_ceiling(void **state)
+TEST(perfect_runs_prove_the_known_ceiling)
 {
-    (void)state;
     static const double known[] = {3.3, 5.6, 7.9, 10.2};
     uint64_t n = 100;
     for (size_t i = 0; i < 4; i++, n *= 10)
@@ -74,9 +70,8 @@ static double convictions(double mu, double claim, uint64_t n, double error)
     return (double)convicted / (double)rounds;
 }
 
-static void the_number_of_trials_gives_the_power(void **state)
+TEST(the_number_of_trials_gives_the_power)
 {
-    (void)state;
     static const double truths[] = {1.2, 1.5, 2};
     for (size_t i = 0; i < 3; i++) {
         double n = tacit__trials_for_mu(truths[i], 1, 0.05);
@@ -92,26 +87,12 @@ static void the_number_of_trials_gives_the_power(void **state)
     assert_within(tacit__trials_for_event(p, 1 - p, 1, 0, 0.05), 50, 110);
 }
 
-static void guesses_are_close_to_proofs(void **state)
+TEST(guesses_are_close_to_proofs)
 {
-    (void)state;
     double proved = tacit__epsilon_proved(3000, 1000, 20000, 0, 0.01),
            guess = tacit__epsilon_guess(0.15, 0.05, 20000, 0, 0.01);
     assert_within(guess, proved - 0.02, proved + 0.02);
     proved = tacit__mu_proved(3000, 1000, 20000, 0.01);
     guess = tacit__mu_guess(0.15, 0.05, 20000, 0.01);
     assert_within(guess, proved - 0.02, proved + 0.02);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clopper_pearson_agrees_with_sums_of_probabilities),
-        cmocka_unit_test(large_counts_have_narrow_bounds),
-        cmocka_unit_test(nothing_is_proved_by_nothing),
-        cmocka_unit_test(perfect_runs_prove_the_known_ceiling),
-        cmocka_unit_test(the_number_of_trials_gives_the_power),
-        cmocka_unit_test(guesses_are_close_to_proofs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

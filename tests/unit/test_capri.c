@@ -13,9 +13,8 @@
 #include "support/random.h"
 #include "support/world.h"
 
-static void epochs_double_and_end_with_the_users(void **state)
+TEST(epochs_double_and_end_with_the_users)
 {
-    (void)state;
     static const uint64_t paper[] = {90, 180, 360, 720, 1440, 2880, 2330};
     uint64_t length[64];
     assert_int_equal(tacit__capri_schedule(8000, false, length), 7);
@@ -75,9 +74,8 @@ static tacit__capri_options options_of(tacit__capri_width width)
 }
 
 /* Sums of any size and direction, also absurd ones: every context keeps an action, and the best estimate stays. */
-static void no_width_empties_a_context(void **state)
+TEST(no_width_empties_a_context)
 {
-    (void)state;
     static const tacit__capri_width widths[] = {TACIT__WIDTH_PAIRWISE, TACIT__WIDTH_POINTWISE,
                                                 TACIT__WIDTH_MAX4, TACIT__WIDTH_THEORY};
     uint64_t seed = 11;
@@ -201,9 +199,8 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
 
 /* delta(epsilon) of a huge epsilon leaves noise of no consequence: the private learner is the other one. The tau that is
  * chosen, and public chance, are the same too. */
-static void without_noise_the_private_learner_is_the_other_one(void **state)
+TEST(without_noise_the_private_learner_is_the_other_one)
 {
-    (void)state;
     tacit_world *world = small_world();
     const tacit_model models[] = {TACIT_MODEL_JOINT, TACIT_MODEL_LOCAL};
     tacit_agent *a = hire(world, "capri", none, NULL, 0, 3000, 8);
@@ -221,9 +218,8 @@ static void without_noise_the_private_learner_is_the_other_one(void **state)
 }
 
 /* Sums over epochs as the paper orders them: less privacy, less regret; averages over worlds would take longer. */
-static void privacy_costs_regret(void **state)
+TEST(privacy_costs_regret)
 {
-    (void)state;
     double regret[3] = {0};
     const tacit_guarantee g[] = {none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
     for (int w = 0; w < 6; w++) {
@@ -243,9 +239,8 @@ static void privacy_costs_regret(void **state)
     assert_true(regret[0] < regret[1] && regret[1] < regret[2]);
 }
 
-static void the_printed_width_is_uniform_play(void **state)
+TEST(the_printed_width_is_uniform_play)
 {
-    (void)state;
     static const tacit_setting settings[] = {{.key = "preset", .value = "published"}};
     tacit_world *world = small_world();
     tacit_agent *a = hire(world, "capri", none, settings, 1, 3000, 8);
@@ -256,9 +251,8 @@ static void the_printed_width_is_uniform_play(void **state)
     tacit_world_destroy(world);
 }
 
-static void the_last_epoch_shows_nothing(void **state)
+TEST(the_last_epoch_shows_nothing)
 {
-    (void)state;
     tacit_world *world = small_world();
     uint64_t length[64];
     size_t n = tacit__capri_schedule(3000, true, length);
@@ -280,9 +274,8 @@ static void the_last_epoch_shows_nothing(void **state)
 }
 
 /* Kinds with a kernel go on where they were saved, in the middle of an epoch, and refuse what is not theirs. */
-static void a_saved_learner_goes_on(void **state)
+TEST(a_saved_learner_goes_on)
 {
-    (void)state;
     static const struct {
         const char *kind;
         tacit_guarantee g;
@@ -331,9 +324,8 @@ static void a_saved_learner_goes_on(void **state)
 
 /* Local sums: users without rewards leave pure noise, of variance n s^2 in each coordinate. A chi-square of 400 * 8 degrees
  * is outside five standard deviations once in a million seeds; this one is fixed. */
-static void local_noise_adds_up_to_the_number_of_users(void **state)
+TEST(local_noise_adds_up_to_the_number_of_users)
 {
-    (void)state;
     enum { P = 8, USERS = 40, EPOCHS = 400 };
     tacit__epochs *c;
     tacit_noise *noise;
@@ -360,9 +352,8 @@ static void local_noise_adds_up_to_the_number_of_users(void **state)
 }
 
 /* Who gives a private learner a kernel, a norm or weights of contexts is told that these count as public. */
-static void what_may_have_been_fitted_is_remarked_on(void **state)
+TEST(what_may_have_been_fitted_is_remarked_on)
 {
-    (void)state;
     static const tacit_setting given[] = {{.key = "kernel", .value = "se(0.2)"},
                                           {.key = "norm", .value = "0.4"}};
     const tacit_guarantee joint_1 = {TACIT_MODEL_JOINT, 1, 1e-6};
@@ -398,9 +389,8 @@ static void what_may_have_been_fitted_is_remarked_on(void **state)
     tacit_world_destroy(world);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     static const tacit_setting shared = {.key = "contexts", .value = "0"};
     tacit_world *world = world_of("linear-bandit", &shared, 1);
     const tacit_world_facts *f = tacit_world_describe(world);
@@ -430,9 +420,8 @@ static void what_does_not_fit_is_refused(void **state)
 
 /* Somebody whose reward comes after their action was dropped takes their place in line, with the zero vector: of two learners that
  * differ in the rewards of such users only, every number is the same, and epochs begin at the same users. */
-static void a_late_user_counts_and_adds_nothing(void **state)
+TEST(a_late_user_counts_and_adds_nothing)
 {
-    (void)state;
     enum { USERS = 600 };
     tacit_world *world = small_world();
     const tacit_guarantee promises[] = {none, {TACIT_MODEL_JOINT, 20, 1e-3}};
@@ -480,22 +469,4 @@ static void a_late_user_counts_and_adds_nothing(void **state)
         tacit_agent_destroy(b);
     }
     tacit_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(epochs_double_and_end_with_the_users),
-        cmocka_unit_test(no_width_empties_a_context),
-        cmocka_unit_test(without_noise_the_private_learner_is_the_other_one),
-        cmocka_unit_test(privacy_costs_regret),
-        cmocka_unit_test(the_printed_width_is_uniform_play),
-        cmocka_unit_test(the_last_epoch_shows_nothing),
-        cmocka_unit_test(a_saved_learner_goes_on),
-        cmocka_unit_test(local_noise_adds_up_to_the_number_of_users),
-        cmocka_unit_test(what_may_have_been_fitted_is_remarked_on),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(a_late_user_counts_and_adds_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,9 +104,8 @@ static bool same_state(const tacit_agent *a, const tacit_agent *b)
 
 /* --- The two halves ------------------------------------------------------------------------------- */
 
-static void a_learner_through_bytes_is_the_direct_one(void **state)
+TEST(a_learner_through_bytes_is_the_direct_one)
 {
-    (void)state;
     static uint8_t model[ROOM], bytes[ROOM];
     tacit_world *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
@@ -149,9 +148,8 @@ static void a_learner_through_bytes_is_the_direct_one(void **state)
 }
 
 /* Points are drawn by public chance, and a device's own is another one: the model tells which it must go by. */
-static void a_device_with_a_chance_of_its_own_reports_by_the_servers(void **state)
+TEST(a_device_with_a_chance_of_its_own_reports_by_the_servers)
 {
-    (void)state;
     static uint8_t model[ROOM], bytes[ROOM];
     tacit_world *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
@@ -185,9 +183,8 @@ static void put_number(uint8_t *bytes, double x)
     tacit__put_le64(&(tacit__writer){.at = bytes}, bits);
 }
 
-static void reports_that_no_device_makes_change_nothing(void **state)
+TEST(reports_that_no_device_makes_change_nothing)
 {
-    (void)state;
     static uint8_t model[ROOM], good[ROOM], bad[ROOM];
     const double wrong[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e30, 0.1 + 1e-13, 1e6};
     tacit_world *world = make_world();
@@ -232,9 +229,8 @@ static void reports_that_no_device_makes_change_nothing(void **state)
 
 /* A report that was in time when it was accepted takes its place: the epochs begin where they would have begun, and its numbers are
  * in none of them. */
-static void a_late_report_counts_and_adds_nothing(void **state)
+TEST(a_late_report_counts_and_adds_nothing)
 {
-    (void)state;
     static uint8_t model[ROOM], late[2][ROOM], bytes[ROOM];
     tacit_world *world = make_world();
     tacit_agent *servers[2], *device = hire(world, "recommended", local, 9);
@@ -265,9 +261,8 @@ static void a_late_report_counts_and_adds_nothing(void **state)
     tacit_world_destroy(world);
 }
 
-static void models_that_make_no_sense_are_refused(void **state)
+TEST(models_that_make_no_sense_are_refused)
 {
-    (void)state;
     static uint8_t good[ROOM], bad[ROOM];
     const double wrong[] = {(double)NAN, -0.5, 1.5, 0.3};
     tacit_world *world = make_world();
@@ -317,9 +312,8 @@ static void models_that_make_no_sense_are_refused(void **state)
 
 /* --- States --------------------------------------------------------------------------------------- */
 
-static void a_saved_device_goes_on_with_its_model_and_new_noise(void **state)
+TEST(a_saved_device_goes_on_with_its_model_and_new_noise)
 {
-    (void)state;
     static uint8_t model[ROOM], saved[1 << 17], first[ROOM], second[ROOM], third[ROOM];
     tacit_world *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
@@ -352,9 +346,8 @@ static void a_saved_device_goes_on_with_its_model_and_new_noise(void **state)
     tacit_world_destroy(world);
 }
 
-static void halves_belong_to_the_local_model(void **state)
+TEST(halves_belong_to_the_local_model)
 {
-    (void)state;
     static uint8_t bytes[ROOM];
     size_t size = ROOM;
     tacit_world *world = make_world();
@@ -366,18 +359,4 @@ static void halves_belong_to_the_local_model(void **state)
     assert_status(tacit_agent_absorb(joint, bytes, size, NULL), TACIT_UNSUPPORTED);
     tacit_agent_destroy(joint);
     tacit_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_learner_through_bytes_is_the_direct_one),
-        cmocka_unit_test(a_device_with_a_chance_of_its_own_reports_by_the_servers),
-        cmocka_unit_test(reports_that_no_device_makes_change_nothing),
-        cmocka_unit_test(a_late_report_counts_and_adds_nothing),
-        cmocka_unit_test(models_that_make_no_sense_are_refused),
-        cmocka_unit_test(a_saved_device_goes_on_with_its_model_and_new_noise),
-        cmocka_unit_test(halves_belong_to_the_local_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

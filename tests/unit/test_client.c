@@ -32,9 +32,8 @@ static tacit_client *open_client(const char *text)
     return client;
 }
 
-static void a_client_acts_by_the_billboard(void **state)
+TEST(a_client_acts_by_the_billboard)
 {
-    (void)state;
     uint32_t action;
     double p;
     tacit_client *client = open_client(board);
@@ -89,9 +88,8 @@ static tacit_agent *open_server(void)
     return agent;
 }
 
-static void a_report_is_what_the_learner_takes_and_comes_once(void **state)
+TEST(a_report_is_what_the_learner_takes_and_comes_once)
 {
-    (void)state;
     const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
     const double rewards[] = {0.5, 1};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
@@ -121,9 +119,8 @@ static void a_report_is_what_the_learner_takes_and_comes_once(void **state)
 }
 
 /* Features, no table: the device acts by the model of the billboard as the server would, and reports. */
-static void a_client_follows_a_model_where_there_is_no_table(void **state)
+TEST(a_client_follows_a_model_where_there_is_no_table)
 {
-    (void)state;
     enum { ACTIONS = 3, D = 2 };
     const tacit_bandit bandit = {.dimension = D, .bound = 1};
     const tacit_agent_request request = {.kind = "lin-ucb",
@@ -181,9 +178,8 @@ static void a_client_follows_a_model_where_there_is_no_table(void **state)
     tacit_agent_destroy(server);
 }
 
-static void an_episode_out_of_range_is_cut_and_reported(void **state)
+TEST(an_episode_out_of_range_is_cut_and_reported)
 {
-    (void)state;
     const uint32_t states[] = {0, 1, 2}, actions[] = {0, 9};
     const double rewards[] = {(double)NAN, 1e300};
     const tacit_trajectory episode = {.states = states, .actions = actions, .rewards = rewards};
@@ -197,9 +193,8 @@ static void an_episode_out_of_range_is_cut_and_reported(void **state)
     tacit_client_destroy(client);
 }
 
-static void a_guarantee_weaker_than_the_terms_is_refused(void **state)
+TEST(a_guarantee_weaker_than_the_terms_is_refused)
 {
-    (void)state;
     static const struct {
         tacit_client_terms terms;
         tacit_status status;
@@ -225,9 +220,8 @@ static void a_guarantee_weaker_than_the_terms_is_refused(void **state)
 }
 
 /* With a monitor a report has one number more, and costs the sum of both. */
-static void a_monitor_is_part_of_the_report_and_of_its_price(void **state)
+TEST(a_monitor_is_part_of_the_report_and_of_its_price)
 {
-    (void)state;
     static const char *const monitors[] = {"{\"epsilon\":0.5,\"delta\":0}",
                                            "{\"epsilon\":0.5,\"delta\":1e-7}"};
     const uint32_t states[] = {0, 1, 1}, actions[] = {0, 1};
@@ -276,9 +270,8 @@ static void a_monitor_is_part_of_the_report_and_of_its_price(void **state)
 }
 
 /* What a server claims about sizes costs the device no more than it agreed to. */
-static void a_billboard_takes_no_more_memory_than_agreed(void **state)
+TEST(a_billboard_takes_no_more_memory_than_agreed)
 {
-    (void)state;
     static const char *const sizes[] = {
         "\"states\":4294967295,\"actions\":3,\"horizon\":2", /* not those of the table */
         "\"states\":2,\"actions\":3,\"horizon\":4294967295",
@@ -310,9 +303,8 @@ static void a_billboard_takes_no_more_memory_than_agreed(void **state)
 }
 
 /* A device has nobody's sums, so that it does not matter how many users there are. */
-static void a_device_of_a_billion_users_needs_little_memory(void **state)
+TEST(a_device_of_a_billion_users_needs_little_memory)
 {
-    (void)state;
     static const char format[] =
         "{\"learner\":\"ours\",\"version\":3,\"users\":7,\"model\":\"local\",\"guarantee\":{"
         "\"epsilon\":1,\"delta\":%g},\"agent\":{\"kind\":\"dp-ucbvi\",\"sums\":null,\"settings\":[]"
@@ -331,9 +323,8 @@ static void a_device_of_a_billion_users_needs_little_memory(void **state)
     }
 }
 
-static void what_is_no_billboard_is_refused(void **state)
+TEST(what_is_no_billboard_is_refused)
 {
-    (void)state;
     static const struct {
         const char *text;
         tacit_status status;
@@ -366,9 +357,8 @@ static void what_is_no_billboard_is_refused(void **state)
 }
 
 /* Public tables are checked like anything that a server says. */
-static void tables_that_are_not_what_was_declared_are_refused(void **state)
+TEST(tables_that_are_not_what_was_declared_are_refused)
 {
-    (void)state;
     enum { S = 2, A = 3, PARTS = 2, D = 2, MOST = S * A * PARTS * S };
     static const struct {
         const char *name, *space;
@@ -416,21 +406,4 @@ static void tables_that_are_not_what_was_declared_are_refused(void **state)
             fail_msg("case %zu: %s", i, err.message);
         tacit_client_destroy(client);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_acts_by_the_billboard),
-        cmocka_unit_test(a_report_is_what_the_learner_takes_and_comes_once),
-        cmocka_unit_test(a_client_follows_a_model_where_there_is_no_table),
-        cmocka_unit_test(an_episode_out_of_range_is_cut_and_reported),
-        cmocka_unit_test(a_guarantee_weaker_than_the_terms_is_refused),
-        cmocka_unit_test(a_monitor_is_part_of_the_report_and_of_its_price),
-        cmocka_unit_test(a_billboard_takes_no_more_memory_than_agreed),
-        cmocka_unit_test(a_device_of_a_billion_users_needs_little_memory),
-        cmocka_unit_test(what_is_no_billboard_is_refused),
-        cmocka_unit_test(tables_that_are_not_what_was_declared_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

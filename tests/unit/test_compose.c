@@ -54,9 +54,8 @@ static tacit_composition compose_at_epsilon(const tacit_cost *costs, size_t n, d
     return c;
 }
 
-static void gaussians_compose_exactly(void **state)
+TEST(gaussians_compose_exactly)
 {
-    (void)state;
     tacit_cost ten[] = {GAUSSIAN(1, 1, 10)};
     tacit_composition c = at_delta(ten, 1e-6);
     assert_string_equal(c.method, "gaussian");
@@ -79,9 +78,8 @@ static void gaussians_compose_exactly(void **state)
     assert_close(at_epsilon(half, 0).delta.high, 0.6826894921370859, 1e-12);
 }
 
-static void pure_epsilons_add_up_without_a_rounding(void **state)
+TEST(pure_epsilons_add_up_without_a_rounding)
 {
-    (void)state;
     tacit_cost laplace[] = {LAPLACE(1, 1, 3), LAPLACE(1, 2, 2)};
     tacit_composition c = at_delta(laplace, 0);
     assert_string_equal(c.method, "pure");
@@ -93,9 +91,8 @@ static void pure_epsilons_add_up_without_a_rounding(void **state)
     assert_true(at_delta(thirds, 0).epsilon.high == 2);
 }
 
-static void black_boxes_compose_optimally(void **state)
+TEST(black_boxes_compose_optimally)
 {
-    (void)state;
     tacit_cost boxes[] = {BOX(1, 0.001, 10), BOX(1, 0.001, 20)};
     tacit_composition c = at_epsilon(boxes, 22);
     assert_string_equal(c.method, "optimal");
@@ -110,9 +107,8 @@ static void black_boxes_compose_optimally(void **state)
     assert_true(isinf(at_delta(two, 0.27).epsilon.low));
 }
 
-static void mixtures_are_never_worse_than_adding_their_parts(void **state)
+TEST(mixtures_are_never_worse_than_adding_their_parts)
 {
-    (void)state;
     tacit_cost all[] = {GAUSSIAN(1, 4, 3), LAPLACE(1, 10, 20), BOX(0.1, 1e-8, 5)};
     const double delta = 1e-6;
     tacit_composition c = at_delta(all, delta);
@@ -126,9 +122,8 @@ static void mixtures_are_never_worse_than_adding_their_parts(void **state)
     assert_close(back.delta.high, delta, 1e-3);
 }
 
-static void the_order_and_the_grouping_of_releases_do_not_matter(void **state)
+TEST(the_order_and_the_grouping_of_releases_do_not_matter)
 {
-    (void)state;
     tacit_cost a[] = {LAPLACE(1, 10, 20), GAUSSIAN(1, 4, 3), LAPLACE(1, 5, 2)};
     tacit_cost b[] = {LAPLACE(2, 10, 1), GAUSSIAN(2, 8, 2), LAPLACE(1, 10, 15),
                       LAPLACE(1, 5, 1),  GAUSSIAN(1, 4, 1), LAPLACE(3, 30, 5)};
@@ -136,9 +131,8 @@ static void the_order_and_the_grouping_of_releases_do_not_matter(void **state)
     assert_close(x.epsilon.high, y.epsilon.high, 1e-6);
 }
 
-static void zcdp_takes_everything_along(void **state)
+TEST(zcdp_takes_everything_along)
 {
-    (void)state;
     tacit_cost one[] = {ZCDP(1.0 / 32, 1)};
     tacit_composition c = at_delta(one, 1e-3);
     assert_string_equal(c.method, "zcdp");
@@ -159,9 +153,8 @@ static void zcdp_takes_everything_along(void **state)
 }
 
 /* rho = e tanh(e/2), from where its square leaves the doubles to where the tangent is 1. */
-static void the_rho_of_a_tiny_release_is_never_rounded_away(void **state)
+TEST(the_rho_of_a_tiny_release_is_never_rounded_away)
 {
-    (void)state;
     for (int power = -320; power <= 300; power += 5) {
         double e = pow(10, power), wanted = e * tanh(e / 2);
         tacit_cost noise = LAPLACE(e, 1, 1), black = BOX(e, 0, 1);
@@ -178,9 +171,8 @@ static void the_rho_of_a_tiny_release_is_never_rounded_away(void **state)
     assert_close(compose_at_delta(&many, 1, 0).rho, 5e-299, 1e-14);
 }
 
-static void the_rho_of_pure_privacy_dominates_every_renyi_order(void **state)
+TEST(the_rho_of_pure_privacy_dominates_every_renyi_order)
 {
-    (void)state;
     for (double e = 1e-3; e < 30; e *= 3) {
         tacit_cost box[] = {BOX(e, 0, 1)};
         double rho = at_delta(box, 0).rho, p = 1 / (1 + exp(-e)), q = exp(-e) * p;
@@ -193,9 +185,8 @@ static void the_rho_of_pure_privacy_dominates_every_renyi_order(void **state)
     }
 }
 
-static void no_finite_epsilon_is_said_as_infinity(void **state)
+TEST(no_finite_epsilon_is_said_as_infinity)
 {
-    (void)state;
     tacit_cost gaussian[] = {GAUSSIAN(1, 1, 1)}, box[] = {BOX(1, 0.1, 1)};
     tacit_cost mixed[] = {GAUSSIAN(1, 1, 1), LAPLACE(1, 1, 1)};
     assert_true(isinf(at_delta(gaussian, 0).epsilon.high));
@@ -204,9 +195,8 @@ static void no_finite_epsilon_is_said_as_infinity(void **state)
     assert_true(isinf(at_delta(mixed, 0).epsilon.high));
 }
 
-static void denormal_and_enormous_costs_give_numbers(void **state)
+TEST(denormal_and_enormous_costs_give_numbers)
 {
-    (void)state;
     tacit_cost costs[] = {GAUSSIAN(5e-324, 1e300, 1),
                           LAPLACE(5e-324, 1e300, 1),
                           GAUSSIAN(1e300, 1e-300, 1),
@@ -227,9 +217,8 @@ static void denormal_and_enormous_costs_give_numbers(void **state)
         }
 }
 
-static void scales_agree_with_public_values(void **state)
+TEST(scales_agree_with_public_values)
 {
-    (void)state;
     double x;
     assert_ok(tacit_gaussian_scale(1, 1e-5, 1, 1, &x, NULL));
     assert_close(x, 3.730631634816, 1e-12);
@@ -248,9 +237,8 @@ static void scales_agree_with_public_values(void **state)
 }
 
 /* The total variation of Gaussian noise is 2 Phi(mu/2) - 1 = erf(mu / sqrt(8)); of one Laplace release 1 - e^(-l1 / (2 b)). */
-static void an_epsilon_of_zero_bounds_the_total_variation(void **state)
+TEST(an_epsilon_of_zero_bounds_the_total_variation)
 {
-    (void)state;
     static const double deltas[] = {1e-12, 1e-6, 0.1, 0.5, 0.99};
     static const uint64_t counts[] = {1, 2, 40};
     double sigma, b, mu;
@@ -276,9 +264,8 @@ static void an_epsilon_of_zero_bounds_the_total_variation(void **state)
     }
 }
 
-static void a_scale_keeps_its_promise_and_a_smaller_one_does_not(void **state)
+TEST(a_scale_keeps_its_promise_and_a_smaller_one_does_not)
 {
-    (void)state;
     const double epsilons[] = {0.01, 1, 8}, deltas[] = {0, 1e-30, 1e-6, 0.1};
     const uint64_t counts[] = {1, 2, 17};
     for (size_t i = 0; i < COUNT_OF(epsilons); i++)
@@ -301,9 +288,8 @@ static void a_scale_keeps_its_promise_and_a_smaller_one_does_not(void **state)
             }
 }
 
-static void wrong_costs_are_refused_by_name(void **state)
+TEST(wrong_costs_are_refused_by_name)
 {
-    (void)state;
     const struct {
         tacit_cost cost;
         tacit_status status;
@@ -348,9 +334,8 @@ static void wrong_costs_are_refused_by_name(void **state)
     assert_true(x == 42);
 }
 
-static void memory_that_runs_out_leaves_the_result_alone(void **state)
+TEST(memory_that_runs_out_leaves_the_result_alone)
 {
-    (void)state;
     tacit_cost list[] = {GAUSSIAN(1, 4, 3), LAPLACE(1, 10, 20)};
     tacit_composition c = {.mu = 42};
     tacit_error err = {0};
@@ -362,26 +347,4 @@ static void memory_that_runs_out_leaves_the_result_alone(void **state)
         assert_status(got, TACIT_NO_MEMORY);
         assert_true(c.mu == 42);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaussians_compose_exactly),
-        cmocka_unit_test(pure_epsilons_add_up_without_a_rounding),
-        cmocka_unit_test(black_boxes_compose_optimally),
-        cmocka_unit_test(mixtures_are_never_worse_than_adding_their_parts),
-        cmocka_unit_test(the_order_and_the_grouping_of_releases_do_not_matter),
-        cmocka_unit_test(zcdp_takes_everything_along),
-        cmocka_unit_test(the_rho_of_a_tiny_release_is_never_rounded_away),
-        cmocka_unit_test(the_rho_of_pure_privacy_dominates_every_renyi_order),
-        cmocka_unit_test(no_finite_epsilon_is_said_as_infinity),
-        cmocka_unit_test(denormal_and_enormous_costs_give_numbers),
-        cmocka_unit_test(scales_agree_with_public_values),
-        cmocka_unit_test(an_epsilon_of_zero_bounds_the_total_variation),
-        cmocka_unit_test(a_scale_keeps_its_promise_and_a_smaller_one_does_not),
-        cmocka_unit_test(wrong_costs_are_refused_by_name),
-        cmocka_unit_test(memory_that_runs_out_leaves_the_result_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static void assert_read(const char *text)
         fail_msg("%s: %a, expected %a", text, got, wanted);
 }
 
-static void every_shape_of_number_is_rounded_as_by_strtod(void **state)
+TEST(every_shape_of_number_is_rounded_as_by_strtod)
 {
-    (void)state;
     char text[400];
     uint64_t seed = 3;
     for (int i = 0; i < 400000; i++) {
@@ -40,9 +39,8 @@ static void every_shape_of_number_is_rounded_as_by_strtod(void **state)
 }
 
 /* Halves between two doubles, exactly and with a digit more or less: where rounding is decided. */
-static void ties_go_to_the_even_one(void **state)
+TEST(ties_go_to_the_even_one)
 {
-    (void)state;
     char text[400];
     uint64_t seed = 4;
     for (int i = 0; i < 100000; i++) {
@@ -81,9 +79,8 @@ static void ties_go_to_the_even_one(void **state)
         assert_read(known[i]);
 }
 
-static void what_is_no_number_is_not_read(void **state)
+TEST(what_is_no_number_is_not_read)
 {
-    (void)state;
     static const char *const wrong[] = {"",    "-",  ".5",  "1.", "01",  "-01",      "1.e5", "1e",
                                         "1e+", "+1", "NaN", "e5", "--1", "Infinity", "-.1",  "00"};
     double x;
@@ -102,14 +99,4 @@ static void what_is_no_number_is_not_read(void **state)
     assert_true(x == 12 && in_range);
     assert_ptr_equal(tacit__decimal_read(follows, follows + 1, &x, &in_range), follows + 1);
     assert_true(x == 1); /* no further than the end */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_of_number_is_rounded_as_by_strtod),
-        cmocka_unit_test(ties_go_to_the_even_one),
-        cmocka_unit_test(what_is_no_number_is_not_read),
-    };
-    return cmocka_run_group_tests_name("decimal", tests, NULL, NULL);
 }

@@ -104,9 +104,8 @@ static void check_slot(tacit__law law, int octave, int j, uint64_t *random)
     }
 }
 
-static void every_slot_keeps_its_tolerance_at_its_ends_and_inside(void **state)
+TEST(every_slot_keeps_its_tolerance_at_its_ends_and_inside)
 {
-    (void)state;
     uint64_t random = 1;
     for (int law = 0; law < TACIT__LAWS; law++)
         for (int octave = 0; octave < TACIT__OCTAVES; octave++)
@@ -128,9 +127,8 @@ static double unavoidable(tacit__law law, double w)
     return 0x1p-53 * (slope + 2 * z);
 }
 
-static void tolerances_are_not_absurdly_large(void **state)
+TEST(tolerances_are_not_absurdly_large)
 {
-    (void)state;
     for (int law = 0; law < TACIT__LAWS; law++) {
         for (int octave = 0; octave < TACIT__OCTAVES; octave++)
             for (int j = 0; j < SEGMENTS; j++) {
@@ -175,9 +173,8 @@ static uint64_t compare(tacit__draw_loop_fn *wide_kernel, tacit__draw_loop_fn *b
     return unsure;
 }
 
-static void all_instruction_sets_give_the_same_bits(void **state)
+TEST(all_instruction_sets_give_the_same_bits)
 {
-    (void)state;
     if (!tacit__cpu_has_avx2())
         skip();
     tacit__draw_loop_fn *widest = tacit__draw_loop();
@@ -203,9 +200,8 @@ static tacit__site any_site(void)
     return site;
 }
 
-static void proven_answers_are_the_refined_ones(void **state)
+TEST(proven_answers_are_the_refined_ones)
 {
-    (void)state;
     enum { WORDS = 3000 };
     tacit__site site = any_site();
     uint64_t random = 3;
@@ -239,9 +235,8 @@ static uint64_t boundary(tacit__law law, double scale, int64_t r)
     return bits;
 }
 
-static void words_beside_a_rounding_boundary_fall_on_the_right_side(void **state)
+TEST(words_beside_a_rounding_boundary_fall_on_the_right_side)
 {
-    (void)state;
     static const int64_t offsets[] = {-(1 << 13), -(1 << 11), -3, -1, 1, 3, 1 << 11, 1 << 13};
     tacit__site site = any_site();
     uint64_t random = 4;
@@ -316,9 +311,8 @@ static void check_refined(tacit__law law, double scale, uint64_t word)
     }
 }
 
-static void refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail(void **state)
+TEST(refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail)
 {
-    (void)state;
     uint64_t random = 8;
     for (int law = 0; law < TACIT__LAWS; law++)
         for (size_t s = 0; s < N_SCALES; s++) {
@@ -331,9 +325,8 @@ static void refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail(void 
         }
 }
 
-static void refinement_is_right_where_sixty_three_bits_do_not_decide(void **state)
+TEST(refinement_is_right_where_sixty_three_bits_do_not_decide)
 {
-    (void)state;
     uint64_t random = 9;
     for (int law = 0; law < TACIT__LAWS; law++)
         for (size_t s = 0; s < N_SCALES; s++)
@@ -347,9 +340,8 @@ static void refinement_is_right_where_sixty_three_bits_do_not_decide(void **stat
             }
 }
 
-static void the_tail_is_never_called_proven(void **state)
+TEST(the_tail_is_never_called_proven)
 {
-    (void)state;
     uint64_t random = 10;
     int64_t draw;
     for (int law = 0; law < TACIT__LAWS; law++)
@@ -359,9 +351,8 @@ static void the_tail_is_never_called_proven(void **state)
         }
 }
 
-static void bulk_draws_are_the_refined_words_of_the_stream(void **state)
+TEST(bulk_draws_are_the_refined_words_of_the_stream)
 {
-    (void)state;
     enum { N = 9001 };
     static int64_t draws[N], pieces[N];
     static uint64_t words[N];
@@ -380,30 +371,12 @@ static void bulk_draws_are_the_refined_words_of_the_stream(void **state)
         }
 }
 
-static void scales_outside_the_range_stop_the_program(void **state)
+TEST(scales_outside_the_range_stop_the_program)
 {
-    (void)state;
     tacit__site site = any_site();
     int64_t draw;
     assert_aborts(tacit__noise_draw(&site, 0, 0, TACIT__GAUSSIAN, 0, 1, &draw));
     assert_aborts(tacit__noise_draw(&site, 0, 0, TACIT__GAUSSIAN, -1, 1, &draw));
     assert_aborts(tacit__noise_draw(&site, 0, 0, TACIT__GAUSSIAN, (double)NAN, 1, &draw));
     assert_aborts(tacit__noise_draw(&site, 0, 0, TACIT__LAPLACE, 0x1.0000000000001p46, 1, &draw));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_slot_keeps_its_tolerance_at_its_ends_and_inside),
-        cmocka_unit_test(tolerances_are_not_absurdly_large),
-        cmocka_unit_test(all_instruction_sets_give_the_same_bits),
-        cmocka_unit_test(proven_answers_are_the_refined_ones),
-        cmocka_unit_test(words_beside_a_rounding_boundary_fall_on_the_right_side),
-        cmocka_unit_test(refinement_is_right_for_words_of_zeros_of_ones_and_in_the_tail),
-        cmocka_unit_test(refinement_is_right_where_sixty_three_bits_do_not_decide),
-        cmocka_unit_test(the_tail_is_never_called_proven),
-        cmocka_unit_test(bulk_draws_are_the_refined_words_of_the_stream),
-        cmocka_unit_test(scales_outside_the_range_stop_the_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

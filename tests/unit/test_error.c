@@ -2,9 +2,8 @@
 #include "base/error.h"
 #include "support/check.h"
 
-static void what_a_message_quotes_is_made_printable(void **state)
+TEST(what_a_message_quotes_is_made_printable)
 {
-    (void)state;
     static const struct {
         const char *quoted, *shown;
     } cases[] = {{"plain", "plain"},
@@ -18,10 +17,4 @@ static void what_a_message_quotes_is_made_printable(void **state)
         assert_int_equal(tacit__fail(&err, TACIT_CORRUPT, "%s", cases[i].quoted), TACIT_CORRUPT);
         assert_string_equal(err.message, cases[i].shown);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_message_quotes_is_made_printable)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

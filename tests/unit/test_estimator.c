@@ -105,9 +105,8 @@ static double literal(const rig *r, size_t w, const double *y, const size_t *met
     return sum;
 }
 
-static void estimates_are_those_of_the_printed_formula(void **state)
+TEST(estimates_are_those_of_the_printed_formula)
 {
-    (void)state;
     static const char *const kernels[] = {"matern-0.5(0.8)", "linear", "poly-2(1)", "se(0.3)"};
     static const double copies[] = {1, 3};
     for (size_t q = 0; q < sizeof kernels / sizeof *kernels; q++)
@@ -139,9 +138,8 @@ static void estimates_are_those_of_the_printed_formula(void **state)
         }
 }
 
-static void exact_expectation_has_the_weights_of_contexts(void **state)
+TEST(exact_expectation_has_the_weights_of_contexts)
 {
-    (void)state;
     rig r;
     open_rig(&r, "se(0.4)");
     tacit__estimator_wish wish = wish_of(&r, false, 0);
@@ -157,9 +155,8 @@ static void exact_expectation_has_the_weights_of_contexts(void **state)
     tacit__estimator_destroy(r.e);
 }
 
-static void a_pair_drawn_twice_counts_as_weight_two(void **state)
+TEST(a_pair_drawn_twice_counts_as_weight_two)
 {
-    (void)state;
     rig r;
     open_rig(&r, "se(0.4)");
     tacit__estimator_wish wish = wish_of(&r, false, 4);
@@ -174,9 +171,8 @@ static void a_pair_drawn_twice_counts_as_weight_two(void **state)
 }
 
 /* 2 is what the release declares for y / b in [-1, 1] and the stored vectors. */
-static void sensitivity_is_reached_by_the_extreme_pair_and_never_exceeded(void **state)
+TEST(sensitivity_is_reached_by_the_extreme_pair_and_never_exceeded)
 {
-    (void)state;
     rig r;
     open_rig(&r, "matern-1.5(0.5)");
     tacit__estimator_wish wish = wish_of(&r, false, 2);
@@ -207,9 +203,8 @@ static void sensitivity_is_reached_by_the_extreme_pair_and_never_exceeded(void *
 }
 
 /* sigma_max >= the longest vector; a rank cap leaves a residual that both know. */
-static void a_rank_cap_moves_mass_into_the_residual(void **state)
+TEST(a_rank_cap_moves_mass_into_the_residual)
 {
-    (void)state;
     rig r;
     open_rig(&r, "se(0.4)");
     tacit__estimator_wish wish = wish_of(&r, false, 0);
@@ -231,9 +226,8 @@ static void a_rank_cap_moves_mass_into_the_residual(void **state)
 }
 
 /* More noise, more regularization (docs/why/kernel.md#the-regularizer); and the choice is the grid's best by the plain formula. */
-static void tau_grows_with_the_noise(void **state)
+TEST(tau_grows_with_the_noise)
 {
-    (void)state;
     rig r;
     open_rig(&r, "se(0.4)");
     double last = 0;
@@ -247,17 +241,4 @@ static void tau_grows_with_the_noise(void **state)
     }
     assert_true(last > 1);
     tacit__estimator_destroy(r.e);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_are_those_of_the_printed_formula),
-        cmocka_unit_test(exact_expectation_has_the_weights_of_contexts),
-        cmocka_unit_test(a_pair_drawn_twice_counts_as_weight_two),
-        cmocka_unit_test(sensitivity_is_reached_by_the_extreme_pair_and_never_exceeded),
-        cmocka_unit_test(a_rank_cap_moves_mass_into_the_residual),
-        cmocka_unit_test(tau_grows_with_the_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

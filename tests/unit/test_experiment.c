@@ -33,9 +33,8 @@ static void assert_refused(const char *text, const char *wanted)
     assert_null(e);
 }
 
-static void everything_that_is_written_is_read(void **state)
+TEST(everything_that_is_written_is_read)
 {
-    (void)state;
     tacit_experiment *e = parse("title: T\n"
                                 "world: {kind: riverswim, states: 7}\n"
                                 "episodes: 1000\n"
@@ -79,9 +78,8 @@ static void everything_that_is_written_is_read(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void what_is_left_out_has_its_default(void **state)
+TEST(what_is_left_out_has_its_default)
 {
-    (void)state;
     tacit_experiment *e =
         parse("world: {kind: riverswim}\nepisodes: 500\nagents:\n"
               "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
@@ -104,9 +102,8 @@ static void what_is_left_out_has_its_default(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void what_is_asked_for_outside_the_file_wins(void **state)
+TEST(what_is_asked_for_outside_the_file_wins)
 {
-    (void)state;
     const tacit_experiment_changes changes = {.episodes = 20, .runs = 7};
     tacit_experiment *e = parse("world: {kind: riverswim}\nruns: 2\nagents:\n"
                                 "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n",
@@ -126,9 +123,8 @@ static void what_is_asked_for_outside_the_file_wins(void **state)
 #define HEAD "world: {kind: riverswim}\nepisodes: 10\nagents:\n  - "
 #define PRIVACY(text) HEAD "{kind: dp-ucbvi, privacy: " text "}\n"
 
-static void mistakes_are_named_with_line_and_remedy(void **state)
+TEST(mistakes_are_named_with_line_and_remedy)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"- 1\n", "f:1: the file is not a map"},
         {"episode: 1\n", "f:1: an experiment has no key 'episode', did you mean 'episodes'?"},
@@ -238,9 +234,8 @@ static void mistakes_are_named_with_line_and_remedy(void **state)
 }
 
 /* The rule of labels: what stands in a list names itself, in the file's order, the last list changing fastest. */
-static void lists_of_values_expand_to_their_product(void **state)
+TEST(lists_of_values_expand_to_their_product)
 {
-    (void)state;
     tacit_experiment *e =
         parse("worlds:\n  - {label: river, kind: riverswim, states: [4, 6], mirror: no}\n"
               "  - {kind: deep-sea}\n"
@@ -284,9 +279,8 @@ static void lists_of_values_expand_to_their_product(void **state)
 }
 
 /* Counted, not tried: ten lists of a hundred values. */
-static void a_grid_that_is_too_large_is_counted_and_refused(void **state)
+TEST(a_grid_that_is_too_large_is_counted_and_refused)
 {
-    (void)state;
     char text[1 << 16];
     size_t used = (size_t)snprintf(text, sizeof text,
                                    "world: {kind: riverswim}\nepisodes: 5\n"
@@ -313,9 +307,8 @@ static void a_grid_that_is_too_large_is_counted_and_refused(void **state)
     assert_refused(text, "f: more than 10^19 jobs: ");
 }
 
-static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
+TEST(worlds_and_agents_name_the_line_of_their_own_mistakes)
 {
-    (void)state;
     tacit_world *world = NULL;
     tacit_agent *agent = NULL;
     tacit_error err;
@@ -341,9 +334,8 @@ static void worlds_and_agents_name_the_line_of_their_own_mistakes(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void running_out_of_memory_is_told(void **state)
+TEST(running_out_of_memory_is_told)
 {
-    (void)state;
     static const char text[] = HEAD "{kind: ucbvi, bonus_scale: [1, 2]}\n";
     for (uint64_t n = 1;; n++) {
         tacit_experiment *e = NULL;
@@ -365,9 +357,8 @@ static void running_out_of_memory_is_told(void **state)
 /* --- The examples ------------------------------------------------------------------------------------ */
 
 /* What is forgotten in an example is copied. */
-static void examples_have_their_privacy_written(void **state)
+TEST(examples_have_their_privacy_written)
 {
-    (void)state;
     glob_t found;
     assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/*.yaml", 0, NULL, &found), 0);
     assert_int_equal(glob(TACIT_TESTS_DIR "/../examples/papers/*.yaml", GLOB_APPEND, NULL, &found),
@@ -388,20 +379,4 @@ static void examples_have_their_privacy_written(void **state)
         tacit_experiment_destroy(e);
     }
     globfree(&found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_that_is_written_is_read),
-        cmocka_unit_test(what_is_left_out_has_its_default),
-        cmocka_unit_test(what_is_asked_for_outside_the_file_wins),
-        cmocka_unit_test(mistakes_are_named_with_line_and_remedy),
-        cmocka_unit_test(lists_of_values_expand_to_their_product),
-        cmocka_unit_test(a_grid_that_is_too_large_is_counted_and_refused),
-        cmocka_unit_test(worlds_and_agents_name_the_line_of_their_own_mistakes),
-        cmocka_unit_test(running_out_of_memory_is_told),
-        cmocka_unit_test(examples_have_their_privacy_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,9 +48,8 @@ static tacit_explanation *explain(const tacit_plan *plan, tacit_guarantee claim,
     return e;
 }
 
-static void gaussian_costs_add_in_squares_to_the_claim(void **state)
+TEST(gaussian_costs_add_in_squares_to_the_claim)
 {
-    (void)state;
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_plan *plan = plan_of(2.5);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
@@ -92,9 +91,8 @@ static void gaussian_costs_add_in_squares_to_the_claim(void **state)
 }
 
 /* The claim's delta takes its place among the others, wherever that is. */
-static void the_curve_has_the_claim_in_its_place(void **state)
+TEST(the_curve_has_the_claim_in_its_place)
 {
-    (void)state;
     static const double deltas[] = {1e-12, 3e-7, 0.01};
     static const size_t places[] = {0, 2, 4};
     for (size_t i = 0; i < 3; i++) {
@@ -111,9 +109,8 @@ static void the_curve_has_the_claim_in_its_place(void **state)
     }
 }
 
-static void people_are_said_to_be_in_so_many_steps(void **state)
+TEST(people_are_said_to_be_in_so_many_steps)
 {
-    (void)state;
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 0};
     const tacit_release line = {.name = "sum",
                                 .dimension = 2,
@@ -140,9 +137,8 @@ static void people_are_said_to_be_in_so_many_steps(void **state)
     tacit_plan_destroy(plan);
 }
 
-static void laplace_costs_add_to_the_claim(void **state)
+TEST(laplace_costs_add_to_the_claim)
 {
-    (void)state;
     const tacit_guarantee claim = {TACIT_MODEL_LOCAL, 2, 0};
     tacit_plan *plan = plan_of(1);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
@@ -162,9 +158,8 @@ static void laplace_costs_add_to_the_claim(void **state)
 }
 
 /* The same noise under smaller and larger claims. */
-static void verdicts_compare_the_claim_with_the_noise(void **state)
+TEST(verdicts_compare_the_claim_with_the_noise)
 {
-    (void)state;
     const tacit_guarantee true_claim = {TACIT_MODEL_JOINT, 2, 0};
     tacit_plan *plan = plan_of(1);
     assert_ok(tacit_plan_calibrate(plan, true_claim, NULL));
@@ -187,9 +182,8 @@ static void verdicts_compare_the_claim_with_the_noise(void **state)
 }
 
 /* Constants that nobody has compared with the paper's text say so; others do not. */
-static void recalled_constants_are_told_from_read_ones(void **state)
+TEST(recalled_constants_are_told_from_read_ones)
 {
-    (void)state;
     static const struct {
         const char *kind;
         tacit_model model;
@@ -215,9 +209,8 @@ static void recalled_constants_are_told_from_read_ones(void **state)
     }
 }
 
-static void without_a_claim_there_is_no_promise(void **state)
+TEST(without_a_claim_there_is_no_promise)
 {
-    (void)state;
     tacit_error err = {0};
     tacit_explanation *e = NULL;
     tacit_explanation_request request = {.claim = {TACIT_MODEL_NONE, 0, 0}};
@@ -239,9 +232,8 @@ static void without_a_claim_there_is_no_promise(void **state)
     tacit_explanation_destroy(NULL);
 }
 
-static void many_releases_and_long_names_fit(void **state)
+TEST(many_releases_and_long_names_fit)
 {
-    (void)state;
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
     char name[600];
     tacit_plan *plan = NULL;
@@ -267,9 +259,8 @@ static void many_releases_and_long_names_fit(void **state)
     tacit_plan_destroy(plan);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+TEST(memory_that_runs_out_is_told)
 {
-    (void)state;
     const tacit_guarantee claim = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_plan *plan = plan_of(2);
     assert_ok(tacit_plan_calibrate(plan, claim, NULL));
@@ -292,20 +283,4 @@ static void memory_that_runs_out_is_told(void **state)
     }
     assert_true(n > 3);
     tacit_plan_destroy(plan);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaussian_costs_add_in_squares_to_the_claim),
-        cmocka_unit_test(the_curve_has_the_claim_in_its_place),
-        cmocka_unit_test(people_are_said_to_be_in_so_many_steps),
-        cmocka_unit_test(laplace_costs_add_to_the_claim),
-        cmocka_unit_test(verdicts_compare_the_claim_with_the_noise),
-        cmocka_unit_test(recalled_constants_are_told_from_read_ones),
-        cmocka_unit_test(without_a_claim_there_is_no_promise),
-        cmocka_unit_test(many_releases_and_long_names_fit),
-        cmocka_unit_test(memory_that_runs_out_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static const tacit__field fields[] = {
     {"other", TACIT__FIELD_OTHER, offsetof(object, other), .parse = read_letter},
     {NULL}};
 
-static void values_go_where_the_table_says(void **state)
+TEST(values_go_where_the_table_says)
 {
-    (void)state;
     object o = {0};
     assert_true(tacit__field_read(&fields[FLAG], "yes", &o) && o.flag);
     assert_true(tacit__field_read(&fields[FLAG], "no", &o) && !o.flag);
@@ -48,9 +47,8 @@ static void values_go_where_the_table_says(void **state)
     assert_true(tacit__field_read(&fields[OTHER], "x", &o) && o.other == 'x');
 }
 
-static void what_is_wrong_leaves_the_object_as_it_was(void **state)
+TEST(what_is_wrong_leaves_the_object_as_it_was)
 {
-    (void)state;
     static const struct {
         size_t field;
         const char *text, *expected;
@@ -79,22 +77,11 @@ static void what_is_wrong_leaves_the_object_as_it_was(void **state)
     }
 }
 
-static void names_are_found_and_slips_forgiven(void **state)
+TEST(names_are_found_and_slips_forgiven)
 {
-    (void)state;
     assert_int_equal(tacit__field_find(fields, "word"), WORD);
     assert_int_equal(tacit__field_find(fields, "wor"), SIZE_MAX);
     assert_string_equal(tacit__field_nearest(fields, "cuont"), "count");
     assert_string_equal(tacit__field_nearest(fields, "wod"), "word");
     assert_null(tacit__field_nearest(fields, "quantity"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_go_where_the_table_says),
-        cmocka_unit_test(what_is_wrong_leaves_the_object_as_it_was),
-        cmocka_unit_test(names_are_found_and_slips_forgiven),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

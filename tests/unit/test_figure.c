@@ -6,9 +6,8 @@
 #include "report/figure.h"
 #include "support/random.h"
 
-static void ticks_are_round_and_inside(void **state)
+TEST(ticks_are_round_and_inside)
 {
-    (void)state;
     static const double highs[] = {1, 1.3, 7, 20, 999, 50000, 1e12, 3e-5};
     for (size_t i = 0; i < sizeof highs / sizeof *highs; i++) {
         tacit__axis axis = {0, highs[i], false};
@@ -24,9 +23,8 @@ static void ticks_are_round_and_inside(void **state)
     }
 }
 
-static void logarithmic_ticks_are_powers_or_1_2_5(void **state)
+TEST(logarithmic_ticks_are_powers_or_1_2_5)
 {
-    (void)state;
     for (double decades = 0.5; decades < 30; decades *= 1.5) {
         tacit__axis axis = {0.37, 0.37 * pow(10, decades), true};
         double t[TACIT__TICKS];
@@ -44,9 +42,8 @@ static void logarithmic_ticks_are_powers_or_1_2_5(void **state)
     assert_int_equal(tacit__axis_ticks(&(tacit__axis){3, 3, false}, t), 0);
 }
 
-static void values_beyond_the_frame_lie_on_its_edge(void **state)
+TEST(values_beyond_the_frame_lie_on_its_edge)
 {
-    (void)state;
     const tacit__figure_frame f = {
         .left = 10, .right = 110, .top = 5, .bottom = 55, .x = {0, 10, false}, .y = {1, 100, true}};
     assert_true(tacit__frame_x(&f, -1) == 10 && tacit__frame_x(&f, 11) == 110);
@@ -65,9 +62,8 @@ static double cost_of(const tacit__label *l, size_t n)
     return cost;
 }
 
-static void labels_keep_distance_order_and_bounds(void **state)
+TEST(labels_keep_distance_order_and_bounds)
 {
-    (void)state;
     uint64_t random = 7;
     int searches = 0;
     double gap = tacit__labels_height(1);
@@ -97,15 +93,4 @@ static void labels_keep_distance_order_and_bounds(void **state)
                 }
         assert_true(cost_of(l, 3) <= best + 1e-9);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ticks_are_round_and_inside),
-        cmocka_unit_test(logarithmic_ticks_are_powers_or_1_2_5),
-        cmocka_unit_test(values_beyond_the_frame_lie_on_its_edge),
-        cmocka_unit_test(labels_keep_distance_order_and_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,8 @@ static tacit_forecast forecast(const char *kind, tacit_guarantee guarantee, uint
 }
 
 /* RiverSwim, 50,000 users: regrets of 1,022, 8,836, 146,662 out of 167,674 (README.md). */
-static void what_was_seen_is_foreseen(void **state)
+TEST(what_was_seen_is_foreseen)
 {
-    (void)state;
     tacit_forecast f = forecast("dp-ucbvi", (tacit_guarantee){TACIT_MODEL_JOINT, 10, 2e-6}, 50000);
     assert_int_equal(f.outlook, TACIT_OUTLOOK_ENOUGH);
     f = forecast("dp-ucbvi", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 2e-6}, 50000);
@@ -45,9 +44,8 @@ static void what_was_seen_is_foreseen(void **state)
 }
 
 /* With as many users, or as large an epsilon, as was asked for, the forecast of a fresh agent is better. */
-static void what_is_asked_for_is_enough(void **state)
+TEST(what_is_asked_for_is_enough)
 {
-    (void)state;
     static const tacit_guarantee g[] = {{TACIT_MODEL_JOINT, 0.1, 1e-6},
                                         {TACIT_MODEL_LOCAL, 1, 1e-6},
                                         {TACIT_MODEL_JOINT, 0.2, 0},
@@ -66,20 +64,9 @@ static void what_is_asked_for_is_enough(void **state)
     }
 }
 
-static void nothing_is_foreseen_without_noise(void **state)
+TEST(nothing_is_foreseen_without_noise)
 {
-    (void)state;
     tacit_forecast f = forecast("ucbvi", (tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1000);
     assert_int_equal(f.outlook, TACIT_OUTLOOK_UNKNOWN);
     assert_true(isnan(f.users_needed) && f.words[0] == '\0');
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_seen_is_foreseen),
-        cmocka_unit_test(what_is_asked_for_is_enough),
-        cmocka_unit_test(nothing_is_foreseen_without_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@
 #define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 #define ULPS(n) ((n)*DBL_EPSILON)
 
-static void mu_agrees_with_the_oracle_and_is_not_above_it(void **state)
+TEST(mu_agrees_with_the_oracle_and_is_not_above_it)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_gdp_mu); i++) {
         double mu;
         assert_ok(tacit_gdp_mu(oracle_gdp_mu[i].epsilon, oracle_gdp_mu[i].delta, &mu));
@@ -21,9 +20,8 @@ static void mu_agrees_with_the_oracle_and_is_not_above_it(void **state)
     }
 }
 
-static void delta_agrees_with_the_oracle_and_is_not_below_it(void **state)
+TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_gdp_delta); i++) {
         double delta, wanted = oracle_gdp_delta[i].delta;
         assert_ok(tacit_gdp_delta(oracle_gdp_delta[i].mu, oracle_gdp_delta[i].epsilon, &delta));
@@ -31,9 +29,8 @@ static void delta_agrees_with_the_oracle_and_is_not_below_it(void **state)
     }
 }
 
-static void epsilon_agrees_with_the_oracle_and_is_not_below_it(void **state)
+TEST(epsilon_agrees_with_the_oracle_and_is_not_below_it)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_gdp_delta); i++) {
         /* The table's delta is a double near the true one, which moves epsilon by as much as
          * delta / (d delta / d eps) <= 1 + 1/mu, relatively to a rounding of delta. */
@@ -48,9 +45,8 @@ static void epsilon_agrees_with_the_oracle_and_is_not_below_it(void **state)
     }
 }
 
-static void known_public_values_are_met(void **state)
+TEST(known_public_values_are_met)
 {
-    (void)state;
     double x;
     assert_ok(tacit_gdp_delta(0.1, 0.1, &x));
     assert_close(x, 0.008751768145810, 1e-12);
@@ -71,9 +67,8 @@ static void known_public_values_are_met(void **state)
     assert_close(1 / x, 1.0 / 3, 1e-8);
 }
 
-static void round_trips_never_promise_too_much(void **state)
+TEST(round_trips_never_promise_too_much)
 {
-    (void)state;
     for (double log_eps = -3; log_eps <= 3; log_eps += 0.75)
         for (double log_delta = -300; log_delta < 0; log_delta *= 0.6) {
             if (log_delta > -0.05)
@@ -89,9 +84,8 @@ static void round_trips_never_promise_too_much(void **state)
         }
 }
 
-static void delta_falls_with_epsilon_and_rises_with_mu(void **state)
+TEST(delta_falls_with_epsilon_and_rises_with_mu)
 {
-    (void)state;
     double last_mu_row[12] = {0};
     for (double mu = 0.01; mu < 100; mu *= 3) {
         double last = 2;
@@ -108,9 +102,8 @@ static void delta_falls_with_epsilon_and_rises_with_mu(void **state)
     }
 }
 
-static void the_ends_have_their_limits(void **state)
+TEST(the_ends_have_their_limits)
 {
-    (void)state;
     double x;
     assert_ok(tacit_gdp_delta(0, 1, &x));
     assert_true(x == 0);
@@ -140,9 +133,8 @@ static void the_ends_have_their_limits(void **state)
     assert_close(x, 1.348979500392163, 1e-14);
 }
 
-static void wrong_arguments_get_their_status_and_leave_the_result_alone(void **state)
+TEST(wrong_arguments_get_their_status_and_leave_the_result_alone)
 {
-    (void)state;
     double x = 42, nan_value = (double)NAN;
     assert_status(tacit_gdp_delta(-1, 1, &x), TACIT_BAD_ARGUMENT);
     assert_status(tacit_gdp_delta(nan_value, 1, &x), TACIT_BAD_ARGUMENT);
@@ -157,19 +149,4 @@ static void wrong_arguments_get_their_status_and_leave_the_result_alone(void **s
     assert_status(tacit_gdp_mu(1, 2, &x), TACIT_BAD_DELTA);
     assert_status(tacit_gdp_mu(1, 0.1, NULL), TACIT_BAD_ARGUMENT);
     assert_true(x == 42);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mu_agrees_with_the_oracle_and_is_not_above_it),
-        cmocka_unit_test(delta_agrees_with_the_oracle_and_is_not_below_it),
-        cmocka_unit_test(epsilon_agrees_with_the_oracle_and_is_not_below_it),
-        cmocka_unit_test(known_public_values_are_met),
-        cmocka_unit_test(round_trips_never_promise_too_much),
-        cmocka_unit_test(delta_falls_with_epsilon_and_rises_with_mu),
-        cmocka_unit_test(the_ends_have_their_limits),
-        cmocka_unit_test(wrong_arguments_get_their_status_and_leave_the_result_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,9 +73,8 @@ static double trace(const gram_stream *s, size_t h)
 }
 
 /* A lens that says anything: its features are not looked at, its values are cut to their range. */
-static void with_a_table_features_are_the_tables(void **state)
+TEST(with_a_table_features_are_the_tables)
 {
-    (void)state;
     static const double lies[STEPS * WIDTH * PAIRS] = {
         [0] = 1e9, [5] = (double)NAN, [11] = -HUGE_VAL};
     static const double values[STEPS * STATES] = {9, -0.5, (double)NAN, -HUGE_VAL, 0.25, HUGE_VAL};
@@ -99,9 +98,8 @@ static void with_a_table_features_are_the_tables(void **state)
 }
 
 /* The second line of defence: a table that breaks its bound is cut to the radius. */
-static void features_of_a_table_that_is_too_long_are_cut(void **state)
+TEST(features_of_a_table_that_is_too_long_are_cut)
 {
-    (void)state;
     static const double values[STEPS * STATES] = {1, 1, 1, 1, 1, 1};
     double longer[STATES * WIDTH * PAIRS];
     const tacit__lens lens = {.targets = values};
@@ -115,9 +113,8 @@ static void features_of_a_table_that_is_too_long_are_cut(void **state)
     tacit__gram_destroy(c);
 }
 
-static void without_a_table_features_targets_and_weights_are_cut(void **state)
+TEST(without_a_table_features_targets_and_weights_are_cut)
 {
-    (void)state;
     double features[STEPS * WIDTH * PAIRS], values[STEPS * STATES], weights[STEPS * PAIRS];
     for (size_t i = 0; i < STEPS * WIDTH * PAIRS; i++)
         features[i] = i % 2 == 0 ? 3 : -4;
@@ -140,9 +137,8 @@ static void without_a_table_features_targets_and_weights_are_cut(void **state)
 
 /* Two users differ by half a step each, in every coordinate in which they can: the declared movement covers it for the
  * lattice that is really chosen, however many users there are. */
-static void the_declared_movement_has_room_for_the_lattice(void **state)
+TEST(the_declared_movement_has_room_for_the_lattice)
 {
-    (void)state;
     static const uint64_t users[] = {2, 1000, 100000000};
     fill_table();
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
@@ -164,9 +160,8 @@ static void the_declared_movement_has_room_for_the_lattice(void **state)
 }
 
 /* Parts that go anywhere half of the time are more alike. */
-static void a_public_table_needs_less_noise(void **state)
+TEST(a_public_table_needs_less_noise)
 {
-    (void)state;
     double alike[STATES * WIDTH * PAIRS];
     fill_table();
     for (size_t i = 0; i < STATES * WIDTH * PAIRS; i++)
@@ -178,16 +173,4 @@ static void a_public_table_needs_less_noise(void **state)
     assert_non_null(strstr(k->spec.reason, "public table"));
     tacit__gram_destroy(ball);
     tacit__gram_destroy(known);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_a_table_features_are_the_tables),
-        cmocka_unit_test(features_of_a_table_that_is_too_long_are_cut),
-        cmocka_unit_test(without_a_table_features_targets_and_weights_are_cut),
-        cmocka_unit_test(the_declared_movement_has_room_for_the_lattice),
-        cmocka_unit_test(a_public_table_needs_less_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,9 +265,8 @@ static bool believe(const char *text, uint64_t *seed)
     return true;
 }
 
-static void a_device_reports_or_does_not_begin(void **state)
+TEST(a_device_reports_or_does_not_begin)
 {
-    (void)state;
     tacit__seal_start();
     for (size_t i = 0; i < N_OF(learners); i++) {
         size_t believed = 0, refused = 0, honest = 0;
@@ -349,9 +348,8 @@ static double chance_of(tacit_client *client, uint32_t s, uint32_t wanted)
 /* Acting by one thing and reporting by another would let the server choose who reports. A policy that is not the model's is
  * refused; where the model holds two actions for equally good it may name the other one, and then it changes nothing: the device goes
  * by the model. */
-static void a_policy_that_is_not_the_models_is_refused(void **state)
+TEST(a_policy_that_is_not_the_models_is_refused)
 {
-    (void)state;
     static const size_t with_tables[] = {7, 8, 11}; /* capri, ucrl-vtr, linopt-po */
     for (size_t i = 0; i < N_OF(with_tables); i++) {
         uint64_t seed = 77 + i;
@@ -383,9 +381,8 @@ static void a_policy_that_is_not_the_models_is_refused(void **state)
 }
 
 /* One entry of 1e200 in a vector of the model does not make the people silent whose vector it is. */
-static void a_huge_number_in_a_model_silences_nobody(void **state)
+TEST(a_huge_number_in_a_model_silences_nobody)
 {
-    (void)state;
     const learner *capri = &learners[7];
     uint64_t seed = 5;
     static uint8_t bytes[1 << 16];
@@ -412,14 +409,4 @@ static void a_huge_number_in_a_model_silences_nobody(void **state)
     for (int k = 0; k < 20; k++)
         assert_true(believe(text, &seed));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_reports_or_does_not_begin),
-        cmocka_unit_test(a_policy_that_is_not_the_models_is_refused),
-        cmocka_unit_test(a_huge_number_in_a_model_silences_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,8 @@ static size_t parse(const char *text)
     return n;
 }
 
-static void what_the_grammar_allows_is_taken(void **state)
+TEST(what_the_grammar_allows_is_taken)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t n;
@@ -49,9 +48,8 @@ static void what_the_grammar_allows_is_taken(void **state)
             fail_msg("%s", cases[i].text);
 }
 
-static void everything_else_is_refused(void **state)
+TEST(everything_else_is_refused)
 {
-    (void)state;
     static const char *const cases[] = {"",
                                         " ",
                                         "nul",
@@ -117,9 +115,8 @@ static void everything_else_is_refused(void **state)
 
 /* Whatever is cut off anywhere is refused, never read past. */
 /* Keys are compared with each other: many of them would take long. */
-static void an_object_has_so_many_keys_and_no_more(void **state)
+TEST(an_object_has_so_many_keys_and_no_more)
 {
-    (void)state;
     static tacit__json_node many[4 * TACIT__JSON_KEYS];
     for (int n = TACIT__JSON_KEYS; n <= TACIT__JSON_KEYS + 1; n++) {
         char text[16 * (TACIT__JSON_KEYS + 2)] = "{";
@@ -137,9 +134,8 @@ static void an_object_has_so_many_keys_and_no_more(void **state)
     }
 }
 
-static void a_text_that_is_cut_short_is_refused(void **state)
+TEST(a_text_that_is_cut_short_is_refused)
 {
-    (void)state;
     static const char text[] = "{\"key\":[true,-1.5e3,\"\\ud83d\\ude00\xc3\xa9\",null],\"b\":{}}";
     for (size_t n = 0; n + 1 < sizeof text - 1; n++) {
         const char *why;
@@ -150,9 +146,8 @@ static void a_text_that_is_cut_short_is_refused(void **state)
     }
 }
 
-static void values_are_found_by_their_keys(void **state)
+TEST(values_are_found_by_their_keys)
 {
-    (void)state;
     char text[16];
     uint64_t n;
     assert_true(parse("{\"a\":[1,2],\"b\":\"x\\u00e9y\",\"c\":{\"b\":3},\"d\":5}") > 0);
@@ -177,9 +172,8 @@ static void values_are_found_by_their_keys(void **state)
 }
 
 /* The short way and the long way give the same bits. */
-static void numbers_are_read_to_the_last_bit(void **state)
+TEST(numbers_are_read_to_the_last_bit)
 {
-    (void)state;
     uint64_t random = 4;
     for (int i = 0; i < 200000; i++) {
         char text[40];
@@ -193,9 +187,8 @@ static void numbers_are_read_to_the_last_bit(void **state)
     assert_true(parse("-0.0") == 1 && signbit(nodes[0].number));
 }
 
-static void text_that_is_written_can_be_read_again(void **state)
+TEST(text_that_is_written_can_be_read_again)
 {
-    (void)state;
     tacit__text t = {0};
     static const char odd[] = "q\"b\\s\n\x01\x7f\xc3\xa9\xff";
     char back[64];
@@ -238,9 +231,8 @@ static void write_some(tacit__json_writer *w)
     tacit__json_end(w);
 }
 
-static void documents_are_laid_out_for_people_or_in_one_line(void **state)
+TEST(documents_are_laid_out_for_people_or_in_one_line)
 {
-    (void)state;
     tacit__json_writer wide = {.indent = 2}, narrow = {0};
     write_some(&wide);
     write_some(&narrow);
@@ -257,9 +249,8 @@ static void documents_are_laid_out_for_people_or_in_one_line(void **state)
     tacit__text_destroy(&narrow.text);
 }
 
-static void reals_with_so_many_digits_look_like_reals(void **state)
+TEST(reals_with_so_many_digits_look_like_reals)
 {
-    (void)state;
     tacit__json_writer w = {.digits = 17};
     static const double numbers[] = {0, -0.0, 1, 0.5, 0.1, 1e-5, -2.5e-310, 1e16, 1e17, 3e300};
     tacit__json_begin_list(&w, NULL);
@@ -272,9 +263,8 @@ static void reals_with_so_many_digits_look_like_reals(void **state)
     tacit__text_destroy(&w.text);
 }
 
-static void text_without_memory_says_so(void **state)
+TEST(text_without_memory_says_so)
 {
-    (void)state;
     tacit__text t = {0};
     tacit__text_put(&t, "kept");
     tacit__alloc_fail_at(1);
@@ -286,21 +276,4 @@ static void text_without_memory_says_so(void **state)
     tacit__text_put(&t, "more");
     assert_true(t.length == size);
     tacit__text_destroy(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_grammar_allows_is_taken),
-        cmocka_unit_test(everything_else_is_refused),
-        cmocka_unit_test(an_object_has_so_many_keys_and_no_more),
-        cmocka_unit_test(a_text_that_is_cut_short_is_refused),
-        cmocka_unit_test(values_are_found_by_their_keys),
-        cmocka_unit_test(numbers_are_read_to_the_last_bit),
-        cmocka_unit_test(text_that_is_written_can_be_read_again),
-        cmocka_unit_test(documents_are_laid_out_for_people_or_in_one_line),
-        cmocka_unit_test(reals_with_so_many_digits_look_like_reals),
-        cmocka_unit_test(text_without_memory_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

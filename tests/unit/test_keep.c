@@ -84,9 +84,8 @@ static void assert_same(const tacit_results *a, const tacit_results *b)
     }
 }
 
-static void a_run_stopped_anywhere_and_resumed_gives_the_same_bits(void **state)
+TEST_WITH(a_run_stopped_anywhere_and_resumed_gives_the_same_bits, make_box, clear_box)
 {
-    (void)state;
     tacit_results *whole = NULL, *part = NULL, *again = NULL;
     tacit_error err;
     assert_ok(run(TEXT, 0, NULL, &whole, &err));
@@ -112,9 +111,8 @@ static void a_run_stopped_anywhere_and_resumed_gives_the_same_bits(void **state)
     tacit_results_destroy(whole);
 }
 
-static void what_is_opened_is_what_was_run(void **state)
+TEST_WITH(what_is_opened_is_what_was_run, make_box, clear_box)
 {
-    (void)state;
     tacit_results *ran = NULL, *opened = NULL;
     tacit_error err;
     const tacit_lab_options options = {.directory = box};
@@ -138,9 +136,8 @@ static void what_is_opened_is_what_was_run(void **state)
     tacit_results_destroy(opened);
 }
 
-static void curves_of_unfinished_jobs_can_be_seen(void **state)
+TEST_WITH(curves_of_unfinished_jobs_can_be_seen, make_box, clear_box)
 {
-    (void)state;
     tacit_results *part = NULL;
     tacit_error err;
     uint64_t after = 1;
@@ -160,9 +157,8 @@ static void curves_of_unfinished_jobs_can_be_seen(void **state)
     tacit_results_destroy(part);
 }
 
-static void results_are_not_overwritten_and_not_mixed(void **state)
+TEST_WITH(results_are_not_overwritten_and_not_mixed, make_box, clear_box)
 {
-    (void)state;
     tacit_results *r = NULL;
     tacit_error err;
     tacit_lab_options options = {.directory = box, .progress = stop_at_once};
@@ -183,9 +179,8 @@ static void results_are_not_overwritten_and_not_mixed(void **state)
     tacit_results_destroy(r);
 }
 
-static void an_experiment_that_is_wrong_leaves_nothing_on_disk(void **state)
+TEST_WITH(an_experiment_that_is_wrong_leaves_nothing_on_disk, make_box, clear_box)
 {
-    (void)state;
     tacit_results *r = NULL;
     tacit_error err;
     char path[128];
@@ -246,9 +241,8 @@ static int run_in_own_world(void)
     return status == TACIT_OK ? 0 : 1;
 }
 
-static void results_in_worlds_of_another_program_can_be_opened(void **state)
+TEST_WITH(results_in_worlds_of_another_program_can_be_opened, make_box, clear_box)
 {
-    (void)state;
     int status = -1;
     pid_t child = fork();
     if (child == 0)
@@ -267,9 +261,8 @@ static void results_in_worlds_of_another_program_can_be_opened(void **state)
     tacit_results_destroy(r);
 }
 
-static void running_out_of_memory_is_told_and_can_be_resumed(void **state)
+TEST_WITH(running_out_of_memory_is_told_and_can_be_resumed, make_box, clear_box)
 {
-    (void)state;
     static const char text[] = "world: {kind: riverswim, states: 3, horizon: 2}\nepisodes: 5\n"
                                "agents:\n  - {kind: uniform}\n"
                                "  - {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n";
@@ -304,20 +297,4 @@ static void running_out_of_memory_is_told_and_can_be_resumed(void **state)
         }
         assert_status(status, TACIT_NO_MEMORY);
     }
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_box, clear_box)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(a_run_stopped_anywhere_and_resumed_gives_the_same_bits),
-        CASE(what_is_opened_is_what_was_run),
-        CASE(curves_of_unfinished_jobs_can_be_seen),
-        CASE(results_are_not_overwritten_and_not_mixed),
-        CASE(an_experiment_that_is_wrong_leaves_nothing_on_disk),
-        CASE(results_in_worlds_of_another_program_can_be_opened),
-        CASE(running_out_of_memory_is_told_and_can_be_resumed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

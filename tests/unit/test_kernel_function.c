@@ -45,9 +45,8 @@ static double matern_series(long double nu, long double z)
     return (double)(powl(2, 1 - nu) / tgammal(nu) * powl(z, nu) * bessel);
 }
 
-static void matern_quadrature_agrees_with_closed_forms(void **state)
+TEST(matern_quadrature_agrees_with_closed_forms)
 {
-    (void)state;
     static const double z[] = {1e-11, 1e-6, 0.01, 0.3, 1, 3, 7, 20, 40, 200};
     for (unsigned p = 0; p <= 5; p++)
         for (size_t i = 0; i < sizeof z / sizeof *z; i++) {
@@ -56,9 +55,8 @@ static void matern_quadrature_agrees_with_closed_forms(void **state)
         }
 }
 
-static void matern_of_other_orders_agrees_with_the_series_of_bessel_functions(void **state)
+TEST(matern_of_other_orders_agrees_with_the_series_of_bessel_functions)
 {
-    (void)state;
     static const double nu[] = {0.3, 0.75, 1.25, 2.2, 3.7}, z[] = {0.01, 0.2, 1, 2.5, 5};
     for (size_t i = 0; i < sizeof nu / sizeof *nu; i++)
         for (size_t j = 0; j < sizeof z / sizeof *z; j++)
@@ -69,9 +67,8 @@ static void matern_of_other_orders_agrees_with_the_series_of_bessel_functions(vo
     assert_close(tacit__matern(900, sqrt(1800) * 0.7), exp(-0.245), 1e-3);
 }
 
-static void values_are_those_of_the_formulas(void **state)
+TEST(values_are_those_of_the_formulas)
 {
-    (void)state;
     const double x[] = {0.1, 0.5}, y[] = {0.4, 0.9};
     double r2 = 0.3 * 0.3 + 0.4 * 0.4;
     tacit__kernel k = kernel_of("se(0.5)", 2, 0);
@@ -99,9 +96,8 @@ static void values_are_those_of_the_formulas(void **state)
     assert_true(tacit__kernel_value(&k, x, x) == 1); /* exactly: repeated points are repeated */
 }
 
-static void kernels_are_positive_semidefinite_and_at_most_one(void **state)
+TEST(kernels_are_positive_semidefinite_and_at_most_one)
 {
-    (void)state;
     static const char *const texts[] = {"linear",          "poly-4(0.5)",     "se(0.3)",
                                         "se(0.1 0.9 0.4)", "matern-0.5",      "matern-1.5(0.4)",
                                         "matern-5/2(0.6)", "matern-0.8",      "matern-3.3(0.5)",
@@ -129,9 +125,8 @@ static void kernels_are_positive_semidefinite_and_at_most_one(void **state)
     free(scratch);
 }
 
-static void pivoted_features_reproduce_the_kernel(void **state)
+TEST(pivoted_features_reproduce_the_kernel)
 {
-    (void)state;
     enum { N = 60, D = 2 };
     static double points[N * D], psi[N * N], residual[N], scratch[N];
     uint64_t seed = 8;
@@ -168,9 +163,8 @@ static void pivoted_features_reproduce_the_kernel(void **state)
         tacit__pivoted_features(&k, N, points, NULL, NULL, 1e-12, N, psi, residual, scratch), D);
 }
 
-static void text_that_is_no_kernel_is_refused(void **state)
+TEST(text_that_is_no_kernel_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {"",          "rbf",        "se(",        "se(0.2",
                                         "se(0)",     "se(a)",      "matern-",    "matern-0",
                                         "poly-0",    "poly-1.5",   "linear(2)",  "se(1 2 3)",
@@ -183,17 +177,4 @@ static void text_that_is_no_kernel_is_refused(void **state)
     }
     tacit__kernel k;
     assert_status(tacit__kernel_read("se * se", 2, 0, &k, NULL), TACIT_BAD_ARGUMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matern_quadrature_agrees_with_closed_forms),
-        cmocka_unit_test(matern_of_other_orders_agrees_with_the_series_of_bessel_functions),
-        cmocka_unit_test(values_are_those_of_the_formulas),
-        cmocka_unit_test(kernels_are_positive_semidefinite_and_at_most_one),
-        cmocka_unit_test(pivoted_features_reproduce_the_kernel),
-        cmocka_unit_test(text_that_is_no_kernel_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

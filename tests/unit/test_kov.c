@@ -10,9 +10,8 @@
 #define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 #define ROUNDING 1e-15 /* of the table itself */
 
-static void delta_encloses_the_oracle_tightly(void **state)
+TEST(delta_encloses_the_oracle_tightly)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_kov); i++) {
         tacit_interval d = tacit__kov_delta(oracle_kov[i].box_epsilon, oracle_kov[i].box_delta,
                                             (uint64_t)oracle_kov[i].count, oracle_kov[i].epsilon);
@@ -21,9 +20,8 @@ static void delta_encloses_the_oracle_tightly(void **state)
     }
 }
 
-static void epsilon_is_the_inverse_of_delta(void **state)
+TEST(epsilon_is_the_inverse_of_delta)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_kov); i++) {
         double box = oracle_kov[i].box_epsilon, fail = oracle_kov[i].box_delta;
         double delta = oracle_kov[i].delta;
@@ -44,9 +42,8 @@ static void epsilon_is_the_inverse_of_delta(void **state)
     }
 }
 
-static void the_values_on_the_grid_of_the_theorem_agree_with_published_ones(void **state)
+TEST(the_values_on_the_grid_of_the_theorem_agree_with_published_ones)
 {
-    (void)state;
     /* The smallest epsilon *on the grid* is 22 (20) for 30 boxes (1, 0.001) at delta 0.06 (0.1). */
     assert_true(tacit__kov_delta(1, 0.001, 30, 22).high <= 0.06);
     assert_true(tacit__kov_delta(1, 0.001, 30, 20).low > 0.06);
@@ -60,9 +57,8 @@ static void the_values_on_the_grid_of_the_theorem_agree_with_published_ones(void
     assert_true(tacit__kov_delta(0.3, 0, 50, 5).low > 0.01);
 }
 
-static void one_box_is_itself(void **state)
+TEST(one_box_is_itself)
 {
-    (void)state;
     tacit_interval d = tacit__kov_delta(1.5, 0.1, 1, 1.5);
     assert_true(d.low == 0.1 && d.high == 0.1);
     tacit_interval e = tacit__kov_epsilon(1.5, 0.1, 1, 0.1);
@@ -70,9 +66,8 @@ static void one_box_is_itself(void **state)
     assert_true(e.high == 1.5);
 }
 
-static void never_worse_than_adding_up(void **state)
+TEST(never_worse_than_adding_up)
 {
-    (void)state;
     for (uint64_t k = 1; k < 3000; k = 3 * k + 1)
         for (double box = 1e-3; box < 20; box *= 7) {
             tacit_interval e = tacit__kov_epsilon(box, 0, k, 0);
@@ -82,9 +77,8 @@ static void never_worse_than_adding_up(void **state)
         }
 }
 
-static void ten_million_boxes_are_close_to_gaussian(void **state)
+TEST(ten_million_boxes_are_close_to_gaussian)
 {
-    (void)state;
     /* Losses of +-e, k times: mean k e tanh(e/2), variance k e^2 up to e^4. Berry and Esseen allow
      * sqrt(1/k) of absolute difference, times 1 for the worst function: 3e-4. */
     const double box = 3e-4;
@@ -96,26 +90,11 @@ static void ten_million_boxes_are_close_to_gaussian(void **state)
     assert_within(d.high - d.low, 0, 1e-10 * d.high);
 }
 
-static void log_binomial_sums_to_one(void **state)
+TEST(log_binomial_sums_to_one)
 {
-    (void)state;
     double sum = 0;
     for (uint64_t j = 0; j <= 200; j++)
         sum += exp(tacit__log_binomial(200, j, 0.7));
     assert_close(sum, 1, 1e-13);
     assert_close(exp(tacit__log_binomial(4, 2, 0)), 6.0 / 16, 1e-14);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delta_encloses_the_oracle_tightly),
-        cmocka_unit_test(epsilon_is_the_inverse_of_delta),
-        cmocka_unit_test(the_values_on_the_grid_of_the_theorem_agree_with_published_ones),
-        cmocka_unit_test(one_box_is_itself),
-        cmocka_unit_test(never_worse_than_adding_up),
-        cmocka_unit_test(ten_million_boxes_are_close_to_gaussian),
-        cmocka_unit_test(log_binomial_sums_to_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,9 +118,8 @@ static tacit_bound random_bound(size_t n, int kind, uint64_t *random)
     return b;
 }
 
-static void contributions_at_the_bound_keep_it_exactly_in_integers(void **state)
+TEST(contributions_at_the_bound_keep_it_exactly_in_integers)
 {
-    (void)state;
     static double x[MANY];
     static int64_t q[MANY];
     /* at the bound, an ulp and a caller's rounding above it, and just inside */
@@ -140,9 +139,8 @@ static void contributions_at_the_bound_keep_it_exactly_in_integers(void **state)
                 }
 }
 
-static void contributions_inside_the_bound_are_rounded_to_the_nearest_step(void **state)
+TEST(contributions_inside_the_bound_are_rounded_to_the_nearest_step)
 {
-    (void)state;
     static double x[MANY];
     static int64_t q[MANY];
     uint64_t random = 2;
@@ -159,9 +157,8 @@ static void contributions_inside_the_bound_are_rounded_to_the_nearest_step(void 
             }
 }
 
-static void clipping_scales_down_to_the_bound_and_keeps_the_direction(void **state)
+TEST(clipping_scales_down_to_the_bound_and_keeps_the_direction)
 {
-    (void)state;
     static double x[MANY];
     static int64_t q[MANY];
     uint64_t random = 3;
@@ -182,9 +179,8 @@ static void clipping_scales_down_to_the_bound_and_keeps_the_direction(void **sta
             }
 }
 
-static void what_exceeds_the_bound_is_refused_without_clipping(void **state)
+TEST(what_exceeds_the_bound_is_refused_without_clipping)
 {
-    (void)state;
     static double x[MANY];
     static int64_t q[MANY];
     uint64_t random = 4;
@@ -202,9 +198,8 @@ static void what_exceeds_the_bound_is_refused_without_clipping(void **state)
 }
 
 /* Under a sanitizer this also says that no step of the way there is undefined. */
-static void numbers_of_any_size_are_refused_or_clipped_at_every_position(void **state)
+TEST(numbers_of_any_size_are_refused_or_clipped_at_every_position)
 {
-    (void)state;
     static const double wild[] = {1e6,     -1e6,      0x1p24,        -0x1p24, -0x1.8p25, -0x1.8p26,
                                   -1e8,    -0x1.9p26, -0x1.7ffffp26, 1e8,     -2e8,      0x1p27,
                                   -0x1p27, 1e15,      -1e15,         0x1p40,  -0x1p100,  1e150,
@@ -228,9 +223,8 @@ static void numbers_of_any_size_are_refused_or_clipped_at_every_position(void **
 }
 
 /* Squares that overflow in doubles are measured in smaller units: the direction and the bound are kept. */
-static void numbers_whose_squares_overflow_are_clipped_like_all_others(void **state)
+TEST(numbers_whose_squares_overflow_are_clipped_like_all_others)
 {
-    (void)state;
     static const double units[] = {0x1p510, 0x1p600, 1e300, 0x1p1022};
     static const double direction[] = {1, -0.75, 0, 0.5, -0.25, 1, 0x1p-60};
     enum { N = sizeof direction / sizeof *direction };
@@ -254,9 +248,8 @@ static void numbers_whose_squares_overflow_are_clipped_like_all_others(void **st
         }
 }
 
-static void what_is_not_a_finite_number_is_refused_at_every_position(void **state)
+TEST(what_is_not_a_finite_number_is_refused_at_every_position)
 {
-    (void)state;
     static const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
     for (size_t n = 1; n < 12; n++)
         for (size_t at = 0; at < n; at++)
@@ -274,9 +267,8 @@ static void what_is_not_a_finite_number_is_refused_at_every_position(void **stat
                 }
 }
 
-static void denormal_numbers_and_negative_zeros_are_zeros(void **state)
+TEST(denormal_numbers_and_negative_zeros_are_zeros)
 {
-    (void)state;
     const double x[] = {DBL_TRUE_MIN, -DBL_TRUE_MIN, -0.0, 1e-310, -1e-300};
     int64_t q[5];
     tacit__lattice l = choose((tacit_bound){.l2 = 1, .nonnegative = true, .nonzeros = 1}, 5, 1000);
@@ -285,9 +277,8 @@ static void denormal_numbers_and_negative_zeros_are_zeros(void **state)
         assert_true(q[i] == 0);
 }
 
-static void negative_coordinates_are_refused_or_become_zero(void **state)
+TEST(negative_coordinates_are_refused_or_become_zero)
 {
-    (void)state;
     for (size_t at = 0; at < 7; at++) {
         double x[7] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
         int64_t q[7];
@@ -303,9 +294,8 @@ static void negative_coordinates_are_refused_or_become_zero(void **state)
     }
 }
 
-static void more_coordinates_than_declared_are_refused(void **state)
+TEST(more_coordinates_than_declared_are_refused)
 {
-    (void)state;
     double x[20] = {0};
     int64_t q[20];
     tacit__lattice l = choose((tacit_bound){.l2 = 1, .nonzeros = 3}, 20, 1000);
@@ -319,9 +309,8 @@ static void more_coordinates_than_declared_are_refused(void **state)
     assert_kept(&l, q, 20);
 }
 
-static void messages_do_not_repeat_a_persons_numbers(void **state)
+TEST(messages_do_not_repeat_a_persons_numbers)
 {
-    (void)state;
     const double cases[][3] = {{12345678, 0, 0}, {-0.12345678, 0, 0}, {0.12345678, 0.12345678, 0}};
     for (size_t i = 0; i < 3; i++) {
         int64_t q[3];
@@ -335,9 +324,8 @@ static void messages_do_not_repeat_a_persons_numbers(void **state)
     }
 }
 
-static void both_instruction_sets_give_the_same_integers(void **state)
+TEST(both_instruction_sets_give_the_same_integers)
 {
-    (void)state;
     if (!tacit__cpu_has_avx2())
         skip();
     static double x[MANY];
@@ -376,9 +364,8 @@ static void assert_apart(const tacit__lattice *l, const int64_t *q, const int64_
     assert_true((double)differing <= l->differing);
 }
 
-static void two_users_are_never_farther_apart_than_the_sensitivity(void **state)
+TEST(two_users_are_never_farther_apart_than_the_sensitivity)
 {
-    (void)state;
     static double x[MANY], y[MANY];
     static int64_t q[MANY], r[MANY];
     uint64_t random = 6;
@@ -411,9 +398,8 @@ static double attained(const tacit__lattice *l, const double *x, const double *y
     return ldexp(distance, -l->bits) / (norm == 1 ? l->sensitivity_l1 : l->sensitivity_l2);
 }
 
-static void the_sensitivities_are_attained(void **state)
+TEST(the_sensitivities_are_attained)
 {
-    (void)state;
     enum { N = 16 };
     const double least = 1 - 0x1p-20; /* lattice steps are 2^-25 of the bound or less */
     double up[N] = {3}, down[N] = {-3}, beside[N] = {0, 3}, flat[N], steep[N];
@@ -436,9 +422,8 @@ static void the_sensitivities_are_attained(void **state)
     assert_true(l.differing == 8);
 }
 
-static void a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not(void **state)
+TEST(a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not)
 {
-    (void)state;
     tacit_sum_spec spec = {.users = 10, .dimension = 4, .bound = {.l1 = 2, .l2 = 1}};
     tacit__lattice l;
     spec.sensitivity_l1 = 3;
@@ -455,9 +440,8 @@ static void a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not(v
     assert_true(l.sensitivity_l1 == 4 && l.sensitivity_l2 == 0.5);
 }
 
-static void a_sensitivity_in_l1_holds_in_l2_as_well(void **state)
+TEST(a_sensitivity_in_l1_holds_in_l2_as_well)
 {
-    (void)state;
     tacit_sum_spec spec = {.users = 10,
                            .dimension = 4,
                            .bound = {.l1 = 2, .l2 = 1},
@@ -512,9 +496,8 @@ static double placed_apart(const tacit__lattice *l, const double *x, const doubl
 
 /* A search over shapes, sizes and distances, at the bound and below it: the declared move is never exceeded, and is nearly
  * attained; without the part for rounding it would be exceeded. */
-static void rounding_is_part_of_a_given_sensitivity(void **state)
+TEST(rounding_is_part_of_a_given_sensitivity)
 {
-    (void)state;
     enum { N = 50000 };
     static double x[N], y[N];
     static const size_t sizes[] = {1, 3, 64, 4099, N};
@@ -560,9 +543,8 @@ static void rounding_is_part_of_a_given_sensitivity(void **state)
     }
 }
 
-static void a_small_part_of_a_large_vector_is_declared_with_its_rounding(void **state)
+TEST(a_small_part_of_a_large_vector_is_declared_with_its_rounding)
 {
-    (void)state;
     enum { N = 50000 };
     static double x[N], y[N];
     tacit_sum_spec spec = {.users = 1000,
@@ -583,9 +565,8 @@ static void a_small_part_of_a_large_vector_is_declared_with_its_rounding(void **
 
 /* A user whose first coordinate rounds up, and out of the bound, would be scaled back in all the others, and come to lie twice as far
  * from a neighbour as rounding takes it. */
-static void with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back(void **state)
+TEST(with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back)
 {
-    (void)state;
     enum { N = 50000, BITS = 25 };
     static double x[N], y[N];
     const double large = ldexp(1, BITS), step = ldexp(1, -BITS);
@@ -611,9 +592,8 @@ static void with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back(voi
 
 /* The search climbs from random pairs of points outside an L1 ball. Scaling moves some of them farther apart than they were, so a
  * given distance would not outlast it. */
-static void a_given_sensitivity_does_not_outlast_clipping_and_is_refused(void **state)
+TEST(a_given_sensitivity_does_not_outlast_clipping_and_is_refused)
 {
-    (void)state;
     enum { N = 2, CLIMBS = 20, STEPS = 400 };
     tacit__lattice l = choose((tacit_bound){.l1 = 1, .clip = true}, N, 10);
     l.sensitivity_l1 = 1;
@@ -651,9 +631,8 @@ static void a_given_sensitivity_does_not_outlast_clipping_and_is_refused(void **
     }
 }
 
-static void bounds_and_sensitivities_that_are_no_norms_are_refused(void **state)
+TEST(bounds_and_sensitivities_that_are_no_norms_are_refused)
 {
-    (void)state;
     static const double bad[] = {-1, (double)NAN, HUGE_VAL, -HUGE_VAL};
     tacit__lattice l;
     for (size_t i = 0; i < 4; i++) {
@@ -676,9 +655,8 @@ static void bounds_and_sensitivities_that_are_no_norms_are_refused(void **state)
     assert_status(tacit__lattice_choose(&spec, 4, &l, NULL), TACIT_BAD_COUNT);
 }
 
-static void all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_resolved(void **state)
+TEST(all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_resolved)
 {
-    (void)state;
     uint64_t random = 7;
     for (int log_users = 0; log_users <= 52; log_users++)
         for (int i = 0; i < 20; i++) {
@@ -700,9 +678,8 @@ static void all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_res
 }
 
 /* A bound so small or so large that squares of doubles leave their range must be refused, or be kept. */
-static void bounds_at_the_edges_of_the_doubles_are_refused_or_kept(void **state)
+TEST(bounds_at_the_edges_of_the_doubles_are_refused_or_kept)
 {
-    (void)state;
     enum { N = 1 << 14 };
     static double x[N];
     static int64_t q[N];
@@ -728,9 +705,8 @@ static void bounds_at_the_edges_of_the_doubles_are_refused_or_kept(void **state)
     }
 }
 
-static void a_million_coordinates_keep_the_bound(void **state)
+TEST(a_million_coordinates_keep_the_bound)
 {
-    (void)state;
     enum { N = 1000003 };
     double *x = malloc(N * sizeof *x);
     int64_t *q = malloc(N * sizeof *q);
@@ -746,35 +722,4 @@ static void a_million_coordinates_keep_the_bound(void **state)
     }
     free(x);
     free(q);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contributions_at_the_bound_keep_it_exactly_in_integers),
-        cmocka_unit_test(contributions_inside_the_bound_are_rounded_to_the_nearest_step),
-        cmocka_unit_test(clipping_scales_down_to_the_bound_and_keeps_the_direction),
-        cmocka_unit_test(what_exceeds_the_bound_is_refused_without_clipping),
-        cmocka_unit_test(numbers_of_any_size_are_refused_or_clipped_at_every_position),
-        cmocka_unit_test(numbers_whose_squares_overflow_are_clipped_like_all_others),
-        cmocka_unit_test(what_is_not_a_finite_number_is_refused_at_every_position),
-        cmocka_unit_test(denormal_numbers_and_negative_zeros_are_zeros),
-        cmocka_unit_test(negative_coordinates_are_refused_or_become_zero),
-        cmocka_unit_test(more_coordinates_than_declared_are_refused),
-        cmocka_unit_test(messages_do_not_repeat_a_persons_numbers),
-        cmocka_unit_test(both_instruction_sets_give_the_same_integers),
-        cmocka_unit_test(two_users_are_never_farther_apart_than_the_sensitivity),
-        cmocka_unit_test(the_sensitivities_are_attained),
-        cmocka_unit_test(a_smaller_sensitivity_of_the_caller_wins_and_a_larger_one_does_not),
-        cmocka_unit_test(a_sensitivity_in_l1_holds_in_l2_as_well),
-        cmocka_unit_test(rounding_is_part_of_a_given_sensitivity),
-        cmocka_unit_test(a_small_part_of_a_large_vector_is_declared_with_its_rounding),
-        cmocka_unit_test(with_a_given_sensitivity_nothing_that_is_accepted_is_scaled_back),
-        cmocka_unit_test(a_given_sensitivity_does_not_outlast_clipping_and_is_refused),
-        cmocka_unit_test(bounds_and_sensitivities_that_are_no_norms_are_refused),
-        cmocka_unit_test(all_users_together_fit_into_sixty_bits_and_one_of_them_is_finely_resolved),
-        cmocka_unit_test(bounds_at_the_edges_of_the_doubles_are_refused_or_kept),
-        cmocka_unit_test(a_million_coordinates_keep_the_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

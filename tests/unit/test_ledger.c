@@ -57,9 +57,8 @@ static tacit_status open_gate(tacit_ledger *ledger, const char *name, int bits, 
     return tacit__gate_open(ledger, &spec, gate, err);
 }
 
-static void a_plan_that_is_not_calibrated_gets_no_ledger(void **state)
+TEST(a_plan_that_is_not_calibrated_gets_no_ledger)
 {
-    (void)state;
     tacit_plan *plan;
     tacit_noise *noise;
     tacit_ledger *ledger = NULL;
@@ -85,9 +84,8 @@ static void a_plan_that_is_not_calibrated_gets_no_ledger(void **state)
     tacit_noise_destroy(noise);
 }
 
-static void a_ledger_says_whether_its_noise_is_simulated(void **state)
+TEST(a_ledger_says_whether_its_noise_is_simulated)
 {
-    (void)state;
     tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1), *silent = plan_of_two(TACIT_LAW_NONE, 0);
     tacit_noise *noise;
     tacit_ledger *ledger;
@@ -108,9 +106,8 @@ static void a_ledger_says_whether_its_noise_is_simulated(void **state)
     tacit_plan_destroy(silent);
 }
 
-static void names_that_were_not_declared_have_no_gate(void **state)
+TEST(names_that_were_not_declared_have_no_gate)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *gate = NULL;
     tacit_error err = {0};
@@ -122,9 +119,8 @@ static void names_that_were_not_declared_have_no_gate(void **state)
     tacit_ledger_destroy(ledger);
 }
 
-static void a_release_has_one_gate(void **state)
+TEST(a_release_has_one_gate)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *a, *b, *second = NULL;
     assert_ok(open_gate(ledger, "a", 10, &a, NULL));
@@ -140,9 +136,8 @@ static void a_release_has_one_gate(void **state)
     tacit_ledger_destroy(ledger);
 }
 
-static void steps_beyond_the_declared_number_are_refused(void **state)
+TEST(steps_beyond_the_declared_number_are_refused)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 1);
     tacit__gate *gate;
     assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
@@ -159,9 +154,8 @@ static void steps_beyond_the_declared_number_are_refused(void **state)
     tacit_ledger_destroy(ledger);
 }
 
-static void a_scale_outside_the_lattice_is_refused(void **state)
+TEST(a_scale_outside_the_lattice_is_refused)
 {
-    (void)state;
     tacit__gate *gate = NULL;
     tacit_ledger *large = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
     assert_status(open_gate(large, "a", 27, &gate, NULL), TACIT_BAD_SCALE);
@@ -172,9 +166,8 @@ static void a_scale_outside_the_lattice_is_refused(void **state)
     tacit_ledger_destroy(large);
 }
 
-static void coordinates_pass_in_order_and_within_the_declared_dimension(void **state)
+TEST(coordinates_pass_in_order_and_within_the_declared_dimension)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     tacit__gate *gate;
     static const int64_t exact[DIMENSION + 8];
@@ -191,9 +184,8 @@ static void coordinates_pass_in_order_and_within_the_declared_dimension(void **s
     tacit_ledger_destroy(ledger);
 }
 
-static void a_sum_that_would_wrap_around_stops_the_program(void **state)
+TEST(a_sum_that_would_wrap_around_stops_the_program)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 0x1p20);
     tacit__gate *gate;
     int64_t exact[DIMENSION], released[DIMENSION];
@@ -249,9 +241,8 @@ static void shoot(void *context, const tacit__passage *p)
     (void)strncpy(f->name, p->release->name, sizeof f->name - 1);
 }
 
-static void the_journal_is_asked_before_any_noise_is_drawn(void **state)
+TEST(the_journal_is_asked_before_any_noise_is_drawn)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 1);
     film f = {0};
     diary d = {.answer = TACIT_OK, .film = &f};
@@ -303,9 +294,8 @@ static void run_with_refusals(sum_kind kind, uint64_t refused, double out[4][DIM
     sum_rig_close(&rig);
 }
 
-static void after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened(void **state)
+TEST(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened)
 {
-    (void)state;
     for (size_t i = 0; i < N_NOISY_SUM_KINDS; i++) {
         double plain[4][DIMENSION], refused[4][DIMENSION];
         run_with_refusals(sum_kinds[i], 0, plain);
@@ -316,9 +306,8 @@ static void after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened(void
     }
 }
 
-static void a_recorder_sees_every_passage(void **state)
+TEST(a_recorder_sees_every_passage)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_LAPLACE, 3);
     film f = {0};
     tacit__gate *gate;
@@ -346,9 +335,8 @@ static void a_recorder_sees_every_passage(void **state)
     tacit_ledger_destroy(ledger);
 }
 
-static void what_passes_is_the_exact_number_plus_the_draw_of_its_chain(void **state)
+TEST(what_passes_is_the_exact_number_plus_the_draw_of_its_chain)
 {
-    (void)state;
     tacit_ledger *ledger = open_ledger(TACIT_LAW_GAUSSIAN, 5);
     tacit_noise *noise;
     tacit__site site;
@@ -372,9 +360,8 @@ static void what_passes_is_the_exact_number_plus_the_draw_of_its_chain(void **st
     tacit_ledger_destroy(ledger);
 }
 
-static void the_exact_sums_of_a_plan_without_noise_pass_no_gate(void **state)
+TEST(the_exact_sums_of_a_plan_without_noise_pass_no_gate)
 {
-    (void)state;
     tacit_sum_spec spec = sum_spec_of(sum_kinds[N_SUM_KINDS - 1], 2, 3);
     sum_rig rig;
     diary d = {.answer = TACIT_SYSTEM};
@@ -390,9 +377,8 @@ static void the_exact_sums_of_a_plan_without_noise_pass_no_gate(void **state)
 
 /* Two ledgers of one root, with the same plan: if they drew the same noise, the difference of their releases would be
  * exact. Nor does a release share the noise of another release, or of a site that happens to have its name. */
-static void ledgers_of_one_root_never_share_noise(void **state)
+TEST(ledgers_of_one_root_never_share_noise)
 {
-    (void)state;
     tacit_plan *plan = plan_of_two(TACIT_LAW_GAUSSIAN, 1000);
     tacit_noise *noise;
     tacit_ledger *ledgers[2];
@@ -418,25 +404,4 @@ static void ledgers_of_one_root_never_share_noise(void **state)
     tacit_ledger_destroy(ledgers[1]);
     tacit_noise_destroy(noise);
     tacit_plan_destroy(plan);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ledgers_of_one_root_never_share_noise),
-        cmocka_unit_test(a_plan_that_is_not_calibrated_gets_no_ledger),
-        cmocka_unit_test(a_ledger_says_whether_its_noise_is_simulated),
-        cmocka_unit_test(names_that_were_not_declared_have_no_gate),
-        cmocka_unit_test(a_release_has_one_gate),
-        cmocka_unit_test(steps_beyond_the_declared_number_are_refused),
-        cmocka_unit_test(a_scale_outside_the_lattice_is_refused),
-        cmocka_unit_test(coordinates_pass_in_order_and_within_the_declared_dimension),
-        cmocka_unit_test(a_sum_that_would_wrap_around_stops_the_program),
-        cmocka_unit_test(the_journal_is_asked_before_any_noise_is_drawn),
-        cmocka_unit_test(after_a_refusal_of_the_journal_it_is_as_if_nothing_had_happened),
-        cmocka_unit_test(a_recorder_sees_every_passage),
-        cmocka_unit_test(what_passes_is_the_exact_number_plus_the_draw_of_its_chain),
-        cmocka_unit_test(the_exact_sums_of_a_plan_without_noise_pass_no_gate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static void random_vector(uint64_t *seed, size_t d, double *x)
 
 /* --- Arithmetic ---------------------------------------------------------------------------------- */
 
-static void forms_are_those_of_a_plain_solve_on_every_path(void **state)
+TEST(forms_are_those_of_a_plain_solve_on_every_path)
 {
-    (void)state;
     static const size_t dimensions[] = {1, 2, 7, 20, 35}, numbers[] = {1, 7, 8, 9, 16, 20, 40};
     uint64_t seed = 2;
     for (size_t a = 0; a < 5; a++)
@@ -108,9 +107,8 @@ static tacit__regression *curator(tacit_guarantee g, double growth, uint64_t use
 }
 
 /* Coordinate by coordinate, each product in its order: wide instructions give the same bits. */
-static void a_user_is_added_on_the_lattice(void **state)
+TEST(a_user_is_added_on_the_lattice)
 {
-    (void)state;
     enum { LONG = 37, CELLS = LONG * (LONG + 1) / 2 + LONG };
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6};
     const tacit__regression_options o = {.dimension = LONG,
@@ -149,9 +147,8 @@ static void a_user_is_added_on_the_lattice(void **state)
 }
 
 /* Two users with inner product r and opposite rewards; the bound is reached at r = s^2 / 2 (docs/why/kernel.md). */
-static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
+TEST(the_sensitivity_is_the_largest_distance_of_two_users)
 {
-    (void)state;
     static const double weights[] = {0.3, 1, M_SQRT2, 2};
     assert_close(tacit__regression_sensitivity(1), 2.1213203435596424, 1e-14);
     assert_close(tacit__regression_sensitivity(M_SQRT2), 2.8284271247461903, 1e-14);
@@ -180,9 +177,8 @@ static void the_sensitivity_is_the_largest_distance_of_two_users(void **state)
     }
 }
 
-static void releases_come_when_users_have_grown(void **state)
+TEST(releases_come_when_users_have_grown)
 {
-    (void)state;
     uint64_t at[64];
     size_t n = tacit__regression_schedule(1000, 1.5, NULL);
     assert_int_equal(tacit__regression_schedule(1000, 1.5, at), n);
@@ -207,9 +203,8 @@ static void releases_come_when_users_have_grown(void **state)
 }
 
 /* With next to no noise, batches and blocks add up to the exact sums. */
-static void batches_add_up(void **state)
+TEST(batches_add_up)
 {
-    (void)state;
     const tacit_guarantee g[] = {
         {TACIT_MODEL_NONE, 0, 0}, {TACIT_MODEL_JOINT, 1e5, 0.4}, {TACIT_MODEL_LOCAL, 1e6, 0.4}};
     enum { USERS = 200, BLOCKS = 3 };
@@ -242,9 +237,8 @@ static void batches_add_up(void **state)
 
 /* Users who all bring the same longest features and reward fill a batch to its bound, and rounding may push all of them in one
  * direction: none is refused for what the others brought. */
-static void users_who_are_all_alike_fit_their_batch(void **state)
+TEST(users_who_are_all_alike_fit_their_batch)
 {
-    (void)state;
     enum { USERS = 3000 };
     uint64_t seed = 8;
     for (int trial = 0; trial < 10; trial++) {
@@ -262,9 +256,8 @@ static void users_who_are_all_alike_fit_their_batch(void **state)
 }
 
 /* Noise of the declared size: users without features leave nothing else. 4000 numbers; five standard deviations. */
-static void the_noise_has_the_size_that_is_told(void **state)
+TEST(the_noise_has_the_size_that_is_told)
 {
-    (void)state;
     const tacit_guarantee g[] = {{TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_LOCAL, 1, 1e-6}};
     enum { BLOCKS = 200 };
     for (size_t m = 0; m < 2; m++) {
@@ -286,9 +279,8 @@ static void the_noise_has_the_size_that_is_told(void **state)
     }
 }
 
-static void what_is_too_long_is_refused_and_changes_nothing(void **state)
+TEST(what_is_too_long_is_refused_and_changes_nothing)
 {
-    (void)state;
     tacit__regression *c = curator((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}, 1, 10, 2);
     const double good[D] = {1}, bad[D] = {0.8, 0.8}, strange[D] = {(double)NAN};
     assert_status(tacit__regression_add(c, bad, 0, 0, NULL), TACIT_OUT_OF_BOUND);
@@ -325,9 +317,8 @@ static void solve_plainly(size_t d, const double *packed, double lambda, const d
         theta[i] = a[i][d] / a[i][i];
 }
 
-static void the_factor_follows_the_sums(void **state)
+TEST(the_factor_follows_the_sums)
 {
-    (void)state;
     const tacit__lin_ucb_options o = {.dimension = D,
                                       .blocks = 2,
                                       .n_actions = 2,
@@ -367,9 +358,8 @@ static void the_factor_follows_the_sums(void **state)
 }
 
 /* Noise can make a Gram matrix negative; both repairs give a learner that still answers, by finite numbers. */
-static void noise_that_outweighs_the_data_is_repaired(void **state)
+TEST(noise_that_outweighs_the_data_is_repaired)
 {
-    (void)state;
     double gram[15] = {0}, response[D] = {1, 2, 3, 4, 5}, scores[2], probability;
     for (size_t i = 0; i < 15; i++)
         gram[i] = i % 2 ? 300 : -400;
@@ -404,9 +394,8 @@ static void noise_that_outweighs_the_data_is_repaired(void **state)
         }
 }
 
-static void ties_are_broken_by_chance(void **state)
+TEST(ties_are_broken_by_chance)
 {
-    (void)state;
     const tacit__lin_ucb_options o = {.dimension = 1,
                                       .blocks = 1,
                                       .n_actions = 4,
@@ -491,10 +480,8 @@ static double play(const tacit_world *world, tacit_agent *agent, uint64_t first,
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6},
                              local = {TACIT_MODEL_LOCAL, 1, 1e-6};
 
-static void privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts(
-    void **state)
+TEST(privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts)
 {
-    (void)state;
     static const tacit_setting kinds[][3] = {{{.key = "arms", .value = "shared"},
                                               {.key = "actions", .value = "6"},
                                               {.key = "contexts", .value = "0"}},
@@ -522,9 +509,8 @@ static void privacy_costs_regret_with_shared_and_disjoint_actions_and_adversaria
     }
 }
 
-static void a_saved_learner_goes_on(void **state)
+TEST(a_saved_learner_goes_on)
 {
-    (void)state;
     const tacit_guarantee models[] = {none, joint, local};
     static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
                                              {.key = "actions", .value = "3"},
@@ -560,9 +546,8 @@ static void a_saved_learner_goes_on(void **state)
 }
 
 /* A device that only reports and a server that only adds are together the learner of one process. */
-static void a_learner_through_reports_is_the_direct_one(void **state)
+TEST(a_learner_through_reports_is_the_direct_one)
 {
-    (void)state;
     enum { USERS = 400 };
     static const tacit_setting settings[] = {{.key = "arms", .value = "disjoint"},
                                              {.key = "actions", .value = "3"},
@@ -612,9 +597,8 @@ static void a_learner_through_reports_is_the_direct_one(void **state)
     tacit_world_destroy(world);
 }
 
-static void forecasts_follow_the_numbers(void **state)
+TEST(forecasts_follow_the_numbers)
 {
-    (void)state;
     static const tacit_setting settings[] = {{.key = "d", .value = "20"}};
     tacit_world *world = world_of("linear-bandit", settings, 1);
     double last = HUGE_VAL;
@@ -642,9 +626,8 @@ static void forecasts_follow_the_numbers(void **state)
     tacit_world_destroy(world);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     static const tacit_setting shared = {.key = "arms", .value = "shared"},
                                opposite = {.key = "arms", .value = "opposite"};
     static const tacit_setting disjoint_world = {.key = "arms", .value = "disjoint"};
@@ -679,28 +662,4 @@ static void what_does_not_fit_is_refused(void **state)
     tacit_agent_destroy(agent);
     tacit_world_destroy(worlds[0]);
     tacit_world_destroy(worlds[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_are_those_of_a_plain_solve_on_every_path),
-        cmocka_unit_test(a_user_is_added_on_the_lattice),
-        cmocka_unit_test(the_sensitivity_is_the_largest_distance_of_two_users),
-        cmocka_unit_test(releases_come_when_users_have_grown),
-        cmocka_unit_test(batches_add_up),
-        cmocka_unit_test(users_who_are_all_alike_fit_their_batch),
-        cmocka_unit_test(the_noise_has_the_size_that_is_told),
-        cmocka_unit_test(what_is_too_long_is_refused_and_changes_nothing),
-        cmocka_unit_test(the_factor_follows_the_sums),
-        cmocka_unit_test(noise_that_outweighs_the_data_is_repaired),
-        cmocka_unit_test(ties_are_broken_by_chance),
-        cmocka_unit_test(
-            privacy_costs_regret_with_shared_and_disjoint_actions_and_adversarial_contexts),
-        cmocka_unit_test(a_saved_learner_goes_on),
-        cmocka_unit_test(a_learner_through_reports_is_the_direct_one),
-        cmocka_unit_test(forecasts_follow_the_numbers),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,8 @@ static void refer(reference *r)
 }
 
 /* The policy is greedy for the reference's Q, up to what rounding of features and targets explains. */
-static void every_episode_agrees_with_a_plain_reference(void **state)
+TEST(every_episode_agrees_with_a_plain_reference)
 {
-    (void)state;
     static reference r;
     static const struct {
         lsvi_form form;
@@ -173,9 +172,8 @@ static void play_both(const lsvi_setup *a, const lsvi_setup *b)
 }
 
 /* The table's sensitivities are smaller than those for any features, so noise is the same only with none. */
-static void an_archive_of_features_equals_counts_of_states(void **state)
+TEST(an_archive_of_features_equals_counts_of_states)
 {
-    (void)state;
     static const tacit_setting doubling[] = {{"schedule", "doubling", 1}},
                                batched[] = {{"schedule", "batched", 1}, {"batches", "40", 1}};
     for (int i = 0; i < 2; i++) {
@@ -190,9 +188,8 @@ static void an_archive_of_features_equals_counts_of_states(void **state)
     }
 }
 
-static void float32_and_float64_give_the_same_policies(void **state)
+TEST(float32_and_float64_give_the_same_policies)
 {
-    (void)state;
     static const tacit_setting narrow[] = {{"switches", "20", 1}},
                                wide[] = {{"switches", "20", 1}, {"storage", "float64", 1}};
     lsvi_setup a = {.form = LSVI_CARRIED,
@@ -207,9 +204,8 @@ static void float32_and_float64_give_the_same_policies(void **state)
     play_both(&a, &b);
 }
 
-static void lists_of_next_states_equal_a_table_of_them(void **state)
+TEST(lists_of_next_states_equal_a_table_of_them)
 {
-    (void)state;
     enum { S = 40, A = 3, H = 4 };
     tacit__visits *dense, *sparse, *loaded;
     uint64_t seed = 1;
@@ -254,9 +250,8 @@ static void lists_of_next_states_equal_a_table_of_them(void **state)
 }
 
 /* With epsilon so large that noise is far below one count, the schedule is that of the learner without privacy. */
-static void an_infinite_epsilon_is_the_learner_without_privacy(void **state)
+TEST(an_infinite_epsilon_is_the_learner_without_privacy)
 {
-    (void)state;
     static const tacit_setting schedules[][6] = {
         {{"schedule", "batched", 1}, {"batches", "30", 1}, {"bonus_scale", "0.02", 1}},
         {{"schedule", "every", 1}, {"bonus_scale", "0.02", 1}, {"shift", "0", 1}},
@@ -307,9 +302,8 @@ static uint64_t responses_passed(const tacit_agent *agent)
     return tacit_ledger_passed(tacit__agent_ledger(agent), tacit_plan_index(plan, "responses"));
 }
 
-static void batches_switch_exactly_at_their_boundaries(void **state)
+TEST(batches_switch_exactly_at_their_boundaries)
 {
-    (void)state;
     static const struct {
         uint64_t users;
         const char *batches;
@@ -341,9 +335,8 @@ static void batches_switch_exactly_at_their_boundaries(void **state)
 
 /* Users who come in waves of one corner each, as extreme as features allow, and noise that jumps: whatever happens, the
  * cap holds, and the learner goes on with its last policy. */
-static void the_cap_on_switches_is_never_exceeded(void **state)
+TEST(the_cap_on_switches_is_never_exceeded)
 {
-    (void)state;
     static lsvi_user users[400];
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const tacit_setting settings[] = {{"switches", "7", 1},
@@ -372,9 +365,8 @@ static void the_cap_on_switches_is_never_exceeded(void **state)
 }
 
 /* The bound for exact matrices: each of the H determinants can trigger log det / log 2 times, whoever comes. */
-static void without_noise_the_theorems_cap_does_not_bind(void **state)
+TEST(without_noise_the_theorems_cap_does_not_bind)
 {
-    (void)state;
     static lsvi_user users[LSVI_MOST];
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const lsvi_setup s = {.form = (lsvi_form)(seed % 4), .guarantee = none, .users = LSVI_MOST};
@@ -396,9 +388,8 @@ static void without_noise_the_theorems_cap_does_not_bind(void **state)
     }
 }
 
-static void determinants_agree_with_an_independent_computation(void **state)
+TEST(determinants_agree_with_an_independent_computation)
 {
-    (void)state;
     uint64_t seed = 3;
     const double range[2] = {2, 1};
     for (size_t d = 1; d <= REF_D; d++) {
@@ -439,9 +430,8 @@ static void determinants_agree_with_an_independent_computation(void **state)
 }
 
 /* A determinant that falls below an earlier switch's and comes back does not count as growth. */
-static void references_are_the_largest_determinants_so_far(void **state)
+TEST(references_are_the_largest_determinants_so_far)
 {
-    (void)state;
     const double one = 1, heights[] = {0, 1.5, 0.2, 1.9, 4.1, 3.9, 8.9, 9.3};
     const bool due[] = {false, true, false, false, true, false, false, true};
     tacit__lsvi_options o = {.space = {.form = TACIT__ONE_HOT,
@@ -498,9 +488,8 @@ static double real_epsilon(const char *schedule, size_t horizon, uint64_t K)
 
 /* Rare switches as printed: 3.6 at H = 5 and 7.9 to 8.0 at H = 20 for a claim of 1. Batches: sound, with a thousand
  * times the noise. Computed by hand from the printed variances: mu^2 = rho (4 H L / ln K + 4 (H + 1)^2 H / (6 H^2)). */
-static void the_printed_constants_give_what_the_accountant_says(void **state)
+TEST(the_printed_constants_give_what_the_accountant_says)
 {
-    (void)state;
     assert_within(real_epsilon("doubling", 5, 1000), 3.56, 3.59);
     assert_within(real_epsilon("doubling", 5, 100000), 3.59, 3.62);
     assert_within(real_epsilon("doubling", 20, 1000), 7.88, 7.91);
@@ -511,9 +500,8 @@ static void the_printed_constants_give_what_the_accountant_says(void **state)
 
 /* --- Saved states ----------------------------------------------------------------------------------------- */
 
-static void a_saved_learner_goes_on_as_if_nothing_had_happened(void **state)
+TEST(a_saved_learner_goes_on_as_if_nothing_had_happened)
 {
-    (void)state;
     enum { N = 60, HALF = 31 };
     static const tacit_setting schedules[][3] = {
         {{"schedule", "every", 1}},
@@ -586,9 +574,8 @@ static uint8_t *save(const tacit_agent *agent, size_t *size)
 
 /* What the archive keeps of everybody: a feature, in lattice steps. What counts keep: how often the first step began in a state that
  * 21 users of 40 begin in. */
-static void a_closed_learner_keeps_nothing_of_its_users(void **state)
+TEST(a_closed_learner_keeps_nothing_of_its_users)
 {
-    (void)state;
     enum { N = 40, MARKED = 21, OPEN = 24 };
     static const tacit_setting settings[][2] = {{{"schedule", "every", 1}},
                                                 {{"schedule", "batched", 1}, {"batches", "1", 1}},
@@ -653,9 +640,8 @@ static void refuse(const lsvi_setup *s, tacit_status wanted, const char *part)
     assert_null(agent);
 }
 
-static void what_does_not_exist_is_refused_with_a_reason(void **state)
+TEST(what_does_not_exist_is_refused_with_a_reason)
 {
-    (void)state;
     static const tacit_setting doubling[] = {{"schedule", "doubling", 1}},
                                center[] = {{"center", "yes", 1}},
                                factor[] = {{"switch_factor", "0.5", 1}},
@@ -704,9 +690,8 @@ static void what_does_not_exist_is_refused_with_a_reason(void **state)
            TACIT_TOO_LARGE, "archive_mb allows 1");
 }
 
-static void users_that_do_not_fit_are_refused_and_change_nothing(void **state)
+TEST(users_that_do_not_fit_are_refused_and_change_nothing)
 {
-    (void)state;
     tacit_error err = {.message = ""};
     uint32_t states[LSVI_H + 1] = {0}, actions[LSVI_H] = {0};
     double rewards[LSVI_H] = {0}, features[LSVI_H + 1][LSVI_A][LSVI_D] = {{{0}}};
@@ -764,9 +749,8 @@ static void users_that_do_not_fit_are_refused_and_change_nothing(void **state)
 
 /* --- Allocations ---------------------------------------------------------------------------------------------- */
 
-static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
+TEST(every_failed_allocation_is_told_and_nothing_leaks)
 {
-    (void)state;
     static const tacit_setting schedules[][3] = {
         {{"schedule", "batched", 1}, {"batches", "4", 1}},
         {{"schedule", "batched", 1}, {"batches", "4", 1}, {"gram", "direct", 1}},
@@ -800,27 +784,4 @@ static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
                 tacit_agent_destroy(agent);
             }
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_episode_agrees_with_a_plain_reference),
-        cmocka_unit_test(an_archive_of_features_equals_counts_of_states),
-        cmocka_unit_test(float32_and_float64_give_the_same_policies),
-        cmocka_unit_test(lists_of_next_states_equal_a_table_of_them),
-        cmocka_unit_test(an_infinite_epsilon_is_the_learner_without_privacy),
-        cmocka_unit_test(batches_switch_exactly_at_their_boundaries),
-        cmocka_unit_test(the_cap_on_switches_is_never_exceeded),
-        cmocka_unit_test(without_noise_the_theorems_cap_does_not_bind),
-        cmocka_unit_test(determinants_agree_with_an_independent_computation),
-        cmocka_unit_test(references_are_the_largest_determinants_so_far),
-        cmocka_unit_test(the_printed_constants_give_what_the_accountant_says),
-        cmocka_unit_test(a_saved_learner_goes_on_as_if_nothing_had_happened),
-        cmocka_unit_test(a_closed_learner_keeps_nothing_of_its_users),
-        cmocka_unit_test(what_does_not_exist_is_refused_with_a_reason),
-        cmocka_unit_test(users_that_do_not_fit_are_refused_and_change_nothing),
-        cmocka_unit_test(every_failed_allocation_is_told_and_nothing_leaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

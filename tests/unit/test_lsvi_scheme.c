@@ -75,9 +75,8 @@ static double search(draw w, bool centred, double t)
     return most;
 }
 
-static void sensitivities_hold_against_brute_force_and_are_reached(void **state)
+TEST(sensitivities_hold_against_brute_force_and_are_reached)
 {
-    (void)state;
     for (int kind = 0; kind < 3; kind++)
         for (int centred = 0; centred < 2; centred++)
             for (double t = 1.0 / 64; t <= 64; t *= 4) {
@@ -96,9 +95,8 @@ static void sensitivities_hold_against_brute_force_and_are_reached(void **state)
             }
 }
 
-static void a_table_is_searched_pair_by_pair(void **state)
+TEST(a_table_is_searched_pair_by_pair)
 {
-    (void)state;
     enum { ROWS = 12 };
     double table[ROWS * D], one = ldexp(1, BITS);
     draw w = {.seed = 5};
@@ -135,9 +133,8 @@ static void a_table_is_searched_pair_by_pair(void **state)
     }
 }
 
-static void features_on_the_lattice_are_never_longer_than_one(void **state)
+TEST(features_on_the_lattice_are_never_longer_than_one)
 {
-    (void)state;
     draw w = {.seed = 9};
     for (int i = 0; i < 20000; i++) {
         double phi[D], out[D], square = 0, bound = 0.01 + 3 * random_unit(&w.seed);
@@ -166,9 +163,8 @@ static void features_on_the_lattice_are_never_longer_than_one(void **state)
 }
 
 /* What is declared to be on the simplex moves sums by less, so it is looked at: whatever passes sums to at most 1 on the lattice. */
-static void features_of_the_simplex_stay_there(void **state)
+TEST(features_of_the_simplex_stay_there)
 {
-    (void)state;
     draw w = {.seed = 10, .simplex = true};
     const tacit__linear_space sp = {
         .dimension = D, .bound = 1, .feature_bits = BITS, .simplex = true};
@@ -219,9 +215,8 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
                              pure = {TACIT_MODEL_JOINT, 1, 0};
 
 /* After i ceil(K / B) users for i = 1 .. B - 1, and never after the last user. */
-static void batches_have_the_boundaries_of_the_paper(void **state)
+TEST(batches_have_the_boundaries_of_the_paper)
 {
-    (void)state;
     for (uint64_t K = 1; K <= 40; K++)
         for (uint64_t B = 1; B <= K; B++) {
             tacit__lsvi_wish w = wish_of(TACIT__BATCHED, K, none);
@@ -242,9 +237,8 @@ static void batches_have_the_boundaries_of_the_paper(void **state)
 }
 
 /* The budget is spent: H (A (column / s_G)^2 + U N / s_u^2) = mu^2, and in L1 for pure privacy. */
-static void scales_spend_the_budget_exactly(void **state)
+TEST(scales_spend_the_budget_exactly)
 {
-    (void)state;
     for (int schedule = TACIT__EVERY; schedule <= TACIT__DOUBLING; schedule++)
         for (int is_pure = 0; is_pure < (schedule == TACIT__DOUBLING ? 1 : 2); is_pure++) {
             tacit__lsvi_wish w =
@@ -267,9 +261,8 @@ static void scales_spend_the_budget_exactly(void **state)
         }
 }
 
-static void the_cap_is_where_the_prediction_is_least(void **state)
+TEST(the_cap_is_where_the_prediction_is_least)
 {
-    (void)state;
     tacit__lsvi_wish w = wish_of(TACIT__DOUBLING, 20000, joint);
     tacit__lsvi_scheme best, other;
     assert_ok(tacit__lsvi_decide(&w, &best, NULL));
@@ -289,9 +282,8 @@ static void the_cap_is_where_the_prediction_is_least(void **state)
 }
 
 /* The theorem's cap solves N = ceil(d H / log 2 log(3/2 + K / (2 d Upsilon(N)))) at its own noise. */
-static void the_theorems_cap_is_a_fixed_point(void **state)
+TEST(the_theorems_cap_is_a_fixed_point)
 {
-    (void)state;
     tacit__lsvi_wish w = wish_of(TACIT__DOUBLING, 20000, joint);
     tacit__lsvi_scheme s;
     w.theorem = true;
@@ -308,9 +300,8 @@ static void the_theorems_cap_is_a_fixed_point(void **state)
 
 /* Direct releases have noise sqrt(B - 1), the tree's worst prefix about its number of levels: they cross between 10 and 50
  * batches. blt and smooth sums are never worse than direct releases. */
-static void gram_matrices_take_the_less_noisy_mechanism(void **state)
+TEST(gram_matrices_take_the_less_noisy_mechanism)
 {
-    (void)state;
     int seen[2] = {0};
     for (uint64_t batches = 2; batches < 60; batches++) {
         tacit__lsvi_wish w = wish_of(TACIT__BATCHED, 1000, joint);
@@ -336,20 +327,4 @@ static void gram_matrices_take_the_less_noisy_mechanism(void **state)
     w.mechanism = TACIT_SUM_TREE;
     assert_ok(tacit__lsvi_decide(&w, &s, NULL));
     assert_false(s.direct);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sensitivities_hold_against_brute_force_and_are_reached),
-        cmocka_unit_test(a_table_is_searched_pair_by_pair),
-        cmocka_unit_test(features_on_the_lattice_are_never_longer_than_one),
-        cmocka_unit_test(features_of_the_simplex_stay_there),
-        cmocka_unit_test(batches_have_the_boundaries_of_the_paper),
-        cmocka_unit_test(scales_spend_the_budget_exactly),
-        cmocka_unit_test(the_cap_is_where_the_prediction_is_least),
-        cmocka_unit_test(the_theorems_cap_is_a_fixed_point),
-        cmocka_unit_test(gram_matrices_take_the_less_noisy_mechanism),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static void large_row(void *context, uint32_t state, uint32_t action, double *ou
     memcpy(out, context, D * 60 * sizeof *out);
 }
 
-static void features_are_sums_over_next_states(void **state)
+TEST(features_are_sums_over_next_states)
 {
-    (void)state;
     uint64_t r = 1;
     table t = signed_table(2);
     tacit_mixture m = mixture_of(&t);
@@ -85,9 +84,8 @@ static void features_are_sums_over_next_states(void **state)
     tacit__mixing_destroy(&mixing);
 }
 
-static void tables_are_copied_into_their_block(void **state)
+TEST(tables_are_copied_into_their_block)
 {
-    (void)state;
     tacit__mixing mixing;
     tacit_error err;
     double u[S], out[S];
@@ -113,9 +111,8 @@ static void refused(table *t, const tacit_mixture *m, const char *wanted)
         fail_msg("'%s' is not in '%s'", wanted, err.message);
 }
 
-static void features_that_break_their_word_are_named(void **state)
+TEST(features_that_break_their_word_are_named)
 {
-    (void)state;
     table t = signed_table(3);
     tacit_mixture m = mixture_of(&t);
     /* too long only for a value function of mixed signs, which the search has to find */
@@ -142,9 +139,8 @@ static void features_that_break_their_word_are_named(void **state)
 }
 
 /* Random signs, the bound by going through all corners: a bound that is a millionth too small is refused, the true one is not. */
-static void every_bound_that_is_too_small_is_refused(void **state)
+TEST(every_bound_that_is_too_small_is_refused)
 {
-    (void)state;
     enum { FEW = 6, TABLES = 400 };
     uint64_t r = 6;
     for (int trial = 0; trial < TABLES; trial++) {
@@ -178,9 +174,8 @@ static void every_bound_that_is_too_small_is_refused(void **state)
 }
 
 /* So many states that all corners cannot be gone through: refused with a bound that is accepted. */
-static void a_bound_that_cannot_be_proved_is_refused_with_one_that_can(void **state)
+TEST(a_bound_that_cannot_be_proved_is_refused_with_one_that_can)
 {
-    (void)state;
     enum { MANY = 60 };
     uint64_t r = 7;
     double phi[D * MANY], enough;
@@ -212,9 +207,8 @@ static void a_bound_that_cannot_be_proved_is_refused_with_one_that_can(void **st
 }
 
 /* Without [-1, 1] the same signed features are allowed to be longer there. */
-static void bounds_of_values_between_0_and_1_ask_for_less(void **state)
+TEST(bounds_of_values_between_0_and_1_ask_for_less)
 {
-    (void)state;
     table t = signed_table(5);
     tacit_mixture m = mixture_of(&t);
     for (size_t next = 0; next < S; next++)
@@ -233,9 +227,8 @@ static void reward_row(void *context, uint32_t state, uint32_t action, double *o
     out[1] = *scale * (action + 1.0) / A;
 }
 
-static void features_of_rewards_are_checked_and_scaled(void **state)
+TEST(features_of_rewards_are_checked_and_scaled)
 {
-    (void)state;
     double scale = 1, *out;
     tacit_linear linear = {.dimension = 2, .bound = 2, .row = reward_row, .context = &scale};
     tacit__frame frame;
@@ -256,18 +249,4 @@ static void features_of_rewards_are_checked_and_scaled(void **state)
     assert_int_equal(frame.width, 1);
     assert_close(out[0], 1, 0);
     tacit__free(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_are_sums_over_next_states),
-        cmocka_unit_test(tables_are_copied_into_their_block),
-        cmocka_unit_test(features_that_break_their_word_are_named),
-        cmocka_unit_test(every_bound_that_is_too_small_is_refused),
-        cmocka_unit_test(a_bound_that_cannot_be_proved_is_refused_with_one_that_can),
-        cmocka_unit_test(bounds_of_values_between_0_and_1_ask_for_less),
-        cmocka_unit_test(features_of_rewards_are_checked_and_scaled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

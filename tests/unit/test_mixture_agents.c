@@ -146,9 +146,8 @@ static void assert_same_plans(arena *a, const tacit_agent_request *one,
 
 /* Users try everything; once every pair has been seen nothing is a tie, and the plans are worth the same: those of epsilon
  * 1e100 (noise of 1e-50 is rounded away) and those without privacy. */
-static void private_learners_become_the_plain_ones_as_the_noise_vanishes(void **state)
+TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
 {
-    (void)state;
     enum { EPISODES = 1000, SEEN = 900 };
     for (size_t i = 0; i < 4; i++)
         for (int model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
@@ -190,9 +189,8 @@ static void one_hot(void *context, uint32_t state, uint32_t action, double *out)
         out[((state * one_hot_actions + action) * n + next) * n + next] = 1 / sqrt((double)n);
 }
 
-static void tables_are_learnt_like_their_one_hot_embedding(void **state)
+TEST(tables_are_learnt_like_their_one_hot_embedding)
 {
-    (void)state;
     const tacit_setting small[] = {{.key = "states", .value = "4"},
                                    {.key = "actions", .value = "2"},
                                    {.key = "horizon", .value = "4"}};
@@ -218,9 +216,8 @@ static void tables_are_learnt_like_their_one_hot_embedding(void **state)
 
 /* On the lock: without privacy < joint < joint with less epsilon < what the printed noise leaves < local at little
  * epsilon, which is about as good as chance. Seeds are fixed. */
-static void privacy_costs_regret_in_order(void **state)
+TEST(privacy_costs_regret_in_order)
 {
-    (void)state;
     enum { EPISODES = 5000 };
     const double uniform = 2.092 * EPISODES;
     for (size_t i = 0; i < 4; i++) {
@@ -253,9 +250,8 @@ static void privacy_costs_regret_in_order(void **state)
 }
 
 /* Plans change only when the schedule says so. */
-static void plans_are_made_when_the_schedule_says(void **state)
+TEST(plans_are_made_when_the_schedule_says)
 {
-    (void)state;
     static const struct {
         const char *word;
         size_t plans; /* among 100 episodes, the first included */
@@ -304,9 +300,8 @@ static void broken_features(void *context, uint32_t state, uint32_t action, doub
         out[i] = state == 2 && action == 1 ? 1 : 0.1;
 }
 
-static void impossible_requests_are_refused_with_a_remedy(void **state)
+TEST(impossible_requests_are_refused_with_a_remedy)
 {
-    (void)state;
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5}, pure = {TACIT_MODEL_JOINT, 1, 0};
     arena a = open_arena("lock", NULL, 0, 2);
     tacit_agent_request r = request_of(&a, "ucrl-vtr", joint, 100, NULL, 0);
@@ -365,9 +360,8 @@ static void impossible_requests_are_refused_with_a_remedy(void **state)
     close_arena(&a);
 }
 
-static void users_outside_the_space_are_refused_and_change_nothing(void **state)
+TEST(users_outside_the_space_are_refused_and_change_nothing)
 {
-    (void)state;
     arena a = open_arena("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "linopt-vi", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 3, NULL, 0);
@@ -394,9 +388,8 @@ static void users_outside_the_space_are_refused_and_change_nothing(void **state)
 }
 
 /* Little noise, no shift: matrices are repaired, and the remark says so. */
-static void repairs_are_reported(void **state)
+TEST(repairs_are_reported)
 {
-    (void)state;
     const tacit_setting shift = {.key = "shift_scale", .value = "0"};
     arena a = open_arena("lock", NULL, 0, 2);
     tacit_agent_request r =
@@ -412,9 +405,8 @@ static void repairs_are_reported(void **state)
 }
 
 /* Creation that runs out of memory at any point says so and leaves nothing behind (for a sanitizer to tell). */
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     const tacit_guarantee guarantees[] = {
         none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
     for (size_t i = 0; i < 4; i++)
@@ -441,19 +433,4 @@ static void every_allocation_may_fail(void **state)
             tacit_noise_destroy(noise);
             close_arena(&a);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(private_learners_become_the_plain_ones_as_the_noise_vanishes),
-        cmocka_unit_test(tables_are_learnt_like_their_one_hot_embedding),
-        cmocka_unit_test(privacy_costs_regret_in_order),
-        cmocka_unit_test(plans_are_made_when_the_schedule_says),
-        cmocka_unit_test(impossible_requests_are_refused_with_a_remedy),
-        cmocka_unit_test(users_outside_the_space_are_refused_and_change_nothing),
-        cmocka_unit_test(repairs_are_reported),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,9 +110,8 @@ static bytes publish(const tacit_agent *agent)
 }
 
 /* Server and device share nothing but bytes; a learner with both halves in one place makes the same plans. */
-static void the_whole_learner_runs_through_bytes(void **state)
+TEST(the_whole_learner_runs_through_bytes)
 {
-    (void)state;
     static const char *const worlds[] = {"lock", "riverswim"};
     for (size_t w = 0; w < 2; w++)
         for (size_t i = 0; i < 4; i++)
@@ -157,9 +156,8 @@ static void the_whole_learner_runs_through_bytes(void **state)
             }
 }
 
-static void saved_in_the_middle_and_continued_is_as_if_never_stopped(void **state)
+TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 {
-    (void)state;
     static const char *const schedules[] = {"every", "doubling", "7"};
     const tacit_guarantee guarantees[] = {none, joint, local};
     for (size_t i = 0; i < 4; i++)
@@ -197,9 +195,8 @@ static void saved_in_the_middle_and_continued_is_as_if_never_stopped(void **stat
                     }
 }
 
-static void models_that_do_not_fit_are_refused(void **state)
+TEST(models_that_do_not_fit_are_refused)
 {
-    (void)state;
     arena a = open_arena("lock");
     tacit_agent *server = hire(&a, "linopt-po", local, "every");
     tacit_agent *device = hire(&a, "linopt-po", local, "every");
@@ -233,9 +230,8 @@ static void models_that_do_not_fit_are_refused(void **state)
 }
 
 /* A server that lies about its model does not crash a device, and the device's plan is a plan. */
-static void forged_models_do_no_harm(void **state)
+TEST(forged_models_do_no_harm)
 {
-    (void)state;
     uint64_t r = 4;
     for (size_t i = 0; i < 4; i++) {
         arena a = open_arena("lock");
@@ -271,9 +267,8 @@ static void forged_models_do_no_harm(void **state)
     }
 }
 
-static void bad_reports_are_refused_and_change_nothing(void **state)
+TEST(bad_reports_are_refused_and_change_nothing)
 {
-    (void)state;
     arena a = open_arena("lock");
     tacit_agent *agent = hire(&a, "linopt-vi", local, "every");
     tacit_agent *twin = hire(&a, "linopt-vi", local, "every");
@@ -303,9 +298,8 @@ static void bad_reports_are_refused_and_change_nothing(void **state)
     close_arena(&a);
 }
 
-static void loading_survives_every_failing_allocation(void **state)
+TEST(loading_survives_every_failing_allocation)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         arena a = open_arena("lock");
         tacit_agent *agent = hire(&a, kinds[i], joint, "every");
@@ -335,17 +329,4 @@ static void loading_survives_every_failing_allocation(void **state)
         tacit_agent_destroy(fresh);
         close_arena(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_learner_runs_through_bytes),
-        cmocka_unit_test(saved_in_the_middle_and_continued_is_as_if_never_stopped),
-        cmocka_unit_test(models_that_do_not_fit_are_refused),
-        cmocka_unit_test(forged_models_do_no_harm),
-        cmocka_unit_test(bad_reports_are_refused_and_change_nothing),
-        cmocka_unit_test(loading_survives_every_failing_allocation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

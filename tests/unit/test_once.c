@@ -48,9 +48,8 @@ static void close_rig(rig *r)
     tacit_plan_destroy(r->plan);
 }
 
-static void what_is_declared_adds_up_over_releases(void **state)
+TEST(what_is_declared_adds_up_over_releases)
 {
-    (void)state;
     rig r;
     open_rig(&r, TACIT_LAW_GAUSSIAN, 7);
     assert_int_equal(r.line.steps, RELEASES);
@@ -67,9 +66,8 @@ static void what_is_declared_adds_up_over_releases(void **state)
 }
 
 /* Means and variances over 12,000 draws; six standard errors (Laplace: kurtosis 6). */
-static void noise_is_fresh_and_as_large_as_declared(void **state)
+TEST(noise_is_fresh_and_as_large_as_declared)
 {
-    (void)state;
     for (int law = TACIT_LAW_GAUSSIAN; law <= TACIT_LAW_LAPLACE; law++) {
         rig r;
         static int64_t exact[N];
@@ -100,9 +98,8 @@ static void noise_is_fresh_and_as_large_as_declared(void **state)
     }
 }
 
-static void what_the_plan_does_not_cover_is_refused(void **state)
+TEST(what_the_plan_does_not_cover_is_refused)
 {
-    (void)state;
     rig r;
     tacit_error err;
     open_rig(&r, TACIT_LAW_GAUSSIAN, 7);
@@ -124,9 +121,8 @@ static void what_the_plan_does_not_cover_is_refused(void **state)
     close_rig(&r);
 }
 
-static void a_saved_state_goes_on_with_unused_noise(void **state)
+TEST(a_saved_state_goes_on_with_unused_noise)
 {
-    (void)state;
     rig a, b;
     static int64_t exact[N];
     static double x[N], y[N];
@@ -154,9 +150,8 @@ static void a_saved_state_goes_on_with_unused_noise(void **state)
 }
 
 /* The number of releases that were made comes last. One beyond the declared number would never meet its end. */
-static void a_saved_state_has_no_more_releases_than_declared(void **state)
+TEST(a_saved_state_has_no_more_releases_than_declared)
 {
-    (void)state;
     rig a, b;
     static int64_t exact[N];
     static double x[N];
@@ -178,16 +173,4 @@ static void a_saved_state_has_no_more_releases_than_declared(void **state)
     assert_status(tacit__once_release(b.once, exact, x, NULL), TACIT_EXHAUSTED);
     close_rig(&a);
     close_rig(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_declared_adds_up_over_releases),
-        cmocka_unit_test(noise_is_fresh_and_as_large_as_declared),
-        cmocka_unit_test(what_the_plan_does_not_cover_is_refused),
-        cmocka_unit_test(a_saved_state_goes_on_with_unused_noise),
-        cmocka_unit_test(a_saved_state_has_no_more_releases_than_declared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

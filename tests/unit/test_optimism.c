@@ -31,9 +31,8 @@ static void make(uint64_t *seed, size_t d, double *full, double *factor)
     assert_true(tacit__cholesky(d, factor));
 }
 
-static void an_inverse_factor_undoes_the_factor(void **state)
+TEST(an_inverse_factor_undoes_the_factor)
 {
-    (void)state;
     uint64_t seed = 1;
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
         size_t d = orders[o];
@@ -52,9 +51,8 @@ static void an_inverse_factor_undoes_the_factor(void **state)
 }
 
 /* phi . w + bonus sqrt(phi . M^-1 phi) by solves, one feature at a time; and the same bits with and without AVX2. */
-static void values_are_those_of_a_plain_computation(void **state)
+TEST(values_are_those_of_a_plain_computation)
 {
-    (void)state;
     uint64_t seed = 2;
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
         size_t d = orders[o], cut = 0;
@@ -100,22 +98,11 @@ static void values_are_those_of_a_plain_computation(void **state)
     }
 }
 
-static void what_is_no_number_is_the_lowest_value(void **state)
+TEST(what_is_no_number_is_the_lowest_value)
 {
-    (void)state;
     const tacit__optimism f = {.scale = 1, .low = -2, .high = 3};
     assert_true(tacit__optimism_cut(&f, (double)NAN, 0) == -2);
     assert_true(tacit__optimism_cut(&f, HUGE_VAL, 0) == 3);
     assert_true(tacit__optimism_cut(&f, -HUGE_VAL, 0) == -2);
     assert_true(tacit__optimism_cut(&f, 1.5, 0) == 1.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_inverse_factor_undoes_the_factor),
-        cmocka_unit_test(values_are_those_of_a_plain_computation),
-        cmocka_unit_test(what_is_no_number_is_the_lowest_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,9 +150,8 @@ static void check_optimism(const char *world, tacit__optimist_form form, bool ce
 
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
 
-static void values_are_optimistic_at_the_scale_of_the_theorem(void **state)
+TEST(values_are_optimistic_at_the_scale_of_the_theorem)
 {
-    (void)state;
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 300, 1e-5};
     const tacit_guarantee local = {TACIT_MODEL_LOCAL, 10, 1e-5};
     for (int centred = 0; centred < 2; centred++) {
@@ -232,9 +231,8 @@ static void check_radius(tacit__optimist_form form, bool centred, tacit_guarante
     close_bench(&b);
 }
 
-static void the_truth_is_within_the_radius(void **state)
+TEST(the_truth_is_within_the_radius)
 {
-    (void)state;
     const tacit_guarantee guarantees[] = {none,
                                           {TACIT_MODEL_JOINT, 10, 1e-5},
                                           {TACIT_MODEL_JOINT, 1, 0},
@@ -258,9 +256,8 @@ static void one_hot_row(void *context, uint32_t state, uint32_t action, double *
         out[((state * A + action) * S + next) * S + next] = 1 / sqrt(S);
 }
 
-static void tables_are_planned_like_their_one_hot_embedding(void **state)
+TEST(tables_are_planned_like_their_one_hot_embedding)
 {
-    (void)state;
     tacit_mixture mixture = {.dimension = D,
                              .bound = 1,
                              .parameter_norm = sqrt(S * PAIRS),
@@ -337,9 +334,8 @@ static void tables_are_planned_like_their_one_hot_embedding(void **state)
 
 /* --- Policies and numbers -------------------------------------------------------------------------- */
 
-static void soft_policies_are_always_distributions(void **state)
+TEST(soft_policies_are_always_distributions)
 {
-    (void)state;
     const tacit_guarantee guarantees[] = {none, {TACIT_MODEL_JOINT, 0.1, 1e-5}};
     for (int i = 0; i < 2; i++) {
         bench b = open_bench("lock", TACIT__REWARDS, true, true, guarantees[i], 300);
@@ -363,9 +359,8 @@ static void soft_policies_are_always_distributions(void **state)
 }
 
 /* Exponential weights: log pi_2(a) - log pi_2(0) = eta m (Q_1(a) - Q_1(0)) if the plan stood for m users. */
-static void soft_policies_take_steps_along_q(void **state)
+TEST(soft_policies_take_steps_along_q)
 {
-    (void)state;
     bench b = open_bench("lock", TACIT__REWARDS, true, true, none, 300);
     size_t n = b.facts->horizon * b.facts->n_states * b.facts->n_actions;
     size_t A4 = b.facts->n_actions;
@@ -383,9 +378,8 @@ static void soft_policies_take_steps_along_q(void **state)
     close_bench(&b);
 }
 
-static void a_model_that_travelled_gives_the_same_plan(void **state)
+TEST(a_model_that_travelled_gives_the_same_plan)
 {
-    (void)state;
     for (int form = TACIT__PLAIN; form <= TACIT__REWARDS; form++) {
         bool soft = form == TACIT__REWARDS;
         bench server = open_bench("lock", (tacit__optimist_form)form, soft, true,
@@ -419,17 +413,4 @@ static void a_model_that_travelled_gives_the_same_plan(void **state)
         close_bench(&server);
         close_bench(&user);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_optimistic_at_the_scale_of_the_theorem),
-        cmocka_unit_test(the_truth_is_within_the_radius),
-        cmocka_unit_test(tables_are_planned_like_their_one_hot_embedding),
-        cmocka_unit_test(soft_policies_are_always_distributions),
-        cmocka_unit_test(soft_policies_take_steps_along_q),
-        cmocka_unit_test(a_model_that_travelled_gives_the_same_plan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

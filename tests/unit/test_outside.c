@@ -12,9 +12,8 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-static void numbers_beyond_the_last_are_the_last(void **state)
+TEST(numbers_beyond_the_last_are_the_last)
 {
-    (void)state;
     const uint32_t cases[][2] = {{0, 0}, {4, 4}, {5, 4}, {6, 4}, {UINT32_MAX, 4}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         uint32_t x = cases[i][0];
@@ -23,9 +22,8 @@ static void numbers_beyond_the_last_are_the_last(void **state)
     }
 }
 
-static void rewards_are_clamped_and_no_number_says_nothing(void **state)
+TEST(rewards_are_clamped_and_no_number_says_nothing)
 {
-    (void)state;
     const double cases[][2] = {
         {0, 0},        {1, 1},        {0.3, 0.3},         {-1e-300, 0},          {-HUGE_VAL, 0},
         {1 + 1e-9, 1}, {HUGE_VAL, 1}, {(double)NAN, 0.5}, {0x1p-1074, 0x1p-1074}};
@@ -43,9 +41,8 @@ static double length_of(const double *x)
     return hypot(hypot(x[0], x[1]), hypot(x[2], x[3]));
 }
 
-static void long_vectors_are_shortened_and_keep_their_direction(void **state)
+TEST(long_vectors_are_shortened_and_keep_their_direction)
 {
-    (void)state;
     static const double bounds[] = {1, 1e-100, 1e100, 3};
     static const double lengths[] = {0, 0x1p-1000, 0.5, 1, 1 + 1e-10, 1 + 1e-9, 2, 1e10, 1e150};
     uint64_t seed = 1;
@@ -85,9 +82,8 @@ static void long_vectors_are_shortened_and_keep_their_direction(void **state)
     }
 }
 
-static void what_should_be_a_distribution_becomes_one(void **state)
+TEST(what_should_be_a_distribution_becomes_one)
 {
-    (void)state;
     static const double bounds[] = {1, 0.6, 0.5};
     static const struct {
         double x[D], y[D];
@@ -154,9 +150,8 @@ static bool same_state(const tacit_agent *a, const tacit_agent *b)
 }
 
 /* A user who was cut is the user of the domain that they were cut to; the caller is told, and their data stay as they were. */
-static void a_cut_user_is_learned_like_the_one_in_the_domain(void **state)
+TEST(a_cut_user_is_learned_like_the_one_in_the_domain)
 {
-    (void)state;
     tacit_agent *a = hire(TACIT_OUTSIDE_CLIP, NULL), *b = hire(TACIT_OUTSIDE_REFUSE, NULL);
     const uint32_t states[] = {7, 1, 3}, actions[] = {5, 0}, in_states[] = {2, 1, 2},
                    in_actions[] = {1, 0};
@@ -185,9 +180,8 @@ static void a_cut_user_is_learned_like_the_one_in_the_domain(void **state)
     tacit_agent_destroy(b);
 }
 
-static void a_saved_agent_goes_on_with_the_other_setting(void **state)
+TEST(a_saved_agent_goes_on_with_the_other_setting)
 {
-    (void)state;
     static uint8_t bytes[1 << 16];
     const tacit_bandit bandit = {.dimension = 2, .bound = 1};
     tacit_agent *a = hire(TACIT_OUTSIDE_REFUSE, &bandit);
@@ -216,9 +210,8 @@ static void a_saved_agent_goes_on_with_the_other_setting(void **state)
     tacit_agent_destroy(b);
 }
 
-static void what_is_missing_is_the_callers_mistake(void **state)
+TEST(what_is_missing_is_the_callers_mistake)
 {
-    (void)state;
     tacit_agent *a = hire(TACIT_OUTSIDE_CLIP, NULL);
     const uint32_t numbers[] = {0, 0, 0};
     const double rewards[] = {0, 0};
@@ -232,9 +225,8 @@ static void what_is_missing_is_the_callers_mistake(void **state)
 }
 
 /* Bounds that arithmetic cannot keep would be broken by some people and not by others. */
-static void impossible_declarations_are_refused(void **state)
+TEST(impossible_declarations_are_refused)
 {
-    (void)state;
     static const double bounds[] = {1e-101, 1e101, 0, -1, (double)NAN, HUGE_VAL, 0x1p-1074};
     for (size_t i = 0; i < N_OF(bounds); i++) {
         const tacit_bandit bandit = {.dimension = 2, .bound = bounds[i]};
@@ -264,19 +256,4 @@ static void impossible_declarations_are_refused(void **state)
                                          .bandit = &bandit};
     tacit_agent *agent = NULL;
     assert_status(tacit_agent_create(&request, NULL, &agent, NULL), TACIT_OUT_OF_BOUND);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_beyond_the_last_are_the_last),
-        cmocka_unit_test(rewards_are_clamped_and_no_number_says_nothing),
-        cmocka_unit_test(long_vectors_are_shortened_and_keep_their_direction),
-        cmocka_unit_test(what_should_be_a_distribution_becomes_one),
-        cmocka_unit_test(a_cut_user_is_learned_like_the_one_in_the_domain),
-        cmocka_unit_test(a_saved_agent_goes_on_with_the_other_setting),
-        cmocka_unit_test(what_is_missing_is_the_callers_mistake),
-        cmocka_unit_test(impossible_declarations_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

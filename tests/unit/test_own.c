@@ -67,9 +67,8 @@ static tacit_status create_world(const char *length, const char *broken, tacit_w
     return tacit_world_create(&request, out, err);
 }
 
-static void a_world_of_ones_own_is_a_world(void **state)
+TEST(a_world_of_ones_own_is_a_world)
 {
-    (void)state;
     tacit_error err;
     tacit_world *world = NULL;
     size_t before = tacit_world_kind_count();
@@ -97,9 +96,8 @@ static void a_world_of_ones_own_is_a_world(void **state)
     assert_null(world);
 }
 
-static void names_and_parts_of_worlds_are_checked(void **state)
+TEST(names_and_parts_of_worlds_are_checked)
 {
-    (void)state;
     tacit_error err;
     const tacit_world_kind bad_names[] = {
         {"", "h", "s", NULL, 0},   {"Big", "h", "s", NULL, 0}, {"two words", "h", "s", NULL, 0},
@@ -189,9 +187,8 @@ static tacit_status run(const char *agent, double *regret, tacit_error *err)
     return status;
 }
 
-static void an_agent_of_ones_own_is_an_agent(void **state)
+TEST(an_agent_of_ones_own_is_an_agent)
 {
-    (void)state;
     tacit_error err;
     double left = 0, right = 0, constant = 0;
     assert_status(run("{kind: stubborn}", &left, &err), TACIT_SYNTAX);
@@ -214,9 +211,8 @@ static void an_agent_of_ones_own_is_an_agent(void **state)
                   TACIT_UNSUPPORTED);
 }
 
-static void parts_of_agents_are_checked(void **state)
+TEST(parts_of_agents_are_checked)
 {
-    (void)state;
     tacit_error err;
     tacit_agent_methods part = methods;
     tacit_agent_kind kind = stubborn;
@@ -235,15 +231,4 @@ static void parts_of_agents_are_checked(void **state)
     kind.n_parameters = 33;
     assert_status(tacit_agent_register(&kind, &methods, &err), TACIT_TOO_LARGE);
     assert_status(tacit_agent_register(NULL, &methods, &err), TACIT_BAD_ARGUMENT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world_of_ones_own_is_a_world),
-        cmocka_unit_test(names_and_parts_of_worlds_are_checked),
-        cmocka_unit_test(an_agent_of_ones_own_is_an_agent),
-        cmocka_unit_test(parts_of_agents_are_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static bool tick(void *context, size_t done, double seconds)
     return done < w->stop_after;
 }
 
-static void every_job_is_done_once(void **state)
+TEST(every_job_is_done_once)
 {
-    (void)state;
     for (unsigned threads = 0; threads < 9; threads += 4) {
         work w = {.fails_at = SIZE_MAX, .stop_after = SIZE_MAX};
         bool stopped = true;
@@ -48,9 +47,8 @@ static void every_job_is_done_once(void **state)
     }
 }
 
-static void the_first_failure_is_told(void **state)
+TEST(the_first_failure_is_told)
 {
-    (void)state;
     work w = {.fails_at = 700, .stop_after = SIZE_MAX};
     bool stopped;
     tacit_error err = {0};
@@ -77,9 +75,8 @@ static bool stop_at_once(void *context, size_t done, double seconds)
     return false;
 }
 
-static void a_tick_can_stop(void **state)
+TEST(a_tick_can_stop)
 {
-    (void)state;
     work w = {.fails_at = SIZE_MAX};
     bool stopped = false;
     tacit_error err = {0};
@@ -88,9 +85,8 @@ static void a_tick_can_stop(void **state)
     assert_true(stopped);
 }
 
-static void no_jobs_and_no_memory(void **state)
+TEST(no_jobs_and_no_memory)
 {
-    (void)state;
     work w = {.fails_at = SIZE_MAX};
     bool stopped;
     tacit_error err = {0};
@@ -98,15 +94,4 @@ static void no_jobs_and_no_memory(void **state)
     tacit__alloc_fail_at(1);
     assert_int_equal(tacit__parallel(JOBS, 2, job, NULL, &w, &stopped, &err), TACIT_NO_MEMORY);
     tacit__alloc_fail_at(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_job_is_done_once),
-        cmocka_unit_test(the_first_failure_is_told),
-        cmocka_unit_test(a_tick_can_stop),
-        cmocka_unit_test(no_jobs_and_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

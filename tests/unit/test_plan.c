@@ -107,9 +107,8 @@ static void refuse_line(tacit_plan *plan, tacit_release r, tacit_status wanted)
         refuse_line(plan, changed, wanted);                                                        \
     } while (0)
 
-static void lines_that_do_not_add_up_are_refused_and_leave_the_plan_as_it_was(void **state)
+TEST(lines_that_do_not_add_up_are_refused_and_leave_the_plan_as_it_was)
 {
-    (void)state;
     tacit_plan *plan = plan_of_one();
     REFUSE(name, NULL, TACIT_BAD_PLAN);
     REFUSE(name, "", TACIT_BAD_PLAN);
@@ -143,9 +142,8 @@ static void lines_that_do_not_add_up_are_refused_and_leave_the_plan_as_it_was(vo
     tacit_plan_destroy(NULL);
 }
 
-static void a_plan_keeps_its_own_copy_of_what_is_declared(void **state)
+TEST(a_plan_keeps_its_own_copy_of_what_is_declared)
 {
-    (void)state;
     char name[] = "mine", reason[] = "why";
     tacit_release r = valid;
     r.name = name;
@@ -164,9 +162,8 @@ static void a_plan_keeps_its_own_copy_of_what_is_declared(void **state)
     tacit_plan_destroy(plan);
 }
 
-static void lines_are_found_by_name_however_many_there_are(void **state)
+TEST(lines_are_found_by_name_however_many_there_are)
 {
-    (void)state;
     tacit_plan *plan = empty_plan();
     char name[32];
     for (int i = 0; i < 100; i++) {
@@ -193,9 +190,8 @@ static void refuse_target(tacit_plan *plan, tacit_guarantee target, tacit_status
     assert_unchanged(plan, &before);
 }
 
-static void guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was(void **state)
+TEST(guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was)
 {
-    (void)state;
     tacit_plan *plan = plan_of_one();
     refuse_target(plan, joint(0, 0), TACIT_BAD_EPSILON);
     refuse_target(plan, joint(0, 1), TACIT_BAD_DELTA);
@@ -210,9 +206,8 @@ static void guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was(voi
     tacit_plan_destroy(plan);
 }
 
-static void an_epsilon_of_zero_is_a_target_beside_a_delta(void **state)
+TEST(an_epsilon_of_zero_is_a_target_beside_a_delta)
 {
-    (void)state;
     static const double deltas[] = {1e-9, 1e-3, 0.5};
     for (size_t i = 0; i < 3; i++) {
         tacit_plan *plan = empty_plan();
@@ -227,18 +222,16 @@ static void an_epsilon_of_zero_is_a_target_beside_a_delta(void **state)
     }
 }
 
-static void a_plan_without_lines_cannot_be_calibrated(void **state)
+TEST(a_plan_without_lines_cannot_be_calibrated)
 {
-    (void)state;
     tacit_plan *plan = empty_plan();
     refuse_target(plan, joint(1, 0), TACIT_BAD_PLAN);
     refuse_target(plan, (tacit_guarantee){.model = TACIT_MODEL_NONE}, TACIT_BAD_PLAN);
     tacit_plan_destroy(plan);
 }
 
-static void a_law_whose_sensitivity_is_unknown_is_refused(void **state)
+TEST(a_law_whose_sensitivity_is_unknown_is_refused)
 {
-    (void)state;
     tacit_plan *only_l2 = empty_plan(), *only_l1 = empty_plan();
     add_line(only_l2, "first", 2, 1, 1, 1, 1);
     add_line(only_l2, "second", 0, 1, 0, 1, 1);
@@ -255,9 +248,8 @@ static void a_law_whose_sensitivity_is_unknown_is_refused(void **state)
     tacit_plan_destroy(only_l1);
 }
 
-static void a_calibrated_plan_is_closed(void **state)
+TEST(a_calibrated_plan_is_closed)
 {
-    (void)state;
     tacit_plan *plan = plan_of_one();
     assert_ok(tacit_plan_calibrate(plan, joint(1, 1e-6), NULL));
     tacit_release other = valid;
@@ -289,9 +281,8 @@ static void refuse_scale(tacit_plan *plan, const char *name, tacit_law law, doub
     assert_unchanged(plan, &before);
 }
 
-static void scales_set_by_hand_are_checked_one_by_one(void **state)
+TEST(scales_set_by_hand_are_checked_one_by_one)
 {
-    (void)state;
     tacit_plan *plan = plan_of_one();
     add_line(plan, "second", 2, 1, 1, 1, 1);
     refuse_scale(plan, "third", TACIT_LAW_LAPLACE, 1, TACIT_UNDECLARED);
@@ -324,9 +315,8 @@ static void scales_set_by_hand_are_checked_one_by_one(void **state)
     tacit_plan_destroy(plan);
 }
 
-static void a_plan_without_noise_promises_nothing(void **state)
+TEST(a_plan_without_noise_promises_nothing)
 {
-    (void)state;
     tacit_plan *plan = plan_of_one();
     tacit_composition c;
     assert_status(tacit_plan_account(plan, 1e-6, &c, NULL), TACIT_BAD_PLAN);
@@ -351,9 +341,8 @@ static tacit_plan *varied_plan(size_t n, uint64_t *random)
     return plan;
 }
 
-static void calibration_and_accounting_agree(void **state)
+TEST(calibration_and_accounting_agree)
 {
-    (void)state;
     static const double epsilons[] = {1e-2, 0.1, 0.5, 1, 2, 8, 50};
     static const double deltas[] = {0, 1e-12, 1e-6, 1e-3, 0.1};
     static const size_t sizes[] = {1, 2, 5, 20};
@@ -411,9 +400,8 @@ static void check_split(const tacit_plan *plan)
             }
 }
 
-static void no_other_split_of_the_budget_has_a_lower_weighted_sum(void **state)
+TEST(no_other_split_of_the_budget_has_a_lower_weighted_sum)
 {
-    (void)state;
     uint64_t random = 2;
     for (int i = 0; i < 40; i++) {
         tacit_plan *plan = varied_plan(2 + (size_t)i % 5, &random);
@@ -423,9 +411,8 @@ static void no_other_split_of_the_budget_has_a_lower_weighted_sum(void **state)
     }
 }
 
-static void the_model_does_not_change_the_scales(void **state)
+TEST(the_model_does_not_change_the_scales)
 {
-    (void)state;
     tacit_plan *trusted = plan_of_one(), *local = plan_of_one();
     assert_ok(tacit_plan_calibrate(trusted, joint(1, 1e-6), NULL));
     assert_ok(tacit_plan_calibrate(local, (tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6}, NULL));
@@ -437,9 +424,8 @@ static void the_model_does_not_change_the_scales(void **state)
 
 /* Sensitivities are legal from the smallest double to the largest: what comes out of calibration is a
  * scale, or a refusal. */
-static void calibration_never_leaves_a_scale_that_is_not_a_positive_number(void **state)
+TEST(calibration_never_leaves_a_scale_that_is_not_a_positive_number)
 {
-    (void)state;
     static const double sizes[] = {DBL_TRUE_MIN, 1e-300, 1e-200, 1e-160,
                                    1e160,        1e200,  1e300,  DBL_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -461,9 +447,8 @@ static void calibration_never_leaves_a_scale_that_is_not_a_positive_number(void 
         }
 }
 
-static void a_copy_reads_the_same_as_its_original(void **state)
+TEST(a_copy_reads_the_same_as_its_original)
 {
-    (void)state;
     uint64_t random = 3;
     tacit_plan *plan = varied_plan(3, &random), *copy;
     assert_ok(tacit_plan_calibrate(plan, joint(1, 1e-6), NULL));
@@ -480,26 +465,4 @@ static void a_copy_reads_the_same_as_its_original(void **state)
     assert_memory_equal(&copied, &original, sizeof copied);
     tacit_plan_destroy(plan);
     tacit_plan_destroy(copy);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_that_do_not_add_up_are_refused_and_leave_the_plan_as_it_was),
-        cmocka_unit_test(a_plan_keeps_its_own_copy_of_what_is_declared),
-        cmocka_unit_test(lines_are_found_by_name_however_many_there_are),
-        cmocka_unit_test(guarantees_out_of_range_are_refused_and_leave_the_plan_as_it_was),
-        cmocka_unit_test(an_epsilon_of_zero_is_a_target_beside_a_delta),
-        cmocka_unit_test(a_plan_without_lines_cannot_be_calibrated),
-        cmocka_unit_test(a_law_whose_sensitivity_is_unknown_is_refused),
-        cmocka_unit_test(a_calibrated_plan_is_closed),
-        cmocka_unit_test(scales_set_by_hand_are_checked_one_by_one),
-        cmocka_unit_test(a_plan_without_noise_promises_nothing),
-        cmocka_unit_test(calibration_and_accounting_agree),
-        cmocka_unit_test(no_other_split_of_the_budget_has_a_lower_weighted_sum),
-        cmocka_unit_test(the_model_does_not_change_the_scales),
-        cmocka_unit_test(calibration_never_leaves_a_scale_that_is_not_a_positive_number),
-        cmocka_unit_test(a_copy_reads_the_same_as_its_original),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void assert_encloses(tacit_interval i, double truth)
     assert_within(i.high - i.low, 0, NARROW * i.high);
 }
 
-static void equal_laplace_losses_enclose_the_oracle(void **state)
+TEST(equal_laplace_losses_enclose_the_oracle)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_laplace_many); i++) {
         tacit__loss loss = {TACIT__LOSS_LAPLACE, oracle_laplace_many[i].size,
                             (uint64_t)oracle_laplace_many[i].count};
@@ -55,9 +54,8 @@ static void equal_laplace_losses_enclose_the_oracle(void **state)
     }
 }
 
-static void two_laplace_losses_off_each_others_lattice_enclose_the_oracle(void **state)
+TEST(two_laplace_losses_off_each_others_lattice_enclose_the_oracle)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_laplace_pair); i++) {
         tacit__loss losses[] = {{TACIT__LOSS_LAPLACE, oracle_laplace_pair[i].first, 1},
                                 {TACIT__LOSS_LAPLACE, oracle_laplace_pair[i].second, 1}};
@@ -66,9 +64,8 @@ static void two_laplace_losses_off_each_others_lattice_enclose_the_oracle(void *
     }
 }
 
-static void laplace_with_a_gaussian_encloses_the_oracle(void **state)
+TEST(laplace_with_a_gaussian_encloses_the_oracle)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_laplace_gaussian); i++) {
         tacit__loss losses[] = {{TACIT__LOSS_LAPLACE, oracle_laplace_gaussian[i].size, 1},
                                 {TACIT__LOSS_GAUSSIAN, oracle_laplace_gaussian[i].mu, 1}};
@@ -77,9 +74,8 @@ static void laplace_with_a_gaussian_encloses_the_oracle(void **state)
     }
 }
 
-static void responses_that_may_fail_with_laplace_enclose_the_oracle(void **state)
+TEST(responses_that_may_fail_with_laplace_enclose_the_oracle)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_response_laplace); i++) {
         uint64_t k = (uint64_t)oracle_response_laplace[i].count;
         tacit__loss losses[] = {{TACIT__LOSS_RESPONSE, oracle_response_laplace[i].box_epsilon, k},
@@ -90,9 +86,8 @@ static void responses_that_may_fail_with_laplace_enclose_the_oracle(void **state
     }
 }
 
-static void a_gaussian_through_the_lattice_encloses_its_closed_form(void **state)
+TEST(a_gaussian_through_the_lattice_encloses_its_closed_form)
 {
-    (void)state;
     for (double mu = 1e-3; mu < 20; mu *= 9)
         for (double z = -2; z < 12; z += 1.7) { /* down to delta = 1e-30 */
             double eps = mu * mu / 2 + z * mu, truth;
@@ -110,9 +105,8 @@ static void a_gaussian_through_the_lattice_encloses_its_closed_form(void **state
     }
 }
 
-static void equal_responses_through_the_lattice_enclose_the_optimal_composition(void **state)
+TEST(equal_responses_through_the_lattice_enclose_the_optimal_composition)
 {
-    (void)state;
     tacit__loss losses[] = {{TACIT__LOSS_RESPONSE, 0.1, 100},
                             {TACIT__LOSS_RESPONSE, 1, 1},
                             {TACIT__LOSS_RESPONSE, 0.01, 30000}};
@@ -127,9 +121,8 @@ static void equal_responses_through_the_lattice_enclose_the_optimal_composition(
         }
 }
 
-static void a_loss_split_into_two_entries_costs_the_same(void **state)
+TEST(a_loss_split_into_two_entries_costs_the_same)
 {
-    (void)state;
     tacit__loss whole = {TACIT__LOSS_LAPLACE, 0.05, 300};
     /* the second size differs by one rounding, so that the entries stay apart */
     tacit__loss parts[] = {{TACIT__LOSS_LAPLACE, 0.05, 120},
@@ -140,9 +133,8 @@ static void a_loss_split_into_two_entries_costs_the_same(void **state)
     assert_within(b.high - b.low, 0, NARROW * b.high);
 }
 
-static void epsilon_and_delta_are_inverse_to_each_other(void **state)
+TEST(epsilon_and_delta_are_inverse_to_each_other)
 {
-    (void)state;
     tacit__loss losses[] = {{TACIT__LOSS_GAUSSIAN, 0.4, 1},
                             {TACIT__LOSS_LAPLACE, 0.1, 30},
                             {TACIT__LOSS_RESPONSE, 0.25, 4}};
@@ -156,9 +148,8 @@ static void epsilon_and_delta_are_inverse_to_each_other(void **state)
     }
 }
 
-static void a_hundred_thousand_laplace_releases_are_narrow(void **state)
+TEST(a_hundred_thousand_laplace_releases_are_narrow)
 {
-    (void)state;
     tacit__loss loss = {TACIT__LOSS_LAPLACE, 1e-3, 100000};
     tacit_interval e = epsilon_of(&loss, 1, never, 1e-6);
     assert_within(e.high - e.low, 0, NARROW * e.high);
@@ -169,9 +160,8 @@ static void a_hundred_thousand_laplace_releases_are_narrow(void **state)
     assert_within(d.low, 1e-33, 1e-31);
 }
 
-static void the_ends_have_their_limits(void **state)
+TEST(the_ends_have_their_limits)
 {
-    (void)state;
     tacit__loss laplace = {TACIT__LOSS_LAPLACE, 0.5, 40};
     tacit_interval e = epsilon_of(&laplace, 1, never, 1e-300);
     assert_encloses(e, 20);
@@ -191,9 +181,8 @@ static void the_ends_have_their_limits(void **state)
     assert_true(d.low == 0 && d.high > 0 && d.high < 1e-300);
 }
 
-static void absurd_sizes_still_give_sound_intervals(void **state)
+TEST(absurd_sizes_still_give_sound_intervals)
 {
-    (void)state;
     tacit__loss tiny = {TACIT__LOSS_LAPLACE, 1e-300, 5}, huge = {TACIT__LOSS_LAPLACE, 1e200, 5};
     tacit__loss many = {TACIT__LOSS_LAPLACE, 1e-7, UINT64_C(1000000000000)};
     tacit_interval d = delta_of(&tiny, 1, never, 0); /* between one and the sum of five */
@@ -211,9 +200,8 @@ static void absurd_sizes_still_give_sound_intervals(void **state)
     assert_encloses(delta_of(pair, 2, never, 0.5), -expm1(-0.25));
 }
 
-static void memory_that_runs_out_is_reported_wherever_it_happens(void **state)
+TEST(memory_that_runs_out_is_reported_wherever_it_happens)
 {
-    (void)state;
     tacit__loss losses[] = {{TACIT__LOSS_LAPLACE, 0.5, 3},
                             {TACIT__LOSS_LAPLACE, 0.37, 2},
                             {TACIT__LOSS_GAUSSIAN, 0.4, 1},
@@ -247,9 +235,8 @@ static double delta_by_sum(const tacit__cells *cells, const double *mass, double
     return sum;
 }
 
-static void spreading_raises_and_gathering_lowers_delta_everywhere(void **state)
+TEST(spreading_raises_and_gathering_lowers_delta_everywhere)
 {
-    (void)state;
     const double loss[] = {-0.93, -0.5, -0.31, -0.3, -0.27, 0.04,
                            0.05,  0.11, 0.52,  0.58, 0.61,  0.99};
     const double mass[] = {0.05, 0.1, 0.02, 0.08, 0.1, 0.1, 0.05, 0.15, 0.05, 0.1, 0.15, 0.05};
@@ -282,9 +269,8 @@ static void spreading_raises_and_gathering_lowers_delta_everywhere(void **state)
     tacit__cells_destroy(&cells);
 }
 
-static void the_transform_agrees_with_the_sum_it_stands_for(void **state)
+TEST(the_transform_agrees_with_the_sum_it_stands_for)
 {
-    (void)state;
     enum { LOG2_N = 12, N = 1 << LOG2_N };
     static double re[N], im[N], x[N], y[N];
     tacit__fft fft;
@@ -318,25 +304,4 @@ static void the_transform_agrees_with_the_sum_it_stands_for(void **state)
     }
     assert_within(sqrt(error / norm), 0, 2 * tacit__fft_error(N));
     tacit__fft_destroy(&fft);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_laplace_losses_enclose_the_oracle),
-        cmocka_unit_test(two_laplace_losses_off_each_others_lattice_enclose_the_oracle),
-        cmocka_unit_test(laplace_with_a_gaussian_encloses_the_oracle),
-        cmocka_unit_test(responses_that_may_fail_with_laplace_enclose_the_oracle),
-        cmocka_unit_test(a_gaussian_through_the_lattice_encloses_its_closed_form),
-        cmocka_unit_test(equal_responses_through_the_lattice_enclose_the_optimal_composition),
-        cmocka_unit_test(a_loss_split_into_two_entries_costs_the_same),
-        cmocka_unit_test(epsilon_and_delta_are_inverse_to_each_other),
-        cmocka_unit_test(a_hundred_thousand_laplace_releases_are_narrow),
-        cmocka_unit_test(the_ends_have_their_limits),
-        cmocka_unit_test(absurd_sizes_still_give_sound_intervals),
-        cmocka_unit_test(memory_that_runs_out_is_reported_wherever_it_happens),
-        cmocka_unit_test(spreading_raises_and_gathering_lowers_delta_everywhere),
-        cmocka_unit_test(the_transform_agrees_with_the_sum_it_stands_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,9 +82,8 @@ static size_t random_instance(uint64_t *seed, double *y, double *visits, double 
     return n;
 }
 
-static void the_solver_is_as_good_as_the_simplex(void **state)
+TEST(the_solver_is_as_good_as_the_simplex)
 {
-    (void)state;
     uint64_t seed = 7;
     int solved = 0;
     for (int round = 0; round < 4000; round++) {
@@ -112,9 +111,8 @@ static void the_solver_is_as_good_as_the_simplex(void **state)
     assert_true(solved > 3000);
 }
 
-static void a_permuted_row_gives_the_permuted_answer(void **state)
+TEST(a_permuted_row_gives_the_permuted_answer)
 {
-    (void)state;
     uint64_t seed = 8;
     for (int round = 0; round < 2000; round++) {
         double y[MOST], x[MOST], turned[MOST], answer[MOST], scratch[MOST], visits, slack;
@@ -128,9 +126,8 @@ static void a_permuted_row_gives_the_permuted_answer(void **state)
     }
 }
 
-static void scaling_the_row_scales_the_answer(void **state)
+TEST(scaling_the_row_scales_the_answer)
 {
-    (void)state;
     uint64_t seed = 9;
     for (int round = 0; round < 2000; round++) {
         double y[MOST], x[MOST], scaled[MOST], scratch[MOST], visits, slack;
@@ -144,17 +141,15 @@ static void scaling_the_row_scales_the_answer(void **state)
     }
 }
 
-static void exact_counts_are_left_alone(void **state)
+TEST(exact_counts_are_left_alone)
 {
-    (void)state;
     double y[] = {3, 0, 7, 1}, x[4], scratch[4];
     tacit__project_counts(y, 4, 11, 0, scratch, x);
     assert_memory_equal(x, y, sizeof y);
 }
 
-static void the_answer_may_overwrite_the_row(void **state)
+TEST(the_answer_may_overwrite_the_row)
 {
-    (void)state;
     uint64_t seed = 10;
     for (int round = 0; round < 500; round++) {
         double y[MOST], x[MOST], scratch[MOST], visits, slack;
@@ -166,9 +161,8 @@ static void the_answer_may_overwrite_the_row(void **state)
 }
 
 /* Rows of random instances, of one length, some of which settle at once and some by sorting only. */
-static void blocks_of_rows_are_the_rows_alone_bit_for_bit(void **state)
+TEST(blocks_of_rows_are_the_rows_alone_bit_for_bit)
 {
-    (void)state;
     enum { BLOCK = TACIT__PROJECT_ROWS, ROWS = BLOCK * TACIT__PROJECT_BLOCKS, LONGEST = 80 };
     uint64_t seed = 12;
     for (int round = 0; round < 3000; round++) {
@@ -216,17 +210,4 @@ static void blocks_of_rows_are_the_rows_alone_bit_for_bit(void **state)
                 assert_true(alone[i] * (1 / total) == x[(r / BLOCK * n + i) * BLOCK + r % BLOCK]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_rows_are_the_rows_alone_bit_for_bit),
-        cmocka_unit_test(the_solver_is_as_good_as_the_simplex),
-        cmocka_unit_test(a_permuted_row_gives_the_permuted_answer),
-        cmocka_unit_test(scaling_the_row_scales_the_answer),
-        cmocka_unit_test(exact_counts_are_left_alone),
-        cmocka_unit_test(the_answer_may_overwrite_the_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

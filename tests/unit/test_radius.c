@@ -48,9 +48,8 @@ static void print_levels(tacit__radius_options *o, const tacit__printed_noise *n
 }
 
 /* Raw statistics are H^2 times ours, and so is the ridge; a raw radius is H times ours. */
-static void printed_ucrl_vtr_is_as_printed(void **state)
+TEST(printed_ucrl_vtr_is_as_printed)
 {
-    (void)state;
     for (int local = 0; local < 2; local++)
         for (size_t i = 0; i < N_ROWS(oracle_vtr_joint); i++) {
             double h = local ? oracle_vtr_local[i].h : oracle_vtr_joint[i].h;
@@ -80,9 +79,8 @@ static void printed_ucrl_vtr_is_as_printed(void **state)
 }
 
 /* Weighted steps: raw is d times ours, radii sqrt(d) times. Squares: H^4 and H^2. */
-static void printed_ucrl_vtr_plus_is_as_printed(void **state)
+TEST(printed_ucrl_vtr_plus_is_as_printed)
 {
-    (void)state;
     for (int local = 0; local < 2; local++)
         for (size_t i = 0; i < N_ROWS(oracle_plus_joint); i++) {
 #define FIELD(name) (local ? oracle_plus_local[i].name : oracle_plus_joint[i].name)
@@ -111,9 +109,8 @@ static void printed_ucrl_vtr_plus_is_as_printed(void **state)
 }
 
 /* Transitions: raw Gram matrices are d H^2 times ours, responses sqrt(d) H^2, radii H. */
-static void printed_linopt_is_as_printed(void **state)
+TEST(printed_linopt_is_as_printed)
 {
-    (void)state;
     for (int local = 0; local < 2; local++)
         for (size_t i = 0; i < N_ROWS(oracle_linopt_joint); i++) {
 #define FIELD(name) (local ? oracle_linopt_local[i].name : oracle_linopt_joint[i].name)
@@ -141,9 +138,8 @@ static void printed_linopt_is_as_printed(void **state)
     assert_close(tacit__linopt_po.step_size(4, 5, 1000), sqrt(2 * log(4) / (5 * 5 * 1000)), 1e-14);
 }
 
-static void proven_radii_agree_with_the_oracle(void **state)
+TEST(proven_radii_agree_with_the_oracle)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_proven); i++) {
         double h = oracle_proven[i].h, d = oracle_proven[i].d, k = oracle_proven[i].k;
         double u = oracle_proven[i].u, c = oracle_proven[i].c;
@@ -229,9 +225,8 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
 
 /* Gram matrices get the noise `scale`, responses scale / c, and c can be read off the declared movement:
  * sqrt(H - 1) (2 + c^2) / sqrt(2). */
-static void both_noises_are_in_the_best_proportion(void **state)
+TEST(both_noises_are_in_the_best_proportion)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_split); i++) {
         double h = oracle_split[i].h;
         tacit_agent *agent =
@@ -260,9 +255,8 @@ static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5},
 
 /* What the calibrator gives is what the accountant finds, for every kind and model, with and without center and
  * nonneg, and with every kind of sum. */
-static void calibration_and_accountant_agree(void **state)
+TEST(calibration_and_accountant_agree)
 {
-    (void)state;
     static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     static const char *const signs[][2] = {
         {"yes", "no"}, {"no", "yes"}, {"no", "no"}, {"auto", "auto"}};
@@ -284,9 +278,8 @@ static void calibration_and_accountant_agree(void **state)
 }
 
 /* Printed noise keeps the printed promise: with room of orders of magnitude under joint privacy for [LGLP21]. */
-static void printed_calibrations_give_what_they_claim(void **state)
+TEST(printed_calibrations_give_what_they_claim)
 {
-    (void)state;
     static const struct {
         const char *kind;
         double joint, local; /* what is at least left of epsilon 1 */
@@ -310,9 +303,8 @@ static void printed_calibrations_give_what_they_claim(void **state)
 
 /* Three orders of magnitude lie between printed and tight noise of UCRL-VTR under joint privacy: by the plain rule (no
  * joint movement, a tree, values not centred) 1,070 on the Gram matrix and 397 on the response at H = 5, d = 5, K = 1000. */
-static void printed_noise_is_a_thousand_times_the_tight_one(void **state)
+TEST(printed_noise_is_a_thousand_times_the_tight_one)
 {
-    (void)state;
     tacit__printed_case c = case_of(TACIT_MODEL_JOINT, 1, 1000, 5, 5);
     tacit__printed_noise noise[1];
     tacit__printed_ucrl_vtr(&c, noise);
@@ -353,9 +345,8 @@ static double operator_norm(size_t d, const double *packed)
 
 /* 2,000 matrices and vectors: those beyond the level of failure 0.05 are at most 0.05, plus five standard errors of the
  * share (a false alarm has a probability below 1e-6), for both laws. */
-static void noise_is_within_its_levels(void **state)
+TEST(noise_is_within_its_levels)
 {
-    (void)state;
     enum { TRIALS = 2000, DRAWS = 3 };
     uint64_t r = 11;
     for (int laplace = 0; laplace < 2; laplace++)
@@ -378,20 +369,4 @@ static void noise_is_within_its_levels(void **state)
             assert_within(beyond_matrix, 0, most);
             assert_within(beyond_vector, 0, most);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_ucrl_vtr_is_as_printed),
-        cmocka_unit_test(printed_ucrl_vtr_plus_is_as_printed),
-        cmocka_unit_test(printed_linopt_is_as_printed),
-        cmocka_unit_test(proven_radii_agree_with_the_oracle),
-        cmocka_unit_test(both_noises_are_in_the_best_proportion),
-        cmocka_unit_test(calibration_and_accountant_agree),
-        cmocka_unit_test(printed_calibrations_give_what_they_claim),
-        cmocka_unit_test(printed_noise_is_a_thousand_times_the_tight_one),
-        cmocka_unit_test(noise_is_within_its_levels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

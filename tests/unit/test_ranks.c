@@ -192,9 +192,8 @@ static void assert_same(const tacit_results *a, const tacit_results *b)
             }
 }
 
-static void several_processes_find_what_one_finds(void **state)
+TEST(several_processes_find_what_one_finds)
 {
-    (void)state;
     tacit_results *one = alone();
     for (unsigned n = 1; n <= MAX_RANKS; n++)
         for (unsigned threads = 1; threads <= 2; threads++) {
@@ -216,9 +215,8 @@ static void several_processes_find_what_one_finds(void **state)
 }
 
 /* Whenever it dies: it is told, the others finish what they have, and what is missing can be played later. */
-static void a_process_that_dies_is_told_and_its_jobs_can_be_resumed(void **state)
+TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
 {
-    (void)state;
     tacit_results *one = alone();
     /* after its greeting; when it has asked for a job; and somewhere, but if the others play all jobs meanwhile, in peace */
     static const uint64_t all_lives[] = {1, 2, 8};
@@ -254,9 +252,8 @@ static void a_process_that_dies_is_told_and_its_jobs_can_be_resumed(void **state
 }
 
 /* A batch system suspends all processes of a job at once: nobody is given up for that. */
-static void a_machine_that_stands_still_costs_nothing(void **state)
+TEST(a_machine_that_stands_still_costs_nothing)
 {
-    (void)state;
     tacit_results *one = alone();
     tacit__ranks_set_silence(2); /* and it stands still for longer */
     office letters = {.before_still = 6};
@@ -271,9 +268,8 @@ static void a_machine_that_stands_still_costs_nothing(void **state)
     tacit_results_destroy(one);
 }
 
-static void a_process_that_cannot_begin_says_why(void **state)
+TEST(a_process_that_cannot_begin_says_why)
 {
-    (void)state;
     process worker[2] = {{.text = TEXT}, {.text = "nothing"}};
     live_together(worker, 2);
     assert_status(worker[0].status, TACIT_SYNTAX);
@@ -287,9 +283,8 @@ static void a_process_that_cannot_begin_says_why(void **state)
     assert_ok(first[2].status);
 }
 
-static void processes_must_agree(void **state)
+TEST(processes_must_agree)
 {
-    (void)state;
     process others[2] = {{.text = TEXT}, {.text = "seed: 3\n" TEXT}};
     live_together(others, 2);
     assert_status(others[0].status, TACIT_BAD_ARGUMENT);
@@ -298,16 +293,4 @@ static void processes_must_agree(void **state)
     live_together(threads, 2);
     assert_status(threads[0].status, TACIT_BAD_ARGUMENT);
     assert_non_null(strstr(threads[0].err.message, "another number of threads"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_processes_find_what_one_finds),
-        cmocka_unit_test(a_process_that_dies_is_told_and_its_jobs_can_be_resumed),
-        cmocka_unit_test(a_machine_that_stands_still_costs_nothing),
-        cmocka_unit_test(a_process_that_cannot_begin_says_why),
-        cmocka_unit_test(processes_must_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

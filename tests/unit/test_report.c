@@ -67,9 +67,8 @@ static size_t count(const char *text, const char *word)
 
 /* --- The model ------------------------------------------------------------------------------------ */
 
-static void curves_and_bands_are_those_of_the_runs(void **state)
+TEST(curves_and_bands_are_those_of_the_runs)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT STICKS, false);
     tacit__report r = fill(results);
     assert_int_equal(r.n_points, 300);
@@ -94,9 +93,8 @@ static void curves_and_bands_are_those_of_the_runs(void **state)
     tacit_results_destroy(results);
 }
 
-static void families_differ_in_epsilon_alone(void **state)
+TEST(families_differ_in_epsilon_alone)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM NORM STICKS, false);
     tacit__report r = fill(results);
     assert_int_equal(r.n_families, 4); /* joint, pure, figure, another user_norm */
@@ -116,9 +114,8 @@ static void families_differ_in_epsilon_alone(void **state)
     tacit_results_destroy(results);
 }
 
-static void families_without_common_words_are_named_by_their_nature(void **state)
+TEST(families_without_common_words_are_named_by_their_nature)
 {
-    (void)state;
     tacit_results *results = play(
         HEAD
         "  - {label: a, kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}\n"
@@ -174,9 +171,8 @@ static const char *check_element(const char *p)
     return p + 3 + n;
 }
 
-static void drawings_are_well_formed(void **state)
+TEST(drawings_are_well_formed)
 {
-    (void)state;
     static const char *const files[] = {HEAD PLAIN JOINT PURE FALSE_CLAIM NORM STICKS, HEAD STICKS,
                                         HEAD PLAIN, HEAD JOINT};
     for (size_t i = 0; i < 4; i++) {
@@ -200,9 +196,8 @@ static void drawings_are_well_formed(void **state)
     }
 }
 
-static void nothing_in_a_file_becomes_markup(void **state)
+TEST(nothing_in_a_file_becomes_markup)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT STICKS, false);
     tacit__report r = fill(results);
     tacit__text t = {0};
@@ -224,9 +219,8 @@ static void nothing_in_a_file_becomes_markup(void **state)
     tacit_results_destroy(results);
 }
 
-static void the_page_tells_what_it_must(void **state)
+TEST(the_page_tells_what_it_must)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT PURE FALSE_CLAIM STICKS, false);
     tacit__report r = fill(results);
     tacit__text t = {0};
@@ -253,9 +247,8 @@ static void the_page_tells_what_it_must(void **state)
     tacit_results_destroy(results);
 }
 
-static void static_pages_have_no_scripts(void **state)
+TEST(static_pages_have_no_scripts)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT, false);
     tacit__report r = fill(results);
     tacit__text still = {0}, poor = {0};
@@ -273,9 +266,8 @@ static void static_pages_have_no_scripts(void **state)
     tacit_results_destroy(results);
 }
 
-static void a_stopped_run_says_so(void **state)
+TEST(a_stopped_run_says_so)
 {
-    (void)state;
     tacit_results *results = play(HEAD PLAIN JOINT PURE STICKS, true);
     assert_false(tacit_results_complete(results));
     tacit__report r = fill(results);
@@ -293,9 +285,8 @@ static void a_stopped_run_says_so(void **state)
 
 /* --- Writing -------------------------------------------------------------------------------------- */
 
-static void memory_that_runs_out_leaves_no_page(void **state)
+TEST(memory_that_runs_out_leaves_no_page)
 {
-    (void)state;
     char path[] = "/tmp/tacit-report-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -327,30 +318,12 @@ static void memory_that_runs_out_leaves_no_page(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void embedded_files_are_what_they_should_be(void **state)
+TEST(embedded_files_are_what_they_should_be)
 {
-    (void)state;
     assert_true(tacit__asset_report_css.size > 1000 && tacit__asset_report_js.size > 1000);
     assert_int_equal(tacit_report_has_plots(), tacit__asset_plots_js.size > 0);
     if (tacit_report_has_plots()) {
         assert_true(tacit__asset_plots_css.size > 0);
         assert_true(tacit__asset_plots_license.size > 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_and_bands_are_those_of_the_runs),
-        cmocka_unit_test(families_differ_in_epsilon_alone),
-        cmocka_unit_test(families_without_common_words_are_named_by_their_nature),
-        cmocka_unit_test(drawings_are_well_formed),
-        cmocka_unit_test(nothing_in_a_file_becomes_markup),
-        cmocka_unit_test(the_page_tells_what_it_must),
-        cmocka_unit_test(static_pages_have_no_scripts),
-        cmocka_unit_test(a_stopped_run_says_so),
-        cmocka_unit_test(memory_that_runs_out_leaves_no_page),
-        cmocka_unit_test(embedded_files_are_what_they_should_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

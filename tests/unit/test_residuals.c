@@ -50,9 +50,8 @@ static tacit__residual_test judge(tacit_law law, double scale, uint64_t seed, fa
 }
 
 /* 200 sets at an error probability of 0.05 each: 10 false alarms allowed, 26 have a chance of 1e-5. */
-static void sound_noise_is_seldom_suspected(void **state)
+TEST(sound_noise_is_seldom_suspected)
 {
-    (void)state;
     for (int law = 0; law < 2; law++) {
         unsigned alarms = 0;
         for (uint64_t seed = 0; seed < 200; seed++)
@@ -64,9 +63,8 @@ static void sound_noise_is_seldom_suspected(void **state)
     }
 }
 
-static void every_fault_is_named(void **state)
+TEST(every_fault_is_named)
 {
-    (void)state;
     for (int law = 0; law < 2; law++) {
         tacit_law l = law == 0 ? TACIT_LAW_GAUSSIAN : TACIT_LAW_LAPLACE;
         assert_int_equal(judge(l, 1e5, 1, HALF, 1e-6), TACIT__TEST_SIZE);
@@ -79,22 +77,11 @@ static void every_fault_is_named(void **state)
     }
 }
 
-static void few_draws_are_not_judged(void **state)
+TEST(few_draws_are_not_judged)
 {
-    (void)state;
     tacit__residuals r = {0};
     int64_t zeros[N] = {0};
     tacit__residuals_add(&r, TACIT_LAW_LAPLACE, 1000, N, zeros, NULL, NULL);
     assert_int_equal(tacit__residuals_judge(&r, 0.5), TACIT__RESIDUAL_TESTS);
     assert_true(isnan(tacit__residuals_size(&(tacit__residuals){0})));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_noise_is_seldom_suspected),
-        cmocka_unit_test(every_fault_is_named),
-        cmocka_unit_test(few_draws_are_not_judged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,9 +105,8 @@ static void check_frame(const tacit__frame *f, bool noisy)
     free(spread);
 }
 
-static void estimates_solve_the_normal_equations(void **state)
+TEST(estimates_solve_the_normal_equations)
 {
-    (void)state;
     for (int noisy = 0; noisy < 2; noisy++) {
         check_frame(&(tacit__frame){.steps = 3, .blocks = 1, .width = 5, .pairs = 7}, noisy);
         check_frame(&(tacit__frame){.steps = 2, .blocks = 1, .width = 20, .pairs = 9}, noisy);
@@ -119,9 +118,8 @@ static void estimates_solve_the_normal_equations(void **state)
 
 /* Noise that makes a Gram matrix indefinite is repaired, counted, and leaves finite numbers: eigenvalues are at least the
  * floor, so no spread is more than |x| / sqrt(floor). */
-static void indefinite_matrices_are_repaired_and_counted(void **state)
+TEST(indefinite_matrices_are_repaired_and_counted)
 {
-    (void)state;
     const tacit__frame frames[] = {{.steps = 4, .blocks = 1, .width = 5, .pairs = 3},
                                    {.steps = 4, .blocks = 1, .width = 20, .pairs = 3},
                                    {.steps = 4, .blocks = 3, .width = 1, .pairs = 3},
@@ -152,13 +150,4 @@ static void indefinite_matrices_are_repaired_and_counted(void **state)
         tacit__ridge_destroy(&ridge);
         free(sums);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_solve_the_normal_equations),
-        cmocka_unit_test(indefinite_matrices_are_repaired_and_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

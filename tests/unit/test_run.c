@@ -53,9 +53,8 @@ static void assert_same_job(const tacit_results *a, size_t i, const tacit_result
     }
 }
 
-static void results_do_not_depend_on_the_number_of_threads(void **state)
+TEST(results_do_not_depend_on_the_number_of_threads)
 {
-    (void)state;
     static const char text[] = HEAD UCBVI JOINT PURE MIXED STICKS;
     tacit_results *one = run(text, 1);
     for (unsigned n = 2; n <= 5; n += 3) {
@@ -67,9 +66,8 @@ static void results_do_not_depend_on_the_number_of_threads(void **state)
     tacit_results_destroy(one);
 }
 
-static void agents_do_not_notice_each_other(void **state)
+TEST(agents_do_not_notice_each_other)
 {
-    (void)state;
     tacit_results *all = run(HEAD STICKS MIXED UCBVI JOINT, 2);
     static const char *const alone[] = {HEAD MIXED, HEAD UCBVI, HEAD JOINT};
     for (size_t i = 0; i < 3; i++) {
@@ -93,9 +91,8 @@ static void assert_same_in(const tacit_results *a, size_t i, const tacit_results
 }
 
 /* Worlds are known by their labels; one that stands alone under `world` keeps the chance that it always had. */
-static void worlds_do_not_notice_each_other(void **state)
+TEST(worlds_do_not_notice_each_other)
 {
-    (void)state;
     tacit_results *all =
         run("worlds:\n  - {kind: deep-sea}\n"
             "  - {label: r, kind: riverswim, states: [5, 4], horizon: 8}\n" AGENTS UCBVI JOINT,
@@ -120,9 +117,8 @@ static void worlds_do_not_notice_each_other(void **state)
     tacit_results_destroy(alone);
 }
 
-static void agents_play_where_they_are_told_to(void **state)
+TEST(agents_play_where_they_are_told_to)
 {
-    (void)state;
     tacit_results *r =
         run("worlds:\n  - {label: a, kind: riverswim}\n  - {label: b, kind: deep-sea}\n"
             "episodes: 50\nruns: 2\nagents:\n  - {kind: uniform}\n"
@@ -140,9 +136,8 @@ static void agents_play_where_they_are_told_to(void **state)
 }
 
 /* The label, the seed and the run decide over an agent's noise. */
-static void noise_belongs_to_label_seed_and_run(void **state)
+TEST(noise_belongs_to_label_seed_and_run)
 {
-    (void)state;
     tacit_results *a =
         run(HEAD JOINT "  - {label: j2, kind: dp-ucbvi, privacy: {model: joint, epsilon: 2}}\n", 1);
     tacit_results *b = run("seed: 2\n" HEAD JOINT, 1);
@@ -193,9 +188,8 @@ static void stage_close(stage *s)
     tacit_experiment_destroy(s->experiment);
 }
 
-static void yardsticks_are_exact(void **state)
+TEST(yardsticks_are_exact)
 {
-    (void)state;
     static const char *const worlds[] = {"{kind: riverswim}", "{kind: grid}",
                                          "{kind: random-tabular, stationary: no}",
                                          "{kind: deep-sea}"};
@@ -232,9 +226,8 @@ static void yardsticks_are_exact(void **state)
 }
 
 /* The loop written out plainly: every episode evaluated and added up. */
-static void regret_is_the_sum_over_episodes_of_best_minus_played(void **state)
+TEST(regret_is_the_sum_over_episodes_of_best_minus_played)
 {
-    (void)state;
     static const char *const texts[] = {HEAD UCBVI, HEAD JOINT, HEAD MIXED};
     for (size_t t = 0; t < 3; t++) {
         tacit_results *results = run(texts[t], 1);
@@ -281,9 +274,8 @@ static void regret_is_the_sum_over_episodes_of_best_minus_played(void **state)
     }
 }
 
-static void curves_have_at_most_a_thousand_points_and_end_at_the_end(void **state)
+TEST(curves_have_at_most_a_thousand_points_and_end_at_the_end)
 {
-    (void)state;
     static const uint64_t sizes[] = {1, 2, 999, 1000, 1001, 1999, 12345, TACIT_MAX_EPISODES};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         tacit_results *r = NULL;
@@ -305,9 +297,8 @@ static void curves_have_at_most_a_thousand_points_and_end_at_the_end(void **stat
     }
 }
 
-static void means_and_errors_are_those_of_the_runs(void **state)
+TEST(means_and_errors_are_those_of_the_runs)
 {
-    (void)state;
     tacit_results *r = NULL;
     tacit_error err;
     tacit_experiment *e = parse("world: {kind: riverswim}\nepisodes: 5\nruns: 4\n"
@@ -348,9 +339,8 @@ static bool watch(void *context, const tacit_lab_progress *p)
     return w->stop_at == 0 || p->jobs < w->stop_at;
 }
 
-static void progress_ends_with_everything_done(void **state)
+TEST(progress_ends_with_everything_done)
 {
-    (void)state;
     tacit_experiment *e = parse(HEAD UCBVI STICKS);
     tacit_results *results = NULL;
     tacit_error err;
@@ -367,9 +357,8 @@ static void progress_ends_with_everything_done(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void a_stopped_run_gives_back_what_was_finished(void **state)
+TEST(a_stopped_run_gives_back_what_was_finished)
 {
-    (void)state;
     tacit_experiment *e =
         parse("world: {kind: riverswim}\nepisodes: 1000000000\nagents:\n" STICKS UCBVI);
     tacit_results *results = NULL;
@@ -385,9 +374,8 @@ static void a_stopped_run_gives_back_what_was_finished(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void what_is_wrong_with_the_last_agent_is_said_at_once(void **state)
+TEST(what_is_wrong_with_the_last_agent_is_said_at_once)
 {
-    (void)state;
     tacit_experiment *e = parse("world: {kind: riverswim}\nepisodes: 1000000000\nagents:\n" UCBVI
                                 "  - {label: x, kind: ucbvi, bonus_scale: -1}\n");
     tacit_results *results = NULL;
@@ -399,9 +387,8 @@ static void what_is_wrong_with_the_last_agent_is_said_at_once(void **state)
     tacit_experiment_destroy(e);
 }
 
-static void running_out_of_memory_is_told(void **state)
+TEST(running_out_of_memory_is_told)
 {
-    (void)state;
     tacit_experiment *e = parse("world: {kind: riverswim, states: 3, horizon: 2}\nepisodes: "
                                 "5\nagents:\n" STICKS UCBVI);
     for (uint64_t n = 1;; n++) {
@@ -421,24 +408,4 @@ static void running_out_of_memory_is_told(void **state)
         assert_null(results);
     }
     tacit_experiment_destroy(e);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
-        cmocka_unit_test(agents_do_not_notice_each_other),
-        cmocka_unit_test(worlds_do_not_notice_each_other),
-        cmocka_unit_test(agents_play_where_they_are_told_to),
-        cmocka_unit_test(noise_belongs_to_label_seed_and_run),
-        cmocka_unit_test(yardsticks_are_exact),
-        cmocka_unit_test(regret_is_the_sum_over_episodes_of_best_minus_played),
-        cmocka_unit_test(curves_have_at_most_a_thousand_points_and_end_at_the_end),
-        cmocka_unit_test(means_and_errors_are_those_of_the_runs),
-        cmocka_unit_test(progress_ends_with_everything_done),
-        cmocka_unit_test(a_stopped_run_gives_back_what_was_finished),
-        cmocka_unit_test(what_is_wrong_with_the_last_agent_is_said_at_once),
-        cmocka_unit_test(running_out_of_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,8 @@ static void assert_same_future(tacit_sum *a, tacit_sum *b)
     assert_status(tacit_sum_add(b, x, NULL), TACIT_EXHAUSTED);
 }
 
-static void a_sum_restored_at_any_step_goes_on_bit_for_bit(void **state)
+TEST(a_sum_restored_at_any_step_goes_on_bit_for_bit)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++)
         for (uint64_t stop = 0; stop <= USERS; stop++)
             for (int released = 0; released < 2; released++) {
@@ -118,9 +117,8 @@ static void a_sum_restored_at_any_step_goes_on_bit_for_bit(void **state)
             }
 }
 
-static void saving_changes_nothing_and_says_the_same_twice(void **state)
+TEST(saving_changes_nothing_and_says_the_same_twice)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
         sum_rig saved, plain;
@@ -142,9 +140,8 @@ static void saving_changes_nothing_and_says_the_same_twice(void **state)
     }
 }
 
-static void a_saved_state_loads_and_saves_to_the_same_bytes(void **state)
+TEST(a_saved_state_loads_and_saves_to_the_same_bytes)
 {
-    (void)state;
     static const bool zeros[N] = {false, true, false, false, true};
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
@@ -167,9 +164,8 @@ static void a_saved_state_loads_and_saves_to_the_same_bytes(void **state)
     }
 }
 
-static void a_buffer_that_is_too_small_is_not_written(void **state)
+TEST(a_buffer_that_is_too_small_is_not_written)
 {
-    (void)state;
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], N, USERS);
     sum_rig rig;
     uint8_t one = 42;
@@ -224,9 +220,8 @@ static void end_scene(scene *s)
     sum_rig_close(&s->untouched);
 }
 
-static void a_state_with_any_byte_damaged_is_refused(void **state)
+TEST(a_state_with_any_byte_damaged_is_refused)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         scene s = set_scene(sum_kinds[m], 6);
         for (size_t i = 0; i < s.saved.size; i++)
@@ -240,9 +235,8 @@ static void a_state_with_any_byte_damaged_is_refused(void **state)
     }
 }
 
-static void a_state_cut_short_or_grown_is_refused(void **state)
+TEST(a_state_cut_short_or_grown_is_refused)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         scene s = set_scene(sum_kinds[m], 6);
         uint8_t *longer = calloc(1, s.saved.size + 64);
@@ -266,9 +260,8 @@ static void a_state_cut_short_or_grown_is_refused(void **state)
     }
 }
 
-static void another_format_version_is_named_as_such(void **state)
+TEST(another_format_version_is_named_as_such)
 {
-    (void)state;
     scene s = set_scene(sum_kinds[0], 6);
     static const uint32_t versions[] = {0, 3, 5, UINT32_MAX};
     for (size_t i = 0; i < 4; i++) {
@@ -279,9 +272,8 @@ static void another_format_version_is_named_as_such(void **state)
     end_scene(&s);
 }
 
-static void a_state_that_contradicts_itself_is_refused_even_with_a_right_checksum(void **state)
+TEST(a_state_that_contradicts_itself_is_refused_even_with_a_right_checksum)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         scene s = set_scene(sum_kinds[m], 6);
         static const uint64_t steps[] = {0, 5, 7, USERS, USERS + 1, UINT64_MAX};
@@ -317,9 +309,8 @@ static void a_state_that_contradicts_itself_is_refused_even_with_a_right_checksu
 
 /* Where a tree stands follows from the number of users. A position that no walk reaches would lead it out
  * of its arrays. */
-static void a_position_that_no_walk_reaches_is_refused_even_with_a_right_checksum(void **state)
+TEST(a_position_that_no_walk_reaches_is_refused_even_with_a_right_checksum)
 {
-    (void)state;
     enum { POSITION = 8 + 8 + 4 + 64 }; /* word, steps, number of live nodes, their bits */
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         if (sum_kinds[m].mechanism != TACIT_SUM_TREE && sum_kinds[m].mechanism != TACIT_SUM_SMOOTH)
@@ -366,9 +357,8 @@ static void refuse_other(const tacit_sum_spec *of, double of_scale, const char *
     sum_rig_close(&untouched);
 }
 
-static void a_state_of_another_plan_is_refused(void **state)
+TEST(a_state_of_another_plan_is_refused)
 {
-    (void)state;
     static const bool zeros[N] = {false, true, false, false, false};
     static const bool others[N] = {false, false, true, false, false};
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
@@ -401,9 +391,8 @@ static void a_state_of_another_plan_is_refused(void **state)
 
 /* The bound decides the lattice and the integer coefficients. Here the sensitivity, and so the plan's line,
  * is the same for both. */
-static void a_state_of_another_bound_is_refused(void **state)
+TEST(a_state_of_another_bound_is_refused)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec small = sum_spec_of(sum_kinds[m], 1, 1000), large;
         small.reason = "said so";
@@ -416,9 +405,8 @@ static void a_state_of_another_bound_is_refused(void **state)
 }
 
 /* The last word before the checksum is a sum in lattice steps, or what blt has shown: no user can be added to this one. */
-static void sums_that_leave_no_room_are_refused_though_the_checksum_is_right(void **state)
+TEST(sums_that_leave_no_room_are_refused_though_the_checksum_is_right)
 {
-    (void)state;
     static const uint64_t words[] = {UINT64_C(0x7ff8000000000000), INT64_MAX};
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         scene s = set_scene(sum_kinds[m], 6);
@@ -432,9 +420,8 @@ static void sums_that_leave_no_room_are_refused_though_the_checksum_is_right(voi
     }
 }
 
-static void a_sum_that_has_had_users_takes_no_state(void **state)
+TEST(a_sum_that_has_had_users_takes_no_state)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         scene s = set_scene(sum_kinds[m], 6);
         double a[N], b[N];
@@ -449,9 +436,8 @@ static void a_sum_that_has_had_users_takes_no_state(void **state)
     }
 }
 
-static void a_restored_sum_knows_that_its_noise_is_simulated(void **state)
+TEST(a_restored_sum_knows_that_its_noise_is_simulated)
 {
-    (void)state;
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], N, USERS);
     sum_rig first, second;
     sum_rig_open_unit(&first, &spec, 9);
@@ -471,25 +457,4 @@ static void a_restored_sum_knows_that_its_noise_is_simulated(void **state)
     free(saved.data);
     sum_rig_close(&first);
     sum_rig_close(&second);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sum_restored_at_any_step_goes_on_bit_for_bit),
-        cmocka_unit_test(saving_changes_nothing_and_says_the_same_twice),
-        cmocka_unit_test(a_saved_state_loads_and_saves_to_the_same_bytes),
-        cmocka_unit_test(a_buffer_that_is_too_small_is_not_written),
-        cmocka_unit_test(a_state_with_any_byte_damaged_is_refused),
-        cmocka_unit_test(a_state_cut_short_or_grown_is_refused),
-        cmocka_unit_test(another_format_version_is_named_as_such),
-        cmocka_unit_test(a_state_that_contradicts_itself_is_refused_even_with_a_right_checksum),
-        cmocka_unit_test(a_position_that_no_walk_reaches_is_refused_even_with_a_right_checksum),
-        cmocka_unit_test(a_state_of_another_plan_is_refused),
-        cmocka_unit_test(a_state_of_another_bound_is_refused),
-        cmocka_unit_test(sums_that_leave_no_room_are_refused_though_the_checksum_is_right),
-        cmocka_unit_test(a_sum_that_has_had_users_takes_no_state),
-        cmocka_unit_test(a_restored_sum_knows_that_its_noise_is_simulated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,9 +162,8 @@ static bool is_taken(const struct variant *v, const saved *s)
 }
 
 /* A counter is a word that says how many of the users there have been. (Versions may say the same, and no number of them is declared.) */
-static void counters_that_nobody_can_have_counted_are_refused(void **state)
+TEST(counters_that_nobody_can_have_counted_are_refused)
 {
-    (void)state;
     static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 63,
                                      (uint64_t)1 << 54};
     for (size_t i = 0; i < VARIANTS; i++) {
@@ -197,9 +196,8 @@ static void counters_that_nobody_can_have_counted_are_refused(void **state)
 }
 
 /* A tabular learner's users come first. One user less than the sums have had would be one more to come than was declared. */
-static void users_are_as_many_as_the_steps_of_their_sums(void **state)
+TEST(users_are_as_many_as_the_steps_of_their_sums)
 {
-    (void)state;
     static const size_t tabular[] = {0, 1, 2, 4, 6};
     for (size_t i = 0; i < sizeof tabular / sizeof *tabular; i++) {
         const struct variant *v = &variants[tabular[i]];
@@ -224,9 +222,8 @@ static void users_are_as_many_as_the_steps_of_their_sums(void **state)
 }
 
 /* The users that reported each step, in a row: as many as there were, however they are told. */
-static void reports_of_single_steps_are_as_many_as_the_users(void **state)
+TEST(reports_of_single_steps_are_as_many_as_the_users)
 {
-    (void)state;
     const struct variant *v = &variants[0];
     tacit_agent *agent = hire(v);
     for (uint64_t k = 0; k < STOP; k++)
@@ -254,14 +251,4 @@ static void reports_of_single_steps_are_as_many_as_the_users(void **state)
     assert_true(is_taken(v, &s));
     free(s.data);
     tacit_agent_destroy(agent);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_that_nobody_can_have_counted_are_refused),
-        cmocka_unit_test(users_are_as_many_as_the_steps_of_their_sums),
-        cmocka_unit_test(reports_of_single_steps_are_as_many_as_the_users),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

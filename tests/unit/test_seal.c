@@ -9,9 +9,8 @@
 
 static const uint8_t key[TACIT__KEY_BYTES] = {1, 2, 3}, other[TACIT__KEY_BYTES] = {1, 2, 4};
 
-static void what_is_sealed_opens_with_its_key_only(void **state)
+TEST(what_is_sealed_opens_with_its_key_only)
 {
-    (void)state;
     const char text[] = "what a person did";
     uint8_t sealed[sizeof text + TACIT__SEAL_BYTES], again[sizeof sealed];
     char back[sizeof text];
@@ -33,9 +32,8 @@ static void what_is_sealed_opens_with_its_key_only(void **state)
     assert_true(tacit__unseal(key, sealed, TACIT__SEAL_BYTES, back));
 }
 
-static void keys_and_hashes_depend_on_everything(void **state)
+TEST(keys_and_hashes_depend_on_everything)
 {
-    (void)state;
     uint8_t a[32], b[32], c[16], d[16];
     tacit__key_derive(key, "one", a);
     tacit__key_derive(key, "two", b);
@@ -49,9 +47,8 @@ static void keys_and_hashes_depend_on_everything(void **state)
     assert_true(tacit__same_bytes(c, d, sizeof c));
 }
 
-static void base64_goes_there_and_back(void **state)
+TEST(base64_goes_there_and_back)
 {
-    (void)state;
     for (size_t n = 0; n < 50; n++) {
         uint8_t bytes[50], back[50];
         char text[TACIT__BASE64_SIZE(50)];
@@ -75,9 +72,8 @@ static void base64_goes_there_and_back(void **state)
     assert_false(tacit__base64_read("AA A", 4, back, sizeof back, &size));
 }
 
-static void chance_is_in_its_interval(void **state)
+TEST(chance_is_in_its_interval)
 {
-    (void)state;
     double least = 1, most = 0;
     for (int i = 0; i < 10000; i++) {
         double x = tacit__random_unit();
@@ -94,9 +90,8 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* More than a filling of the bytes that are drawn ahead, and than the fillings after which the system is asked again. */
-static void names_that_are_drawn_ahead_are_all_different(void **state)
+TEST(names_that_are_drawn_ahead_are_all_different)
 {
-    (void)state;
     enum { N = 50000 };
     static uint8_t names[N][16];
     tacit__seal_start();
@@ -108,9 +103,8 @@ static void names_that_are_drawn_ahead_are_all_different(void **state)
     assert_aborts(tacit__random_few(names, 65));
 }
 
-static void a_child_draws_other_names_than_its_parent(void **state)
+TEST(a_child_draws_other_names_than_its_parent)
 {
-    (void)state;
     uint8_t mine[16], theirs[16];
     int ends[2];
     tacit__seal_start();
@@ -126,17 +120,4 @@ static void a_child_draws_other_names_than_its_parent(void **state)
     assert_memory_not_equal(mine, theirs, sizeof mine);
     (void)close(ends[0]);
     (void)close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_sealed_opens_with_its_key_only),
-        cmocka_unit_test(keys_and_hashes_depend_on_everything),
-        cmocka_unit_test(base64_goes_there_and_back),
-        cmocka_unit_test(chance_is_in_its_interval),
-        cmocka_unit_test(names_that_are_drawn_ahead_are_all_different),
-        cmocka_unit_test(a_child_draws_other_names_than_its_parent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

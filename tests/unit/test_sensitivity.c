@@ -63,9 +63,8 @@ static step random_step(uint64_t *r, size_t d, bool nonnegative)
 static const double ratios[] = {0.05, 0.5, 1, 1.3, M_SQRT2, 2, 7};
 enum { N_RATIOS = sizeof ratios / sizeof *ratios };
 
-static void no_two_users_are_further_apart_than_declared(void **state)
+TEST(no_two_users_are_further_apart_than_declared)
 {
-    (void)state;
     uint64_t r = 5;
     for (size_t i = 0; i < N_RATIOS; i++)
         for (size_t d = 1; d <= MAX; d++)
@@ -85,9 +84,8 @@ static void no_two_users_are_further_apart_than_declared(void **state)
 }
 
 /* All pairs of unit vectors in the plane, to a hundredth of a degree: the declared L2 distance is reached. */
-static void the_declared_distance_is_reached(void **state)
+TEST(the_declared_distance_is_reached)
 {
-    (void)state;
     for (size_t i = 0; i < N_RATIOS; i++)
         for (int nonnegative = 0; nonnegative < 2; nonnegative++) {
             double most = 0, l1, l2;
@@ -101,9 +99,8 @@ static void the_declared_distance_is_reached(void **state)
         }
 }
 
-static void the_largest_l1_norm_is_that_of_equal_features(void **state)
+TEST(the_largest_l1_norm_is_that_of_equal_features)
 {
-    (void)state;
     for (size_t d = 1; d <= MAX; d++) {
         step a = {{0}, 1}, zero = {{0}, 0};
         double l1, l2;
@@ -116,9 +113,8 @@ static void the_largest_l1_norm_is_that_of_equal_features(void **state)
 }
 
 /* J(a, b) by its own definition, for precisions that are no ratio. */
-static void joint_movement_scales_with_both_precisions(void **state)
+TEST(joint_movement_scales_with_both_precisions)
 {
-    (void)state;
     for (double a = 0.25; a < 5; a *= 1.7)
         for (double b = 0.1; b < 9; b *= 1.9) {
             double most = 0;
@@ -134,9 +130,8 @@ static void joint_movement_scales_with_both_precisions(void **state)
 }
 
 /* Two users' features are orthogonal or the same; targets have both signs, or none. */
-static void in_blocks_no_two_users_are_further_apart(void **state)
+TEST(in_blocks_no_two_users_are_further_apart)
 {
-    (void)state;
     for (size_t i = 0; i < N_RATIOS; i++)
         for (int centred = 0; centred < 2; centred++) {
             double most = 0, l1, l2;
@@ -159,9 +154,8 @@ static double suffering(double gram, double response, double ratio, bool nonnega
     return noise * (gram + response / ratio);
 }
 
-static void the_best_ratio_is_the_best_of_all(void **state)
+TEST(the_best_ratio_is_the_best_of_all)
 {
-    (void)state;
     for (double gram = 0.1; gram < 200; gram *= 5)
         for (double response = 0.3; response < 50; response *= 4)
             for (int nonnegative = 0; nonnegative < 2; nonnegative++)
@@ -175,26 +169,11 @@ static void the_best_ratio_is_the_best_of_all(void **state)
 }
 
 /* Without the joint refinement (nonnegative: A = B = 2) the ratio is the cube-root rule's. */
-static void without_joint_movement_the_ratio_is_the_cube_root_rule(void **state)
+TEST(without_joint_movement_the_ratio_is_the_cube_root_rule)
 {
-    (void)state;
     for (double gram = 0.1; gram < 200; gram *= 7) {
         double response = 3;
         double u_gram = cbrt(2 / gram), u_response = cbrt(2 / response);
         assert_close(tacit__best_ratio(gram, response, true, 0), u_gram / u_response, 1e-5);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_users_are_further_apart_than_declared),
-        cmocka_unit_test(the_declared_distance_is_reached),
-        cmocka_unit_test(the_largest_l1_norm_is_that_of_equal_features),
-        cmocka_unit_test(joint_movement_scales_with_both_precisions),
-        cmocka_unit_test(in_blocks_no_two_users_are_further_apart),
-        cmocka_unit_test(the_best_ratio_is_the_best_of_all),
-        cmocka_unit_test(without_joint_movement_the_ratio_is_the_cube_root_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,9 +59,8 @@ static void learn(tacit_agent *agent, uint64_t *seed)
     }
 }
 
-static void a_snapshot_stays_as_the_agent_was(void **state)
+TEST(a_snapshot_stays_as_the_agent_was)
 {
-    (void)state;
     static const tacit_guarantee guarantees[] = {{TACIT_MODEL_NONE, 0, 0},
                                                  {TACIT_MODEL_JOINT, 10, 1e-5}};
     for (size_t disjoint = 0; disjoint < 2; disjoint++)
@@ -102,9 +101,8 @@ static void a_snapshot_stays_as_the_agent_was(void **state)
         }
 }
 
-static void a_family_without_one_says_so(void **state)
+TEST(a_family_without_one_says_so)
 {
-    (void)state;
     const tacit_agent_request request = {
         .kind = "ucbvi", .n_states = 2, .n_actions = 2, .horizon = 2, .episodes = 10};
     tacit_agent *agent, *snapshot = NULL;
@@ -112,13 +110,4 @@ static void a_family_without_one_says_so(void **state)
     assert_status(tacit__agent_snapshot(agent, &snapshot, NULL), TACIT_UNSUPPORTED);
     assert_null(snapshot);
     tacit_agent_destroy(agent);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_snapshot_stays_as_the_agent_was),
-        cmocka_unit_test(a_family_without_one_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,9 +78,8 @@ static tacit_status keep_point(void *context, uint64_t job, uint64_t episode, do
     return TACIT_OK;
 }
 
-static void what_was_committed_is_found_again_bit_for_bit(void **state)
+TEST_WITH(what_was_committed_is_found_again_bit_for_bit, make_box, clear_box)
 {
-    (void)state;
     tacit__store *store = create();
     tacit_error err;
     const tacit__kept_job job = {.number = 3,
@@ -140,9 +139,8 @@ static void what_was_committed_is_found_again_bit_for_bit(void **state)
     tacit__store_close(store);
 }
 
-static void plans_come_back_with_their_scales(void **state)
+TEST_WITH(plans_come_back_with_their_scales, make_box, clear_box)
 {
-    (void)state;
     tacit__store *store = create();
     tacit_error err;
     tacit_plan *plan = NULL, *back = NULL;
@@ -179,9 +177,8 @@ static void plans_come_back_with_their_scales(void **state)
 }
 
 /* The child is killed while it writes; what it had committed is there, the rest is not. */
-static void what_was_not_committed_is_gone(void **state)
+TEST_WITH(what_was_not_committed_is_gone, make_box, clear_box)
 {
-    (void)state;
     tacit__store *store = create();
     tacit_error err;
     assert_ok(tacit__store_begin(store, &err));
@@ -197,9 +194,8 @@ static void what_was_not_committed_is_gone(void **state)
     tacit__store_close(store);
 }
 
-static void there_is_one_writer_and_many_readers(void **state)
+TEST_WITH(there_is_one_writer_and_many_readers, make_box, clear_box)
 {
-    (void)state;
     tacit__store *first = create(), *second = NULL;
     tacit_error err;
     assert_ok(tacit__store_begin(first, &err));
@@ -227,9 +223,8 @@ static void write_file(const char *bytes, size_t size)
     assert_int_equal(fclose(f), 0);
 }
 
-static void what_is_not_ours_is_refused_and_what_is_empty_is_nothing(void **state)
+TEST_WITH(what_is_not_ours_is_refused_and_what_is_empty_is_nothing, make_box, clear_box)
 {
-    (void)state;
     tacit__store *store = NULL;
     tacit_error err;
     static const char other[200] = "SQLite format 3";
@@ -249,9 +244,8 @@ static void what_is_not_ours_is_refused_and_what_is_empty_is_nothing(void **stat
 }
 
 /* Any byte of the file may be wrong: an error, or numbers, but no crash. */
-static void a_damaged_file_is_told_and_not_believed(void **state)
+TEST_WITH(a_damaged_file_is_told_and_not_believed, make_box, clear_box)
 {
-    (void)state;
     char path[128], *bytes = NULL;
     tacit_error err;
     tacit__store_close(create());
@@ -287,9 +281,8 @@ static void a_damaged_file_is_told_and_not_believed(void **state)
     free(bytes);
 }
 
-static void removing_leaves_nothing(void **state)
+TEST_WITH(removing_leaves_nothing, make_box, clear_box)
 {
-    (void)state;
     tacit__store *store = create();
     tacit_error err;
     assert_ok(tacit__store_begin(store, &err));
@@ -297,20 +290,4 @@ static void removing_leaves_nothing(void **state)
     assert_ok(tacit__store_remove(store, &err));
     assert_ok(tacit__store_open(box, TACIT__STORE_WRITE, &store, &err));
     assert_null(store);
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_box, clear_box)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(what_was_committed_is_found_again_bit_for_bit),
-        CASE(plans_come_back_with_their_scales),
-        CASE(what_was_not_committed_is_gone),
-        CASE(there_is_one_writer_and_many_readers),
-        CASE(what_is_not_ours_is_refused_and_what_is_empty_is_nothing),
-        CASE(a_damaged_file_is_told_and_not_believed),
-        CASE(removing_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static void assert_all_different(uint64_t *words, size_t n)
         assert_true(words[i - 1] != words[i]);
 }
 
-static void the_same_seed_site_and_step_give_the_same_words(void **state)
+TEST(the_same_seed_site_and_step_give_the_same_words)
 {
-    (void)state;
     uint64_t once[N], again[N];
     for (uint64_t step = 0; step < 5; step++) {
         tacit__site a = simulated_site(7, "counts"), b = simulated_site(7, "counts");
@@ -60,9 +59,8 @@ static void the_same_seed_site_and_step_give_the_same_words(void **state)
     }
 }
 
-static void other_seeds_sites_and_steps_give_other_words(void **state)
+TEST(other_seeds_sites_and_steps_give_other_words)
 {
-    (void)state;
     static const uint64_t seeds[] = {0, 1, 256, (uint64_t)1 << 32, (uint64_t)1 << 63, UINT64_MAX};
     static const char *const names[] = {"", "a", "b", "aa", "a ", "gram[1]", "gram[11]"};
     static const uint64_t steps[] = {0, 1, 255, 256, (uint64_t)1 << 32, ((uint64_t)1 << 63) - 1};
@@ -77,9 +75,8 @@ static void other_seeds_sites_and_steps_give_other_words(void **state)
     assert_all_different(words, n);
 }
 
-static void words_do_not_depend_on_how_they_are_fetched(void **state)
+TEST(words_do_not_depend_on_how_they_are_fetched)
 {
-    (void)state;
     enum { MANY = 3000 };
     tacit__site site = simulated_site(1, "pieces");
     uint64_t whole[MANY], pieces[MANY], random = 5;
@@ -138,9 +135,8 @@ static void chacha20_block(const uint8_t key[32], uint64_t nonce, uint64_t count
                  (uint64_t)(uint32_t)(x[2 * i + 1] + in[2 * i + 1]) << 32;
 }
 
-static void words_are_the_chacha20_blocks_that_the_layout_names(void **state)
+TEST(words_are_the_chacha20_blocks_that_the_layout_names)
 {
-    (void)state;
     tacit__site site = simulated_site(3, "layout");
     uint64_t expected[8], words[8];
     for (uint64_t step = 0; step < 300; step += 97)
@@ -154,9 +150,8 @@ static void words_are_the_chacha20_blocks_that_the_layout_names(void **state)
         }
 }
 
-static void extension_words_differ_from_all_ordinary_words_and_from_each_other(void **state)
+TEST(extension_words_differ_from_all_ordinary_words_and_from_each_other)
 {
-    (void)state;
     enum { STEPS = 4, WORDS = 512, INDICES = 64 };
     static uint64_t words[STEPS * (WORDS + 8 * INDICES)];
     tacit__site site = simulated_site(11, "extension");
@@ -170,9 +165,8 @@ static void extension_words_differ_from_all_ordinary_words_and_from_each_other(v
     assert_all_different(words, n);
 }
 
-static void roots_keyed_by_the_system_differ_from_each_other(void **state)
+TEST(roots_keyed_by_the_system_differ_from_each_other)
 {
-    (void)state;
     uint64_t words[16 * N];
     for (size_t i = 0; i < 16; i++) {
         tacit__site site = system_site("same name");
@@ -181,9 +175,8 @@ static void roots_keyed_by_the_system_differ_from_each_other(void **state)
     assert_all_different(words, 16 * N);
 }
 
-static void a_root_says_whether_it_is_simulated(void **state)
+TEST(a_root_says_whether_it_is_simulated)
 {
-    (void)state;
     tacit_noise *seeded, *system;
     tacit__site site;
     assert_ok(tacit_noise_create_simulated(1, &seeded));
@@ -225,9 +218,8 @@ static void words_in_child(tacit__site site, tacit_noise *root, uint64_t out[N])
     assert_int_equal(status, 0);
 }
 
-static void a_forked_child_draws_other_words_than_its_parent_and_siblings(void **state)
+TEST(a_forked_child_draws_other_words_than_its_parent_and_siblings)
 {
-    (void)state;
     tacit_noise *root;
     tacit__site site;
     uint64_t before[N], after[N], words[5 * N];
@@ -246,9 +238,8 @@ static void a_forked_child_draws_other_words_than_its_parent_and_siblings(void *
     tacit_noise_destroy(root);
 }
 
-static void a_grandchild_draws_other_words_than_its_parent(void **state)
+TEST(a_grandchild_draws_other_words_than_its_parent)
 {
-    (void)state;
     tacit__site site = system_site("site");
     int status = 1;
     pid_t child = fork();
@@ -264,9 +255,8 @@ static void a_grandchild_draws_other_words_than_its_parent(void **state)
     assert_int_equal(status, 0);
 }
 
-static void a_simulated_site_draws_the_same_words_in_a_forked_child(void **state)
+TEST(a_simulated_site_draws_the_same_words_in_a_forked_child)
 {
-    (void)state;
     tacit_noise *root;
     tacit__site site;
     uint64_t parent[N], child[N];
@@ -280,9 +270,8 @@ static void a_simulated_site_draws_the_same_words_in_a_forked_child(void **state
     tacit_noise_destroy(root);
 }
 
-static void a_restored_site_gives_the_same_words(void **state)
+TEST(a_restored_site_gives_the_same_words)
 {
-    (void)state;
     tacit__site sites[] = {simulated_site(5, "s"), system_site("s")};
     for (size_t i = 0; i < 2; i++) {
         tacit__site restored;
@@ -298,18 +287,16 @@ static void a_restored_site_gives_the_same_words(void **state)
     }
 }
 
-static void a_wiped_site_is_all_zeros(void **state)
+TEST(a_wiped_site_is_all_zeros)
 {
-    (void)state;
     tacit__site site = system_site("secret");
     static const tacit__site zero;
     tacit__site_wipe(&site);
     assert_memory_equal(&site, &zero, sizeof site);
 }
 
-static void steps_and_indices_outside_the_layout_stop_the_program(void **state)
+TEST(steps_and_indices_outside_the_layout_stop_the_program)
 {
-    (void)state;
     tacit__site site = simulated_site(1, "s");
     uint64_t words[8];
     assert_aborts(tacit__site_words(&site, (uint64_t)1 << 63, 0, 8, words));
@@ -317,9 +304,8 @@ static void steps_and_indices_outside_the_layout_stop_the_program(void **state)
     assert_aborts(tacit__site_extension(&site, (uint64_t)1 << 63, 0, words));
 }
 
-static void a_digest_is_of_all_the_bytes_in_order(void **state)
+TEST(a_digest_is_of_all_the_bytes_in_order)
 {
-    (void)state;
     uint8_t a[TACIT__KEY_BYTES], b[TACIT__KEY_BYTES];
     const tacit__bytes whole[] = {{"abcdef", 6}}, cut[] = {{"ab", 2}, {"", 0}, {"cdef", 4}};
     const tacit__bytes turned[] = {{"cdef", 4}, {"ab", 2}};
@@ -328,25 +314,4 @@ static void a_digest_is_of_all_the_bytes_in_order(void **state)
     assert_memory_equal(a, b, sizeof a);
     tacit__digest(turned, 2, b);
     assert_memory_not_equal(a, b, sizeof a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_seed_site_and_step_give_the_same_words),
-        cmocka_unit_test(other_seeds_sites_and_steps_give_other_words),
-        cmocka_unit_test(words_do_not_depend_on_how_they_are_fetched),
-        cmocka_unit_test(words_are_the_chacha20_blocks_that_the_layout_names),
-        cmocka_unit_test(extension_words_differ_from_all_ordinary_words_and_from_each_other),
-        cmocka_unit_test(roots_keyed_by_the_system_differ_from_each_other),
-        cmocka_unit_test(a_root_says_whether_it_is_simulated),
-        cmocka_unit_test(a_forked_child_draws_other_words_than_its_parent_and_siblings),
-        cmocka_unit_test(a_grandchild_draws_other_words_than_its_parent),
-        cmocka_unit_test(a_simulated_site_draws_the_same_words_in_a_forked_child),
-        cmocka_unit_test(a_restored_site_gives_the_same_words),
-        cmocka_unit_test(a_wiped_site_is_all_zeros),
-        cmocka_unit_test(steps_and_indices_outside_the_layout_stop_the_program),
-        cmocka_unit_test(a_digest_is_of_all_the_bytes_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

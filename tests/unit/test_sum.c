@@ -22,9 +22,8 @@ static void fill(double *x, size_t n, uint64_t *random)
         x[i] *= 0.999 / sum;
 }
 
-static void without_noise_a_release_is_the_sum_of_all_users(void **state)
+TEST(without_noise_a_release_is_the_sum_of_all_users)
 {
-    (void)state;
     enum { N = 7, USERS = 300 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
@@ -66,9 +65,8 @@ static double measured_stddev(const double *noisy, const double *centre, size_t 
 /* 6 standard errors each: a false alarm once in 5e8 comparisons, of which there are fewer than 200; the
  * seed is fixed. The largest noise over all steps is compared with the published table at K = 1000, mu = 1
  * or epsilon = 1, sensitivity 1. */
-static void the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say(void **state)
+TEST(the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say)
 {
-    (void)state;
     enum { N = 20000, USERS = 1000 };
     static const double table[N_NOISY_SUM_KINDS] = {9.5, 42, 6.3, 17.5, 3.27, 0, 0};
     static double x[N], total[N], noisy[N];
@@ -113,9 +111,8 @@ static void the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say(vo
 
 /* Coordinates and steps must not share draws. Over n pairs a correlation of 0 is measured with standard
  * deviation 1 / sqrt(n); 6 of them: one false alarm in 5e8. */
-static void coordinates_and_names_have_noise_of_their_own(void **state)
+TEST(coordinates_and_names_have_noise_of_their_own)
 {
-    (void)state;
     enum { N = 20000 };
     static double a[N], b[N], zero[N];
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
@@ -156,9 +153,8 @@ static void run(const tacit_sum_spec *spec, uint64_t seed, uint64_t skip, double
     free(x);
 }
 
-static void skipping_releases_changes_nothing_and_seeds_repeat(void **state)
+TEST(skipping_releases_changes_nothing_and_seeds_repeat)
 {
-    (void)state;
     enum { N = 11 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 100);
@@ -174,9 +170,8 @@ static void skipping_releases_changes_nothing_and_seeds_repeat(void **state)
     }
 }
 
-static void releases_do_not_depend_on_the_instruction_set(void **state)
+TEST(releases_do_not_depend_on_the_instruction_set)
 {
-    (void)state;
     if (!tacit__cpu_has_avx2())
         skip();
     enum { N = 2500 }; /* more than a tile */
@@ -209,9 +204,8 @@ static void refuse_spec(tacit_sum_spec spec, tacit_status wanted)
     assert_memory_equal(&line, &before, sizeof line);
 }
 
-static void specifications_that_make_no_sense_are_refused(void **state)
+TEST(specifications_that_make_no_sense_are_refused)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec good = sum_spec_of(sum_kinds[m], 3, 10), bad;
         static const bool all_zero[] = {true, true, true};
@@ -263,9 +257,8 @@ static void specifications_that_make_no_sense_are_refused(void **state)
 }
 
 /* Any spec that is declared can be put into a plan. */
-static void whatever_a_sum_declares_a_plan_takes(void **state)
+TEST(whatever_a_sum_declares_a_plan_takes)
 {
-    (void)state;
     uint64_t random = 8;
     for (int i = 0; i < 600; i++) {
         tacit_sum_spec spec =
@@ -301,9 +294,8 @@ static void expect_no_sum(sum_rig *rig, tacit_sum_spec spec, const char *name, t
     assert_null(sum);
 }
 
-static void plans_that_do_not_cover_the_sum_are_refused(void **state)
+TEST(plans_that_do_not_cover_the_sum_are_refused)
 {
-    (void)state;
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec good = sum_spec_of(sum_kinds[m], 3, 10), other;
         sum_rig rig;
@@ -344,9 +336,8 @@ static void plans_that_do_not_cover_the_sum_are_refused(void **state)
     }
 }
 
-static void a_smaller_bound_than_the_plan_declares_is_fine(void **state)
+TEST(a_smaller_bound_than_the_plan_declares_is_fine)
 {
-    (void)state;
     tacit_sum_spec wide = sum_spec_of(sum_kinds[0], 3, 10), narrow = wide;
     sum_rig rig;
     narrow.bound.l2 = 0.5;
@@ -355,9 +346,8 @@ static void a_smaller_bound_than_the_plan_declares_is_fine(void **state)
     sum_rig_close(&rig);
 }
 
-static void a_line_is_free_again_only_if_its_sum_was_never_used(void **state)
+TEST(a_line_is_free_again_only_if_its_sum_was_never_used)
 {
-    (void)state;
     for (size_t m = 0; m < N_NOISY_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 3, 10);
         sum_rig rig;
@@ -373,9 +363,8 @@ static void a_line_is_free_again_only_if_its_sum_was_never_used(void **state)
     }
 }
 
-static void noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free(void **state)
+TEST(noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free)
 {
-    (void)state;
     tacit_sum_spec spec = sum_spec_of(sum_kinds[0], 3, 10);
     sum_rig rig;
     sum_rig_open_ledger(&rig, &spec, "sum", 0x1p30, 1);
@@ -384,9 +373,8 @@ static void noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_fre
     sum_rig_close(&rig);
 }
 
-static void guarantees_out_of_range_are_refused(void **state)
+TEST(guarantees_out_of_range_are_refused)
 {
-    (void)state;
     static const struct {
         double epsilon, delta;
         tacit_status wanted;
@@ -413,9 +401,8 @@ static void guarantees_out_of_range_are_refused(void **state)
 }
 
 /* A sum that is offered everything that is wrong, at every step, releases what an undisturbed one does. */
-static void after_any_refusal_the_sum_is_as_it_was(void **state)
+TEST(after_any_refusal_the_sum_is_as_it_was)
 {
-    (void)state;
     enum { N = 5, USERS = 6 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, USERS);
@@ -472,9 +459,8 @@ static void after_any_refusal_the_sum_is_as_it_was(void **state)
     tacit_sum_destroy(NULL);
 }
 
-static void the_worst_standard_deviation_is_the_largest_of_all_steps(void **state)
+TEST(the_worst_standard_deviation_is_the_largest_of_all_steps)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++)
         for (uint64_t users = 1; users < 400; users += 1 + users / 9) {
             tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, users);
@@ -490,9 +476,8 @@ static void the_worst_standard_deviation_is_the_largest_of_all_steps(void **stat
         }
 }
 
-static void standard_deviations_are_given_for_steps_that_exist(void **state)
+TEST(standard_deviations_are_given_for_steps_that_exist)
 {
-    (void)state;
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], 1, 10);
         sum_rig rig;
@@ -511,9 +496,8 @@ static void standard_deviations_are_given_for_steps_that_exist(void **state)
 
 /* --- Structural zeros, sizes, names ----------------------------------------------------------- */
 
-static void structural_zeros_are_released_as_exact_zeros_and_cost_nothing(void **state)
+TEST(structural_zeros_are_released_as_exact_zeros_and_cost_nothing)
 {
-    (void)state;
     enum { N = 9, ACTIVE = 4, USERS = 40 };
     static const bool zero[N] = {true, false, true, false, false, true, true, false, true};
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
@@ -549,9 +533,8 @@ static void structural_zeros_are_released_as_exact_zeros_and_cost_nothing(void *
 }
 
 /* Bit for bit, with and without structural zeros, in more than one tile; users of no coordinate included. */
-static void a_sparse_user_is_the_same_as_one_written_out(void **state)
+TEST(a_sparse_user_is_the_same_as_one_written_out)
 {
-    (void)state;
     enum { N = 5000, USERS = 30, MOST = 6 };
     static double x[N], a[N], b[N];
     static bool zero[N];
@@ -592,9 +575,8 @@ static void a_sparse_user_is_the_same_as_one_written_out(void **state)
     }
 }
 
-static void no_structural_zeros_is_the_same_as_none_declared(void **state)
+TEST(no_structural_zeros_is_the_same_as_none_declared)
 {
-    (void)state;
     static const bool nothing[3];
     tacit_sum_spec plain = sum_spec_of(sum_kinds[0], 3, 5), marked = plain;
     double a[3], b[3];
@@ -604,9 +586,8 @@ static void no_structural_zeros_is_the_same_as_none_declared(void **state)
     assert_memory_equal(a, b, sizeof a);
 }
 
-static void sums_of_one_and_of_a_million_coordinates_work(void **state)
+TEST(sums_of_one_and_of_a_million_coordinates_work)
 {
-    (void)state;
     static const size_t dimensions[] = {1, 1000000};
     for (size_t m = 0; m < N_SUM_KINDS; m++)
         for (size_t d = 0; d < 2; d++) {
@@ -629,9 +610,8 @@ static void sums_of_one_and_of_a_million_coordinates_work(void **state)
 }
 
 /* `state per coordinate` of the mechanisms: numbers of 8 bytes, beside one of scratch. */
-static void the_memory_is_that_of_the_state(void **state)
+TEST(the_memory_is_that_of_the_state)
 {
-    (void)state;
     enum { N = 100000 };
     for (size_t m = 0; m < N_SUM_KINDS; m++) {
         tacit_sum_spec spec = sum_spec_of(sum_kinds[m], N, 1000);
@@ -661,9 +641,8 @@ static void the_memory_is_that_of_the_state(void **state)
     }
 }
 
-static void the_default_mechanism_is_the_least_noisy_one(void **state)
+TEST(the_default_mechanism_is_the_least_noisy_one)
 {
-    (void)state;
     assert_int_equal(tacit_sum_default_mechanism((tacit_guarantee){TACIT_MODEL_NONE, 0, 0}),
                      TACIT_SUM_EXACT);
     assert_int_equal(tacit_sum_default_mechanism((tacit_guarantee){TACIT_MODEL_LOCAL, 1, 1e-6}),
@@ -692,41 +671,11 @@ static void the_default_mechanism_is_the_least_noisy_one(void **state)
     }
 }
 
-static void every_mechanism_has_a_name_of_its_own(void **state)
+TEST(every_mechanism_has_a_name_of_its_own)
 {
-    (void)state;
     assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_EXACT), "exact");
     assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_TREE), "tree");
     assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_SMOOTH), "smooth");
     assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_BLT), "blt");
     assert_string_equal(tacit_sum_mechanism_name(TACIT_SUM_LOCAL), "local");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_noise_a_release_is_the_sum_of_all_users),
-        cmocka_unit_test(the_noise_is_as_large_as_announced_and_as_small_as_the_tables_say),
-        cmocka_unit_test(coordinates_and_names_have_noise_of_their_own),
-        cmocka_unit_test(skipping_releases_changes_nothing_and_seeds_repeat),
-        cmocka_unit_test(releases_do_not_depend_on_the_instruction_set),
-        cmocka_unit_test(specifications_that_make_no_sense_are_refused),
-        cmocka_unit_test(whatever_a_sum_declares_a_plan_takes),
-        cmocka_unit_test(plans_that_do_not_cover_the_sum_are_refused),
-        cmocka_unit_test(a_smaller_bound_than_the_plan_declares_is_fine),
-        cmocka_unit_test(a_line_is_free_again_only_if_its_sum_was_never_used),
-        cmocka_unit_test(noise_that_the_lattice_cannot_hold_is_refused_and_the_line_stays_free),
-        cmocka_unit_test(guarantees_out_of_range_are_refused),
-        cmocka_unit_test(after_any_refusal_the_sum_is_as_it_was),
-        cmocka_unit_test(the_worst_standard_deviation_is_the_largest_of_all_steps),
-        cmocka_unit_test(standard_deviations_are_given_for_steps_that_exist),
-        cmocka_unit_test(structural_zeros_are_released_as_exact_zeros_and_cost_nothing),
-        cmocka_unit_test(a_sparse_user_is_the_same_as_one_written_out),
-        cmocka_unit_test(no_structural_zeros_is_the_same_as_none_declared),
-        cmocka_unit_test(sums_of_one_and_of_a_million_coordinates_work),
-        cmocka_unit_test(the_memory_is_that_of_the_state),
-        cmocka_unit_test(the_default_mechanism_is_the_least_noisy_one),
-        cmocka_unit_test(every_mechanism_has_a_name_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

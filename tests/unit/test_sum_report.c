@@ -32,9 +32,8 @@ static void contribution(uint64_t k, const bool *zeros, double x[N])
         x[i] = zeros != NULL && zeros[i] ? 0 : 0.1 * (2 * random_unit(&random) - 1);
 }
 
-static void report_and_absorb_are_add(void **state)
+TEST(report_and_absorb_are_add)
 {
-    (void)state;
     const bool zeros[N] = {false, true, false, true, true, false};
     for (int law = 0; law < 2; law++)
         for (int sparse = 0; sparse < 2; sparse++) {
@@ -71,9 +70,8 @@ static void report_and_absorb_are_add(void **state)
         }
 }
 
-static void reports_outside_the_bound_are_not_made(void **state)
+TEST(reports_outside_the_bound_are_not_made)
 {
-    (void)state;
     tacit_sum_spec spec = local_spec(TACIT_LAW_LAPLACE, NULL);
     sum_rig device;
     double x[N] = {2};
@@ -85,9 +83,8 @@ static void reports_outside_the_bound_are_not_made(void **state)
 }
 
 /* What no honest device can send is refused, at the very bound, whichever the sign, and changes nothing. */
-static void forged_reports_are_refused(void **state)
+TEST(forged_reports_are_refused)
 {
-    (void)state;
     for (int law = 0; law < 2; law++) {
         tacit_sum_spec spec = local_spec(laws[law], NULL);
         sum_rig rig;
@@ -120,9 +117,8 @@ static void forged_reports_are_refused(void **state)
     }
 }
 
-static void only_local_sums_have_reports(void **state)
+TEST(only_local_sums_have_reports)
 {
-    (void)state;
     tacit_sum_spec spec = local_spec(TACIT_LAW_GAUSSIAN, NULL);
     spec.mechanism = TACIT_SUM_TREE;
     sum_rig rig;
@@ -134,15 +130,4 @@ static void only_local_sums_have_reports(void **state)
     assert_status(tacit_sum_report(NULL, x, report, NULL), TACIT_BAD_ARGUMENT);
     assert_status(tacit_sum_absorb(rig.sum, NULL, NULL), TACIT_BAD_ARGUMENT);
     sum_rig_close(&rig);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(report_and_absorb_are_add),
-        cmocka_unit_test(reports_outside_the_bound_are_not_made),
-        cmocka_unit_test(forged_reports_are_refused),
-        cmocka_unit_test(only_local_sums_have_reports),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void random_definite(uint64_t *r, size_t d, double *full)
         }
 }
 
-static void packed_length_is_the_frobenius_norm(void **state)
+TEST(packed_length_is_the_frobenius_norm)
 {
-    (void)state;
     uint64_t r = 1;
     for (size_t o = 0; o < N_ORDERS; o++) {
         size_t d = orders[o];
@@ -51,9 +50,8 @@ static void packed_length_is_the_frobenius_norm(void **state)
     }
 }
 
-static void factors_solve_and_give_determinants(void **state)
+TEST(factors_solve_and_give_determinants)
 {
-    (void)state;
     uint64_t r = 2;
     for (size_t o = 0; o < N_ORDERS; o++) {
         size_t d = orders[o];
@@ -84,9 +82,8 @@ static void factors_solve_and_give_determinants(void **state)
     }
 }
 
-static void many_columns_are_as_one(void **state)
+TEST(many_columns_are_as_one)
 {
-    (void)state;
     enum { N = 7 };
     uint64_t r = 3;
     for (size_t o = 0; o < N_ORDERS; o++) {
@@ -118,9 +115,8 @@ static void many_columns_are_as_one(void **state)
 }
 
 /* The same numbers row by row. */
-static void columns_may_be_stored_by_rows(void **state)
+TEST(columns_may_be_stored_by_rows)
 {
-    (void)state;
     enum { N = 11 };
     uint64_t r = 8;
     for (size_t o = 0; o < N_ORDERS; o++) {
@@ -149,9 +145,8 @@ static void columns_may_be_stored_by_rows(void **state)
     }
 }
 
-static void what_is_not_definite_is_refused(void **state)
+TEST(what_is_not_definite_is_refused)
 {
-    (void)state;
     for (size_t o = 0; o < N_ORDERS; o++) {
         size_t d = orders[o];
         double full[MAX * MAX] = {0};
@@ -166,9 +161,8 @@ static void what_is_not_definite_is_refused(void **state)
     }
 }
 
-static void floors_lift_what_is_below_and_nothing_else(void **state)
+TEST(floors_lift_what_is_below_and_nothing_else)
 {
-    (void)state;
     uint64_t r = 4;
     static double scratch[4 * MAX * MAX + 20 * MAX + 8];
     for (size_t o = 0; o < N_ORDERS; o++) {
@@ -191,9 +185,8 @@ static void floors_lift_what_is_below_and_nothing_else(void **state)
     }
 }
 
-static void rank_updates_are_sums_of_outer_products(void **state)
+TEST(rank_updates_are_sums_of_outer_products)
 {
-    (void)state;
     enum { N = 9 };
     uint64_t r = 5;
     for (size_t o = 0; o < N_ORDERS; o++) {
@@ -213,18 +206,4 @@ static void rank_updates_are_sums_of_outer_products(void **state)
                 assert_near(full[j * d + i], sum, 1e-12);
             }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_length_is_the_frobenius_norm),
-        cmocka_unit_test(factors_solve_and_give_determinants),
-        cmocka_unit_test(many_columns_are_as_one),
-        cmocka_unit_test(columns_may_be_stored_by_rows),
-        cmocka_unit_test(what_is_not_definite_is_refused),
-        cmocka_unit_test(floors_lift_what_is_below_and_nothing_else),
-        cmocka_unit_test(rank_updates_are_sums_of_outer_products),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,9 +143,8 @@ static void check(uint64_t *r, const table *t, double low, bool weighted, double
                  low, weighted, ratio, found, reach);
 }
 
-static void what_is_proved_is_reached_and_never_passed(void **state)
+TEST(what_is_proved_is_reached_and_never_passed)
 {
-    (void)state;
     static const double ratios[] = {0.1, 0.5, 1, 3};
     static const size_t shapes[][3] = {{1, 3, 4}, {2, 4, 6}, {3, 5, 8}, {4, 7, 12}};
     uint64_t r = 17;
@@ -159,9 +158,8 @@ static void what_is_proved_is_reached_and_never_passed(void **state)
 }
 
 /* Where actions lead to states of their own: users are as far apart as any two of the unit ball. */
-static void a_table_that_reaches_the_unit_ball_gains_nothing(void **state)
+TEST(a_table_that_reaches_the_unit_ball_gains_nothing)
 {
-    (void)state;
     table t = {.d = 2, .S = 2, .pairs = 2, .parts = {[0] = 1, [7] = 1}};
     tacit__part_table f = face(&t, -1, false);
     double reach;
@@ -170,9 +168,8 @@ static void a_table_that_reaches_the_unit_ball_gains_nothing(void **state)
 }
 
 /* One row only: the Gram matrix stands still, and targets 1 and -1 move the response by 2 |x|. */
-static void users_of_one_row_move_the_response_alone(void **state)
+TEST(users_of_one_row_move_the_response_alone)
 {
-    (void)state;
     table t = {.d = 1, .S = 2, .pairs = 1, .parts = {0.75, 0.25}};
     for (int low = -1; low <= 0; low++) {
         tacit__part_table f = face(&t, low, false);
@@ -182,9 +179,8 @@ static void users_of_one_row_move_the_response_alone(void **state)
     }
 }
 
-static void large_tables_are_not_searched(void **state)
+TEST(large_tables_are_not_searched)
 {
-    (void)state;
     enum { S = 40, PAIRS = 3 };
     static double parts[S * PAIRS];
     tacit__part_table f = {.parts = parts, .n_states = S, .width = 1, .pairs = PAIRS, .low = -1};
@@ -201,9 +197,8 @@ static void large_tables_are_not_searched(void **state)
     assert_within(reach, 4, 4 * 1.011); /* x = x' = 1, y = -y' */
 }
 
-static void without_memory_there_is_no_answer(void **state)
+TEST(without_memory_there_is_no_answer)
 {
-    (void)state;
     uint64_t r = 3;
     table t = random_table(&r, 3, 5, 12, false, false);
     tacit__part_table f = face(&t, -1, false);
@@ -217,16 +212,4 @@ static void without_memory_there_is_no_answer(void **state)
         assert_status(status, done ? TACIT_OK : TACIT_NO_MEMORY);
     }
     assert_true(n >= 3); /* rows, boxes, more boxes */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_proved_is_reached_and_never_passed),
-        cmocka_unit_test(a_table_that_reaches_the_unit_ball_gains_nothing),
-        cmocka_unit_test(users_of_one_row_move_the_response_alone),
-        cmocka_unit_test(large_tables_are_not_searched),
-        cmocka_unit_test(without_memory_there_is_no_answer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,16 +131,14 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
 
 static const tacit_setting nothing = {.key = NULL};
 
-static void dp_ucbvi_without_privacy_is_ucbvi(void **state)
+TEST(dp_ucbvi_without_privacy_is_ucbvi)
 {
-    (void)state;
     assert_decides_like_ucbvi("dp-ucbvi", none, "yes", nothing, nothing);
     assert_decides_like_ucbvi("dp-ucbvi", none, "no", nothing, nothing);
 }
 
-static void dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes(void **state)
+TEST(dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes)
 {
-    (void)state;
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1e30, 0},
                           local = {TACIT_MODEL_LOCAL, 1e30, 0};
     /* two streams need all moves; and so must the other have them, since sums round as they are added up */
@@ -172,9 +170,8 @@ static void *make_ucbvi(tacit__space space, const tacit__planner_options *option
 
 /* Lists of next states and tables of counts are the same information: the same policies come of them, for every
  * bonus. */
-static void sparse_counts_give_the_decisions_of_dense_ones(void **state)
+TEST(sparse_counts_give_the_decisions_of_dense_ones)
 {
-    (void)state;
     enum { EPISODES = 300 };
     for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++) {
         arena a = open_arena("riverswim", NULL, 0, 12);
@@ -302,9 +299,8 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     close_arena(&a);
 }
 
-static void at_bonus_scale_one_values_are_never_underestimated(void **state)
+TEST(at_bonus_scale_one_values_are_never_underestimated)
 {
-    (void)state;
     static const tacit__ucbvi_bonus proven[] = {TACIT__BONUS_HOEFFDING, TACIT__BONUS_CERTIFICATE,
                                                 TACIT__BONUS_PRINTED};
     const tacit_guarantee models[] = {none,
@@ -324,9 +320,8 @@ static void at_bonus_scale_one_values_are_never_underestimated(void **state)
         }
 }
 
-static void without_privacy_regret_flattens_on_three_worlds(void **state)
+TEST(without_privacy_regret_flattens_on_three_worlds)
 {
-    (void)state;
     enum { EPISODES = 6000 };
     static const char *const worlds[] = {"riverswim", "deep-sea", "random-tabular"};
     for (size_t i = 0; i < 3; i++) {
@@ -343,9 +338,8 @@ static void without_privacy_regret_flattens_on_three_worlds(void **state)
 
 /* 1,500 states: 4.5 million cells, which are kept as lists when they are exact, and refused where a table for each
  * step would not fit. */
-static void large_spaces_are_counted_sparsely(void **state)
+TEST(large_spaces_are_counted_sparsely)
 {
-    (void)state;
     enum { EPISODES = 25 };
     tacit_setting settings[] = {{.key = "states", .value = "1500"},
                                 {.key = "actions", .value = "2"},
@@ -367,9 +361,8 @@ static void large_spaces_are_counted_sparsely(void **state)
     close_arena(&a);
 }
 
-static void a_private_learner_converges_on_riverswim_either_way_round(void **state)
+TEST(a_private_learner_converges_on_riverswim_either_way_round)
 {
-    (void)state;
     enum { EPISODES = 20000 };
     double totals[2];
     for (int mirror = 0; mirror < 2; mirror++) {
@@ -386,9 +379,8 @@ static void a_private_learner_converges_on_riverswim_either_way_round(void **sta
     assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favour either action */
 }
 
-static void what_a_kind_does_not_have_is_refused(void **state)
+TEST(what_a_kind_does_not_have_is_refused)
 {
-    (void)state;
     arena a = open_arena("riverswim", NULL, 0, 1);
     tacit_agent_request request = {.kind = "ucbvi",
                                    .guarantee = {TACIT_MODEL_JOINT, 1, 0},
@@ -439,9 +431,8 @@ static void what_a_kind_does_not_have_is_refused(void **state)
     close_arena(&a);
 }
 
-static void a_trajectory_that_does_not_fit_changes_nothing(void **state)
+TEST(a_trajectory_that_does_not_fit_changes_nothing)
 {
-    (void)state;
     arena a = open_arena("riverswim", NULL, 0, 2);
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_agent *x = hire(&a, "dp-ucbvi", g, 3, NULL, 0), *y = hire(&a, "dp-ucbvi", g, 3, NULL, 0);
@@ -473,9 +464,8 @@ static void a_trajectory_that_does_not_fit_changes_nothing(void **state)
 }
 
 /* What a learner declares of its moves, and the size of a local report, for the river: 20 steps, 12 pairs, 6 states. */
-static void what_can_be_left_out_is_left_out_where_that_is_sound(void **state)
+TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
 {
-    (void)state;
     const struct {
         const char *kind, *key, *value;
         bool stationary;
@@ -537,9 +527,8 @@ static void what_can_be_left_out_is_left_out_where_that_is_sound(void **state)
     }
 }
 
-static void published_constants_give_what_the_errata_say(void **state)
+TEST(published_constants_give_what_the_errata_say)
 {
-    (void)state;
     arena a = open_arena("riverswim", NULL, 0, 1);
     const double nodes = 2 * 16 / log2(50000);
     const struct {
@@ -581,22 +570,4 @@ static void published_constants_give_what_the_errata_say(void **state)
         tacit_noise_destroy(noise);
     }
     close_arena(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dp_ucbvi_without_privacy_is_ucbvi),
-        cmocka_unit_test(dp_ucbvi_becomes_ucbvi_as_the_noise_vanishes),
-        cmocka_unit_test(sparse_counts_give_the_decisions_of_dense_ones),
-        cmocka_unit_test(at_bonus_scale_one_values_are_never_underestimated),
-        cmocka_unit_test(without_privacy_regret_flattens_on_three_worlds),
-        cmocka_unit_test(large_spaces_are_counted_sparsely),
-        cmocka_unit_test(a_private_learner_converges_on_riverswim_either_way_round),
-        cmocka_unit_test(what_a_kind_does_not_have_is_refused),
-        cmocka_unit_test(a_trajectory_that_does_not_fit_changes_nothing),
-        cmocka_unit_test(what_can_be_left_out_is_left_out_where_that_is_sound),
-        cmocka_unit_test(published_constants_give_what_the_errata_say),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 enum { S = 3, A = 2, H = 4, ROWS = H * S * A, USERS = 300 };
 
-static void levels_are_quantiles_of_sums_of_draws(void **state)
+TEST(levels_are_quantiles_of_sums_of_draws)
 {
-    (void)state;
     static const double etas[] = {0.2, 1e-3, 1e-8, 1e-14};
     for (size_t i = 0; i < sizeof etas / sizeof *etas; i++) {
         const double eta = etas[i];
@@ -106,9 +105,8 @@ static double share(const double *shown, const double *exact, size_t n, double l
 /* All cells and all releases together may exceed their levels with probability failure / 3 = 0.1; unions are generous, so it is
  * far less often, but the levels must not be larger than they need to be either. Twelve runs for each promise: more than 5
  * failures have a probability of at most 5e-4 each time, if the levels are right. Seeds are fixed. */
-static void releases_keep_to_their_levels(void **state)
+TEST(releases_keep_to_their_levels)
 {
-    (void)state;
     const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 1, 0},
                                         {TACIT_MODEL_JOINT, 1, 1e-6},
                                         {TACIT_MODEL_LOCAL, 1, 0},
@@ -153,9 +151,8 @@ static void releases_keep_to_their_levels(void **state)
 }
 
 /* Without noise to speak of, a report about step h stands for H users at that step, and nothing else. */
-static void single_step_reports_stand_for_all_steps(void **state)
+TEST(single_step_reports_stand_for_all_steps)
 {
-    (void)state;
     const tacit_guarantee hardly = {TACIT_MODEL_LOCAL, 1e12, 0};
     static counted exact;
     uint64_t seed = 2;
@@ -189,9 +186,8 @@ static void single_step_reports_stand_for_all_steps(void **state)
     tacit__tabular_destroy(curator);
 }
 
-static void the_first_visits_of_a_user_count(void **state)
+TEST(the_first_visits_of_a_user_count)
 {
-    (void)state;
     for (uint64_t most = 1; most <= H; most++)
         for (int local = 0; local < 2; local++) {
             static counted exact;
@@ -228,9 +224,8 @@ static void the_first_visits_of_a_user_count(void **state)
 
 /* Whether a visit counts is known before its next state is: over all trajectories of a chain, weighted by their probabilities,
  * moves are visits times transition probabilities, however few visits count. (The last visits would not do.) */
-static void leaving_out_later_visits_biases_nothing(void **state)
+TEST(leaving_out_later_visits_biases_nothing)
 {
-    (void)state;
     static const double p[2][2] = {{0.3, 0.7}, {0.9, 0.1}};
     for (uint64_t most = 1; most <= H; most++) {
         double visits[2] = {0}, moves[2][2] = {{0}};
@@ -344,9 +339,8 @@ static void refused(const tacit__tabular_options *o)
 }
 
 /* All steps but the last are counted as they were; of the last, visits and rewards. */
-static void the_moves_of_the_last_step_are_not_counted(void **state)
+TEST(the_moves_of_the_last_step_are_not_counted)
 {
-    (void)state;
     for (size_t p = 0; p < PROMISES; p++) {
         tacit__tabular_options o = options_of(exact_or_nearly[p], H);
         const size_t moves = (ROWS - S * A) * S;
@@ -357,9 +351,8 @@ static void the_moves_of_the_last_step_are_not_counted(void **state)
     }
 }
 
-static void visits_are_sums_of_moves_with_two_streams(void **state)
+TEST(visits_are_sums_of_moves_with_two_streams)
 {
-    (void)state;
     for (size_t p = 0; p < PROMISES; p++)
         for (size_t tables = 1; tables <= H; tables += H - 1) {
             tacit__tabular_options o = options_of(exact_or_nearly[p], tables);
@@ -377,9 +370,8 @@ static void visits_are_sums_of_moves_with_two_streams(void **state)
 
 /* Their levels are those of sums of S times as many draws. Here too all cells and releases may fail with probability 0.1 at most,
  * and more than 5 failures of 12 have a probability of 5e-4. */
-static void visits_that_are_sums_keep_to_their_levels(void **state)
+TEST(visits_that_are_sums_keep_to_their_levels)
 {
-    (void)state;
     const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 1, 0},
                                         {TACIT_MODEL_JOINT, 1, 1e-6},
                                         {TACIT_MODEL_LOCAL, 1, 0},
@@ -426,19 +418,4 @@ static void visits_that_are_sums_keep_to_their_levels(void **state)
         assert_true(failures <= 5);
         assert_true(worst > 0.4);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_quantiles_of_sums_of_draws),
-        cmocka_unit_test(releases_keep_to_their_levels),
-        cmocka_unit_test(single_step_reports_stand_for_all_steps),
-        cmocka_unit_test(the_first_visits_of_a_user_count),
-        cmocka_unit_test(leaving_out_later_visits_biases_nothing),
-        cmocka_unit_test(the_moves_of_the_last_step_are_not_counted),
-        cmocka_unit_test(visits_are_sums_of_moves_with_two_streams),
-        cmocka_unit_test(visits_that_are_sums_keep_to_their_levels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,9 +125,8 @@ static double climb(uint64_t *r, tacit__tabular *c)
     return most;
 }
 
-static void no_two_users_pass_what_the_lines_add_up_to(void **state)
+TEST(no_two_users_pass_what_the_lines_add_up_to)
 {
-    (void)state;
     static const size_t horizons[] = {4, 11, 20};
     /* few, as by default, many: the rewards' line is smaller, at the edge of its condition, the visits' is */
     static const double weights[] = {0.1, 2, 60};
@@ -147,9 +146,8 @@ static void no_two_users_pass_what_the_lines_add_up_to(void **state)
 }
 
 /* The conditions under which the lines are right, at every weight; and no other pair of lines would do with less noise. */
-static void the_lines_are_the_best_that_their_conditions_allow(void **state)
+TEST(the_lines_are_the_best_that_their_conditions_allow)
 {
-    (void)state;
     for (double weight = 1e-3; weight < 1e4; weight *= 1.7) {
         tacit__tabular *c = start(20, 4, 1 / sqrt(20), weight);
         double ratio = c->streams[REWARDS].scale / c->streams[VISITS].scale, least = HUGE_VAL;
@@ -170,13 +168,4 @@ static void the_lines_are_the_best_that_their_conditions_allow(void **state)
         assert_within(here / least, 0.9998, 1.0002);
         tacit__tabular_destroy(c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_users_pass_what_the_lines_add_up_to),
-        cmocka_unit_test(the_lines_are_the_best_that_their_conditions_allow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

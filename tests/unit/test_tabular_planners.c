@@ -246,9 +246,8 @@ static double digits_of(tacit__ucbvi_bonus bonus)
     return bonus == TACIT__BONUS_PRINTED ? 14 : bonus == TACIT__BONUS_AZAR_BERNSTEIN ? 11 : 4;
 }
 
-static void values_are_those_of_the_formulas(void **state)
+TEST(values_are_those_of_the_formulas)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++)
         for (int kind = 0; kind < 16; kind++) {
@@ -359,9 +358,8 @@ static void private_ucb_levels(const sample *x, double error_scale, double scale
     o->e_p = error_scale * scale * sqrt(8 * terms * log(6 * S * S * A * t / failure));
 }
 
-static void private_ucb_vi_acts_by_its_formula(void **state)
+TEST(private_ucb_vi_acts_by_its_formula)
 {
-    (void)state;
     uint64_t seed = 2;
     for (int kind = 0; kind < 8; kind++) {
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
@@ -393,9 +391,8 @@ static void private_ucb_vi_acts_by_its_formula(void **state)
 }
 
 /* Uniform at first; then pi exp(eta Q), where Q values what pi does. The policy of an episode does not know its own counts. */
-static void private_ucb_po_mixes_by_its_formula(void **state)
+TEST(private_ucb_po_mixes_by_its_formula)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int kind = 0; kind < 4; kind++) {
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
@@ -455,9 +452,8 @@ static double pucb_bonus(const void *context, const place *at)
            (1 + S * H) * (3 * e / n + 2 * e * e / (n * n));
 }
 
-static void pucb_acts_by_its_formula(void **state)
+TEST(pucb_acts_by_its_formula)
 {
-    (void)state;
     uint64_t seed = 4;
     for (int kind = 0; kind < 4; kind++) {
         tacit__space space = {S, A, H, (kind & 1) != 0 ? H : 1};
@@ -510,9 +506,8 @@ static double obi_bonus(const void *context, const place *at)
     return b_r + (at->left + 1) * b_p;
 }
 
-static void ldp_obi_acts_by_its_formula(void **state)
+TEST(ldp_obi_acts_by_its_formula)
 {
-    (void)state;
     uint64_t seed = 5;
     tacit__space space = {S, A, H, 1};
     for (int printed = 0; printed < 2; printed++) {
@@ -607,9 +602,8 @@ static void disturb(uint64_t *seed, const truth *w, size_t tables, int way, cons
 
 /* At error_scale 1, Q >= Q* and N <= Nt <= N + 4 e_N, whatever the noise within its levels. With bonus_scale 0 the part of the bonus
  * that pays for noise stands alone; with 1 the whole. */
-static void noise_within_its_levels_never_hides_a_better_action(void **state)
+TEST(noise_within_its_levels_never_hides_a_better_action)
 {
-    (void)state;
     uint64_t seed = 6;
     static const tacit__ucbvi_bonus bonuses[] = {TACIT__BONUS_HOEFFDING, TACIT__BONUS_CERTIFICATE,
                                                  TACIT__BONUS_BERNSTEIN};
@@ -648,17 +642,4 @@ static void noise_within_its_levels_never_hides_a_better_action(void **state)
                 tacit__ucbvi.destroy(planner);
             }
     assert_true(4 * free > all); /* not by the cap alone */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_those_of_the_formulas),
-        cmocka_unit_test(private_ucb_vi_acts_by_its_formula),
-        cmocka_unit_test(private_ucb_po_mixes_by_its_formula),
-        cmocka_unit_test(pucb_acts_by_its_formula),
-        cmocka_unit_test(ldp_obi_acts_by_its_formula),
-        cmocka_unit_test(noise_within_its_levels_never_hides_a_better_action),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

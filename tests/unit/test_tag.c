@@ -45,9 +45,8 @@ static const struct {
               {513, 0x1p61}, {1024, 0x1p61}, {MOST, 0x1p26}, {MOST, 0x1p61}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-static void zeros_may_be_left_out(void **state)
+TEST(zeros_may_be_left_out)
 {
-    (void)state;
     static int64_t x[MOST], value[MOST];
     static size_t index[MOST];
     uint64_t random = 1;
@@ -67,9 +66,8 @@ static void zeros_may_be_left_out(void **state)
     }
 }
 
-static void every_processor_makes_the_same_tags(void **state)
+TEST(every_processor_makes_the_same_tags)
 {
-    (void)state;
     static int64_t x[MOST];
     uint64_t random = 2;
     for (size_t s = 0; s < N_SHAPES; s++) {
@@ -93,9 +91,8 @@ static void every_processor_makes_the_same_tags(void **state)
 }
 
 /* The hash is linear: the tag of 0 is 0, and a change in one place must show, wherever it is and however small. */
-static void a_change_of_any_place_shows(void **state)
+TEST(a_change_of_any_place_shows)
 {
-    (void)state;
     static int64_t x[MOST];
     uint64_t random = 3;
     for (size_t s = 0; s < N_SHAPES; s++) {
@@ -128,9 +125,8 @@ static void a_change_of_any_place_shows(void **state)
     }
 }
 
-static void another_key_makes_other_tags(void **state)
+TEST(another_key_makes_other_tags)
 {
-    (void)state;
     const int64_t x[3] = {1, 0, -5};
     const uint8_t other[TACIT__KEY_BYTES] = {1, 2, 4};
     tacit__tagger *t = tagger_of(3, 0x1p26);
@@ -145,9 +141,8 @@ static void another_key_makes_other_tags(void **state)
     tacit__tagger_destroy(t);
 }
 
-static void labels_are_a_chain(void **state)
+TEST(labels_are_a_chain)
 {
-    (void)state;
     const int64_t x[3] = {1, 0, -5};
     const uint8_t a[TACIT__LABEL_BYTES] = {1}, b[TACIT__LABEL_BYTES] = {2};
     tacit__tagger *t = tagger_of(3, 0x1p26);
@@ -168,16 +163,4 @@ static void labels_are_a_chain(void **state)
     assert_false(tacit__labels_are_sound(&(tacit__labels){UINT64_MAX, UINT64_MAX}));
     tacit__tagger_destroy(t);
     tacit__tagger_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeros_may_be_left_out),
-        cmocka_unit_test(every_processor_makes_the_same_tags),
-        cmocka_unit_test(a_change_of_any_place_shows),
-        cmocka_unit_test(another_key_makes_other_tags),
-        cmocka_unit_test(labels_are_a_chain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

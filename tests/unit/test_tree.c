@@ -110,9 +110,8 @@ static void check_matrices(const tacit__strategy *tree, tacit_law law, size_t us
     }
 }
 
-static void the_matrices_multiply_to_prefix_sums_and_have_the_charged_column_norms(void **state)
+TEST(the_matrices_multiply_to_prefix_sums_and_have_the_charged_column_norms)
 {
-    (void)state;
     for (size_t m = 0; m < 2; m++)
         for (size_t l = 0; l < 2; l++)
             for (size_t users = 1; users <= LARGEST; users++)
@@ -120,9 +119,8 @@ static void the_matrices_multiply_to_prefix_sums_and_have_the_charged_column_nor
 }
 
 /* sqrt(nodes alive) is the row norm of B, above; here it meets the public functions. */
-static void the_standard_deviation_is_the_scale_times_the_root_of_the_nodes_alive(void **state)
+TEST(the_standard_deviation_is_the_scale_times_the_root_of_the_nodes_alive)
 {
-    (void)state;
     const double scale = 3;
     for (size_t m = 0; m < 2; m++)
         for (size_t l = 0; l < 2; l++)
@@ -158,9 +156,8 @@ static double max_noise(size_t m, tacit_law law, uint64_t users, uint64_t stride
     return sqrt(most) * (law == TACIT_LAW_LAPLACE ? M_SQRT2 * columns.l1 : columns.l2);
 }
 
-static void the_largest_noise_is_that_of_the_tables(void **state)
+TEST(the_largest_noise_is_that_of_the_tables)
 {
-    (void)state;
     static const uint64_t users[] = {1000, 10000, 50000, 1000000};
     static const double table[2][2][4] = {
         {{9.5, 13.5, 15.5, 19.5}, {42, 71, 88, 123}},
@@ -176,9 +173,8 @@ static void the_largest_noise_is_that_of_the_tables(void **state)
             }
 }
 
-static void smooth_is_less_noisy_than_the_plain_tree(void **state)
+TEST(smooth_is_less_noisy_than_the_plain_tree)
 {
-    (void)state;
     for (uint64_t users = 8; users < 3000; users += 1 + users / 7)
         for (size_t l = 0; l < 2; l++)
             assert_true(max_noise(1, laws[l], users, 1) <= max_noise(0, laws[l], users, 1));
@@ -215,9 +211,8 @@ static unsigned alive_after(unsigned p, unsigned z, uint64_t k)
 }
 
 /* Up to the largest number of users that fits, far beyond what can be walked through. */
-static void the_nodes_alive_are_right_for_any_number_of_users(void **state)
+TEST(the_nodes_alive_are_right_for_any_number_of_users)
 {
-    (void)state;
     uint64_t random = 1;
     for (int i = 0; i < 200; i++) {
         uint64_t users = ((uint64_t)1 << (10 + i % 43)) - random_below(&random, 500);
@@ -240,9 +235,8 @@ static void the_nodes_alive_are_right_for_any_number_of_users(void **state)
 }
 
 /* A tree walks the words one by one and must end where the formula says, at depth and word alike. */
-static void a_full_walk_never_leaves_the_depth_that_was_allocated(void **state)
+TEST(a_full_walk_never_leaves_the_depth_that_was_allocated)
 {
-    (void)state;
     static const uint64_t users[] = {1, 2, 3, 7, 8, 1023, 1024, 1286, 1287, 3002, 3003, 20000};
     for (size_t m = 0; m < 2; m++)
         for (size_t l = 0; l < 2; l++)
@@ -257,17 +251,4 @@ static void a_full_walk_never_leaves_the_depth_that_was_allocated(void **state)
                 assert_true(noisy == 0.5 * (double)users[u]);
                 sum_rig_close(&rig);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_matrices_multiply_to_prefix_sums_and_have_the_charged_column_norms),
-        cmocka_unit_test(the_standard_deviation_is_the_scale_times_the_root_of_the_nodes_alive),
-        cmocka_unit_test(the_largest_noise_is_that_of_the_tables),
-        cmocka_unit_test(smooth_is_less_noisy_than_the_plain_tree),
-        cmocka_unit_test(the_nodes_alive_are_right_for_any_number_of_users),
-        cmocka_unit_test(a_full_walk_never_leaves_the_depth_that_was_allocated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

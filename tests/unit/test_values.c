@@ -19,9 +19,8 @@ static tacit__values read(const tacit_setting *settings, size_t n)
     return v;
 }
 
-static void a_value_has_the_name_of_its_parameter(void **state)
+TEST(a_value_has_the_name_of_its_parameter)
 {
-    (void)state;
     const tacit_setting settings[] = {{"norm", "0.25", 7}, {"pooled", "no", 8}};
     tacit__values v = read(settings, 2);
     assert_true(tacit__value_real(&v, "scale") == 0.5 && tacit__value_real(&v, "norm") == 0.25);
@@ -31,9 +30,8 @@ static void a_value_has_the_name_of_its_parameter(void **state)
     assert_null(tacit__value_find(&v, "bonus"));
 }
 
-static void what_is_not_given_may_have_another_default(void **state)
+TEST(what_is_not_given_may_have_another_default)
 {
-    (void)state;
     tacit__values v = read(NULL, 0);
     assert_true(tacit__value_or(&v, "norm", 0.7) == 0.7 && tacit__value_or(&v, "scale", 2) == 2);
     const tacit_setting settings[] = {{"scale", "3", 7}};
@@ -41,9 +39,8 @@ static void what_is_not_given_may_have_another_default(void **state)
     assert_true(tacit__value_or(&v, "scale", 2) == 3);
 }
 
-static void a_choice_is_one_of_the_list_or_an_error_at_its_line(void **state)
+TEST(a_choice_is_one_of_the_list_or_an_error_at_its_line)
 {
-    (void)state;
     tacit_error err;
     tacit__values v = read(NULL, 0);
     assert_int_equal(tacit__value_choose(&v, "pooled", tacit__auto_yes_no, &err), TACIT__AUTO);
@@ -53,14 +50,4 @@ static void a_choice_is_one_of_the_list_or_an_error_at_its_line(void **state)
     assert_int_equal(err.status, TACIT_BAD_ARGUMENT);
     assert_string_equal(err.message,
                         "f.yaml:9: kind: pooled is 'maybe', expected one of: auto, yes, no");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_has_the_name_of_its_parameter),
-        cmocka_unit_test(what_is_not_given_may_have_another_default),
-        cmocka_unit_test(a_choice_is_one_of_the_list_or_an_error_at_its_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

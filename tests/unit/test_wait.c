@@ -25,17 +25,15 @@ static void bell_destroy(bell *b)
     assert_int_equal(pthread_mutex_destroy(&b->lock), 0);
 }
 
-static void time_goes_forward_in_both_units(void **state)
+TEST(time_goes_forward_in_both_units)
 {
-    (void)state;
     double before = tacit__now_ms(), seconds = tacit__now_seconds(), after = tacit__now_ms();
     assert_true(before > 0 && before <= after);
     assert_true(1e3 * seconds >= before - 1e-3 && 1e3 * seconds <= after + 1e-3);
 }
 
-static void a_deadline_that_is_over_does_not_wait(void **state)
+TEST(a_deadline_that_is_over_does_not_wait)
 {
-    (void)state;
     bell b;
     bell_create(&b);
     (void)pthread_mutex_lock(&b.lock);
@@ -46,9 +44,8 @@ static void a_deadline_that_is_over_does_not_wait(void **state)
 }
 
 /* Nobody signals: the time is over when it is over, and not before. 1003 ms carry from nanoseconds into seconds. */
-static void a_wait_ends_at_its_deadline_and_not_before(void **state)
+TEST(a_wait_ends_at_its_deadline_and_not_before)
 {
-    (void)state;
     static const double waits[] = {1, 30, 1003};
     bell b;
     bell_create(&b);
@@ -75,9 +72,8 @@ static void *answer(void *context)
     return NULL;
 }
 
-static void a_signal_ends_waits_with_and_without_a_deadline(void **state)
+TEST(a_signal_ends_waits_with_and_without_a_deadline)
 {
-    (void)state;
     bell b;
     pthread_t thread;
     bell_create(&b);
@@ -90,15 +86,4 @@ static void a_signal_ends_waits_with_and_without_a_deadline(void **state)
     (void)pthread_mutex_unlock(&b.lock);
     assert_int_equal(pthread_join(thread, NULL), 0);
     bell_destroy(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_goes_forward_in_both_units),
-        cmocka_unit_test(a_deadline_that_is_over_does_not_wait),
-        cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),
-        cmocka_unit_test(a_signal_ends_waits_with_and_without_a_deadline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

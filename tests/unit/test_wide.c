@@ -95,9 +95,8 @@ static void check_operation(const char *what, uint64_t *r, operation *op, refere
     mpfr_clears(x, y, z, (mpfr_ptr)0);
 }
 
-static void the_four_operations_are_right(void **state)
+TEST(the_four_operations_are_right)
 {
-    (void)state;
     uint64_t r = 1;
     for (int i = 0; i < 4000; i++) {
         tacit__wide a, b;
@@ -118,9 +117,8 @@ static void the_four_operations_are_right(void **state)
     }
 }
 
-static void small_factors_and_divisors_are_right(void **state)
+TEST(small_factors_and_divisors_are_right)
 {
-    (void)state;
     uint64_t r = 2;
     mpfr_t x, z;
     mpfr_inits2(MANY, x, z, (mpfr_ptr)0);
@@ -140,9 +138,8 @@ static void small_factors_and_divisors_are_right(void **state)
     mpfr_clears(x, z, (mpfr_ptr)0);
 }
 
-static void comparisons_are_those_of_the_values(void **state)
+TEST(comparisons_are_those_of_the_values)
 {
-    (void)state;
     uint64_t r = 3;
     mpfr_t x, y;
     mpfr_inits2(MANY, x, y, (mpfr_ptr)0);
@@ -160,9 +157,8 @@ static void comparisons_are_those_of_the_values(void **state)
     mpfr_clears(x, y, (mpfr_ptr)0);
 }
 
-static void doubles_come_in_exactly_and_leave_rounded_as_told(void **state)
+TEST(doubles_come_in_exactly_and_leave_rounded_as_told)
 {
-    (void)state;
     static const double some[] = {
         0, 1, -1, 0.1, DBL_MAX, DBL_TRUE_MIN, DBL_MIN, -DBL_TRUE_MIN, 1 - 0x1p-53, -3e-310};
     uint64_t r = 4;
@@ -211,9 +207,8 @@ static void check_function(const char *what, function *f, function_reference *tr
     mpfr_clears(z, t, (mpfr_ptr)0);
 }
 
-static void roots_exponentials_and_logarithms_are_right(void **state)
+TEST(roots_exponentials_and_logarithms_are_right)
 {
-    (void)state;
     uint64_t r = 5;
     for (int i = 0; i < 60; i++) {
         tacit__wide x;
@@ -229,9 +224,8 @@ static void roots_exponentials_and_logarithms_are_right(void **state)
     }
 }
 
-static void the_ends_of_exp_and_log_are_where_they_are_said_to_be(void **state)
+TEST(the_ends_of_exp_and_log_are_where_they_are_said_to_be)
 {
-    (void)state;
     tacit__wide x, y;
     tacit__wide_init(&x, 64);
     tacit__wide_init(&y, 64);
@@ -245,9 +239,8 @@ static void the_ends_of_exp_and_log_are_where_they_are_said_to_be(void **state)
     assert_true(tacit__wide_down(&y) == -0x1p41);
 }
 
-static void pi_is_right(void **state)
+TEST(pi_is_right)
 {
-    (void)state;
     static const size_t many[] = {64, 200, 5000, TACIT__WIDE_MAX_BITS};
     mpfr_t pi;
     mpfr_init2(pi, MANY);
@@ -296,9 +289,8 @@ static int mpfr_density(mpfr_t out, const mpfr_t x, mpfr_rnd_t way)
     return rounded;
 }
 
-static void tails_of_the_normal_law_are_right(void **state)
+TEST(tails_of_the_normal_law_are_right)
 {
-    (void)state;
     static const double at[] = {0, 1e-300, 0.001, 0.7, 2, 5.9, 5.999999, 6, 6.1, 9, 20, 39.9};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         tacit__wide x;
@@ -308,19 +300,4 @@ static void tails_of_the_normal_law_are_right(void **state)
         check_function("density", tacit__normal_density, mpfr_density, &x, 0);
     }
     mpfr_free_cache();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_four_operations_are_right),
-        cmocka_unit_test(small_factors_and_divisors_are_right),
-        cmocka_unit_test(comparisons_are_those_of_the_values),
-        cmocka_unit_test(doubles_come_in_exactly_and_leave_rounded_as_told),
-        cmocka_unit_test(roots_exponentials_and_logarithms_are_right),
-        cmocka_unit_test(the_ends_of_exp_and_log_are_where_they_are_said_to_be),
-        cmocka_unit_test(pi_is_right),
-        cmocka_unit_test(tails_of_the_normal_law_are_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static thing *make(size_t n_numbers, size_t n_letters)
                             TACIT__PIECE_IF(false, w.nothing, 100));
 }
 
-static void every_piece_is_aligned_zeroed_and_apart(void **state)
+TEST(every_piece_is_aligned_zeroed_and_apart)
 {
-    (void)state;
     for (size_t n = 1; n < 40; n++) {
         thing *t = make(n, 3 * n);
         assert_non_null(t);
@@ -58,9 +57,8 @@ static void every_piece_is_aligned_zeroed_and_apart(void **state)
     }
 }
 
-static void no_elements_give_one_and_an_unwanted_piece_is_null(void **state)
+TEST(no_elements_give_one_and_an_unwanted_piece_is_null)
 {
-    (void)state;
     thing *t = make(0, 0);
     assert_non_null(t);
     t->numbers[0] = 1;
@@ -72,9 +70,8 @@ static void no_elements_give_one_and_an_unwanted_piece_is_null(void **state)
     tacit__workspace_destroy(NULL);
 }
 
-static void pieces_without_an_object_are_destroyed_by_the_first(void **state)
+TEST(pieces_without_an_object_are_destroyed_by_the_first)
 {
-    (void)state;
     double *a = NULL;
     uint16_t *b = NULL;
     void *pieces = TACIT__PIECES(TACIT__PIECE(a, 5), TACIT__PIECE(b, 9));
@@ -86,9 +83,8 @@ static void pieces_without_an_object_are_destroyed_by_the_first(void **state)
     tacit__workspace_destroy(a);
 }
 
-static void sizes_that_overflow_are_refused(void **state)
+TEST(sizes_that_overflow_are_refused)
 {
-    (void)state;
     static const size_t large[] = {SIZE_MAX, SIZE_MAX / sizeof(double), SIZE_MAX / 8 - 4};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         assert_null(make(large[i], 1));
@@ -106,9 +102,8 @@ static void sizes_that_overflow_are_refused(void **state)
 }
 
 /* An object with its pieces is one call of the door, which succeeds or fails as a whole. */
-static void it_is_one_allocation(void **state)
+TEST(it_is_one_allocation)
 {
-    (void)state;
     double *a = NULL;
     tacit__alloc_fail_at(1);
     assert_null(make(3, 3));
@@ -146,9 +141,8 @@ static size_t cost(size_t n_numbers, size_t n_letters, bool whole)
     return much - tacit__alloc_allow(before);
 }
 
-static void it_costs_what_its_parts_would(void **state)
+TEST(it_costs_what_its_parts_would)
 {
-    (void)state;
     for (size_t n = 0; n < 200; n += 7) {
         size_t apart = cost(n, n / 2, false), together = cost(n, n / 2, true);
         assert_true(together > apart);
@@ -160,9 +154,8 @@ static void it_costs_what_its_parts_would(void **state)
 }
 
 /* The memory is read through the system, because the program may not look at it any more. */
-static void memory_is_wiped_before_it_is_given_back(void **state)
+TEST(memory_is_wiped_before_it_is_given_back)
 {
-    (void)state;
     enum { NUMBERS = 100, LETTERS = 500 };
     thing *t = make(NUMBERS, LETTERS);
     assert_non_null(t);
@@ -183,18 +176,4 @@ static void memory_is_wiped_before_it_is_given_back(void **state)
     assert_int_equal(pread(memory, seen, LETTERS, letters), LETTERS);
     assert_null(memchr(seen, PATTERN, LETTERS));
     (void)close(memory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_piece_is_aligned_zeroed_and_apart),
-        cmocka_unit_test(no_elements_give_one_and_an_unwanted_piece_is_null),
-        cmocka_unit_test(pieces_without_an_object_are_destroyed_by_the_first),
-        cmocka_unit_test(sizes_that_overflow_are_refused),
-        cmocka_unit_test(it_is_one_allocation),
-        cmocka_unit_test(it_costs_what_its_parts_would),
-        cmocka_unit_test(memory_is_wiped_before_it_is_given_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@ static double values[(MAX_STEPS + 1) * MAX_STATES], scratch[2 * MAX_STATES];
 
 /* --- The list ----------------------------------------------------------------------------------- */
 
-static void every_kind_explains_itself_and_its_defaults_work(void **state)
+TEST(every_kind_explains_itself_and_its_defaults_work)
 {
-    (void)state;
     assert_true(tacit_world_kind_count() >= 5);
     assert_null(tacit_world_kind_at(tacit_world_kind_count()));
     assert_null(tacit_world_kind_find("nowhere"));
@@ -46,9 +45,8 @@ static void every_kind_explains_itself_and_its_defaults_work(void **state)
 }
 
 /* docs/reference/worlds.md has a heading for every kind and a line with the default for every parameter. */
-static void the_reference_page_lists_every_parameter(void **state)
+TEST(the_reference_page_lists_every_parameter)
 {
-    (void)state;
     static char page[1 << 16];
     FILE *f = fopen(TACIT_TESTS_DIR "/../docs/reference/worlds.md", "r");
     assert_non_null(f);
@@ -85,9 +83,8 @@ static double probability(const tacit__mdp *mdp, size_t s, size_t a, uint32_t ne
     return 0;
 }
 
-static void riverswim_has_the_published_numbers(void **state)
+TEST(riverswim_has_the_published_numbers)
 {
-    (void)state;
     tacit_world *world = world_of("riverswim", NULL, 0);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     const tacit_world_facts *facts = tacit_world_describe(world);
@@ -114,9 +111,8 @@ static void riverswim_has_the_published_numbers(void **state)
     tacit_world_destroy(world);
 }
 
-static void mirroring_swaps_the_actions_and_changes_no_value(void **state)
+TEST(mirroring_swaps_the_actions_and_changes_no_value)
 {
-    (void)state;
     static const tacit_setting mirrored[] = {{"mirror", "yes", 1}};
     tacit_world *plain = world_of("riverswim", NULL, 0);
     tacit_world *mirror = world_of("riverswim", mirrored, 1);
@@ -135,9 +131,8 @@ static void mirroring_swaps_the_actions_and_changes_no_value(void **state)
     tacit_world_destroy(mirror);
 }
 
-static void a_river_of_two_states_has_no_inside(void **state)
+TEST(a_river_of_two_states_has_no_inside)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"states", "2", 1}, {"horizon", "1", 1}};
     tacit_world *world = world_of("riverswim", settings, 2);
     assert_true(tacit_world_describe(world)->optimal_value == 0.005);
@@ -146,9 +141,8 @@ static void a_river_of_two_states_has_no_inside(void **state)
 
 /* --- Random worlds ------------------------------------------------------------------------------ */
 
-static void a_seed_makes_one_random_world(void **state)
+TEST(a_seed_makes_one_random_world)
 {
-    (void)state;
     static const tacit_setting one[] = {{"seed", "7", 1}}, two[] = {{"seed", "8", 1}};
     tacit_world *a = world_of("random-tabular", one, 1), *b = world_of("random-tabular", one, 1);
     tacit_world *c = world_of("random-tabular", two, 1);
@@ -164,9 +158,8 @@ static void a_seed_makes_one_random_world(void **state)
 
 /* A Dirichlet row of n with concentration c: E p = 1/n and E p^2 = (c + 1) / (n (n c + 1)). Means over 8000
  * rows of 5; the tolerance is six standard errors, from var(p^2) <= E p^2. */
-static void rows_have_the_moments_of_the_dirichlet_distribution(void **state)
+TEST(rows_have_the_moments_of_the_dirichlet_distribution)
 {
-    (void)state;
     static const char *const concentrations[] = {"0.1", "0.5", "1", "3", "100"};
     for (size_t k = 0; k < N_OF(concentrations); k++) {
         double c;
@@ -191,9 +184,8 @@ static void rows_have_the_moments_of_the_dirichlet_distribution(void **state)
     }
 }
 
-static void random_worlds_can_be_sparse_peaked_and_layered(void **state)
+TEST(random_worlds_can_be_sparse_peaked_and_layered)
 {
-    (void)state;
     static const tacit_setting sparse[] = {{"branching", "3", 1}, {"states", "40", 1}};
     tacit_world *world = world_of("random-tabular", sparse, 2);
     const tacit__mdp *mdp = tacit__world_mdp(world);
@@ -217,9 +209,8 @@ static void random_worlds_can_be_sparse_peaked_and_layered(void **state)
 
 /* Features are on the simplex, and transitions and rewards are linear in them: within a layer the rows of all pairs lie
  * in the span of d of them, whose features solve for the weights (here d = 2, by Cramer's rule). */
-static void random_linear_worlds_are_linear_in_their_features(void **state)
+TEST(random_linear_worlds_are_linear_in_their_features)
 {
-    (void)state;
     static const tacit_setting settings[] = {
         {"d", "2", 1}, {"states", "6", 1}, {"horizon", "3", 1}};
     tacit_world *world = world_of("random-linear", settings, 3);
@@ -291,9 +282,8 @@ static void check_mixture(const tacit_world *world, size_t layer, const double *
     free(row);
 }
 
-static void the_lock_has_its_combination(void **state)
+TEST(the_lock_has_its_combination)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"horizon", "7", 1}};
     static const size_t hidden[] = {2, 1, 3, 2, 1, 2, 1};
     tacit_world *world = world_of("lock", settings, 1);
@@ -323,9 +313,8 @@ static void the_lock_has_its_combination(void **state)
 }
 
 /* The best action of a lock by hand, over two steps: from neutral, 0.9 of the kind answer and 0.1 of the other. */
-static void the_lock_is_worth_what_it_says(void **state)
+TEST(the_lock_is_worth_what_it_says)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"horizon", "2", 1}};
     tacit_world *world = world_of("lock", settings, 1);
     double good = 0.9 * 0.85 + 0.1 * 0.05, neutral = 0.9 * 0.10 + 0.1 * 0.10;
@@ -333,9 +322,8 @@ static void the_lock_is_worth_what_it_says(void **state)
     tacit_world_destroy(world);
 }
 
-static void random_mixtures_mix_their_kernels(void **state)
+TEST(random_mixtures_mix_their_kernels)
 {
-    (void)state;
     static const tacit_setting settings[] = {
         {"d", "2", 1}, {"states", "5", 1}, {"horizon", "3", 1}};
     tacit_world *world = world_of("random-mixture", settings, 3);
@@ -357,9 +345,8 @@ static void random_mixtures_mix_their_kernels(void **state)
 
 /* --- Deep sea ----------------------------------------------------------------------------------- */
 
-static void the_treasure_is_worth_a_hundredth_less_than_one(void **state)
+TEST(the_treasure_is_worth_a_hundredth_less_than_one)
 {
-    (void)state;
     static const tacit_setting settings[][3] = {
         {{"size", "2", 1}, {"shuffle", "no", 1}, {NULL, NULL, 0}},
         {{"size", "10", 1}, {"shuffle", "no", 1}, {NULL, NULL, 0}},
@@ -390,9 +377,8 @@ static void the_treasure_is_worth_a_hundredth_less_than_one(void **state)
 
 /* --- Grids -------------------------------------------------------------------------------------- */
 
-static void without_slipping_the_goal_is_reached_if_time_allows(void **state)
+TEST(without_slipping_the_goal_is_reached_if_time_allows)
 {
-    (void)state;
     static const struct {
         const char *map, *horizon;
         double value;
@@ -407,9 +393,8 @@ static void without_slipping_the_goal_is_reached_if_time_allows(void **state)
     }
 }
 
-static void slipping_goes_to_the_two_sides(void **state)
+TEST(slipping_goes_to_the_two_sides)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"map", "SFF/FSF/FFG", 1}, {"slip", "0.25", 1}};
     tacit_world *world = world_of("grid", settings, 2);
     const tacit__mdp *mdp = tacit__world_mdp(world);
@@ -428,9 +413,8 @@ static void slipping_goes_to_the_two_sides(void **state)
     tacit_world_destroy(world);
 }
 
-static void the_slippery_lake_is_hard(void **state)
+TEST(the_slippery_lake_is_hard)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"slip", "0.6666666666666666", 1},
                                              {"horizon", "1000", 1}};
     tacit_world *world = world_of("grid", settings, 2);
@@ -439,9 +423,8 @@ static void the_slippery_lake_is_hard(void **state)
     tacit_world_destroy(world);
 }
 
-static void a_map_can_come_from_a_file(void **state)
+TEST(a_map_can_come_from_a_file)
 {
-    (void)state;
     char path[] = "/tmp/tacit_map_XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -468,9 +451,8 @@ static void a_map_can_come_from_a_file(void **state)
 
 /* --- Wrong settings ----------------------------------------------------------------------------- */
 
-static void wrong_settings_are_explained(void **state)
+TEST(wrong_settings_are_explained)
 {
-    (void)state;
     static const struct {
         const char *kind;
         tacit_setting settings[2];
@@ -591,9 +573,8 @@ static void wrong_settings_are_explained(void **state)
                      cases[k].status, cases[k].message);
 }
 
-static void incomplete_calls_are_refused(void **state)
+TEST(incomplete_calls_are_refused)
 {
-    (void)state;
     tacit_world *world = NULL;
     static const tacit_setting no_value[] = {{"states", NULL, 0}};
     tacit_world_request request = {.kind = NULL};
@@ -616,9 +597,8 @@ static void incomplete_calls_are_refused(void **state)
     tacit_world_destroy(world);
 }
 
-static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
+TEST(every_failed_allocation_is_told_and_nothing_leaks)
 {
-    (void)state;
     static const tacit_setting shuffled[] = {{"shuffle", "yes", 1}};
     static const char *const kinds[] = {"riverswim", "random-tabular", "grid",
                                         "deep-sea",  "random-mixture", "lock"};
@@ -639,31 +619,4 @@ static void every_failed_allocation_is_told_and_nothing_leaks(void **state)
             tacit_world_destroy(world);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_explains_itself_and_its_defaults_work),
-        cmocka_unit_test(the_reference_page_lists_every_parameter),
-        cmocka_unit_test(riverswim_has_the_published_numbers),
-        cmocka_unit_test(mirroring_swaps_the_actions_and_changes_no_value),
-        cmocka_unit_test(a_river_of_two_states_has_no_inside),
-        cmocka_unit_test(a_seed_makes_one_random_world),
-        cmocka_unit_test(rows_have_the_moments_of_the_dirichlet_distribution),
-        cmocka_unit_test(random_worlds_can_be_sparse_peaked_and_layered),
-        cmocka_unit_test(random_linear_worlds_are_linear_in_their_features),
-        cmocka_unit_test(the_lock_has_its_combination),
-        cmocka_unit_test(the_lock_is_worth_what_it_says),
-        cmocka_unit_test(random_mixtures_mix_their_kernels),
-        cmocka_unit_test(the_treasure_is_worth_a_hundredth_less_than_one),
-        cmocka_unit_test(without_slipping_the_goal_is_reached_if_time_allows),
-        cmocka_unit_test(slipping_goes_to_the_two_sides),
-        cmocka_unit_test(the_slippery_lake_is_hard),
-        cmocka_unit_test(a_map_can_come_from_a_file),
-        cmocka_unit_test(wrong_settings_are_explained),
-        cmocka_unit_test(incomplete_calls_are_refused),
-        cmocka_unit_test(every_failed_allocation_is_told_and_nothing_leaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

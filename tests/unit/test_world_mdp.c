@@ -137,9 +137,8 @@ static double values[(MAX_H + 1) * MAX_S], scratch[2 * MAX_S], mixed[MAX_H * MAX
 
 /* --- Building ----------------------------------------------------------------------------------- */
 
-static void every_row_sums_to_one_and_is_sorted(void **state)
+TEST(every_row_sums_to_one_and_is_sorted)
 {
-    (void)state;
     FOR_EACH_SHAPE(d)
     {
         tacit__mdp *mdp = build(&d);
@@ -158,9 +157,8 @@ static void every_row_sums_to_one_and_is_sorted(void **state)
 }
 
 /* Adds up what the buckets give to each outcome, exactly. */
-static void sampling_tables_hold_the_probabilities(void **state)
+TEST(sampling_tables_hold_the_probabilities)
 {
-    (void)state;
     FOR_EACH_SHAPE(d)
     {
         tacit__mdp *mdp = build(&d);
@@ -212,9 +210,8 @@ static tacit_status try_row(one_row *r, double low, double high, tacit__mdp **ou
     return tacit__mdp_create(&spec, out, err);
 }
 
-static void equal_outcomes_are_added_up_and_impossible_ones_dropped(void **state)
+TEST(equal_outcomes_are_added_up_and_impossible_ones_dropped)
 {
-    (void)state;
     one_row r = {{{1, 0.25, 1}, {0, 0, 1}, {1, 0.5, 0}, {1, 0.25, 1}}, 4};
     tacit__mdp *mdp = NULL;
     tacit_error err;
@@ -229,9 +226,8 @@ static void equal_outcomes_are_added_up_and_impossible_ones_dropped(void **state
     tacit__mdp_destroy(mdp);
 }
 
-static void rewards_are_mapped_by_their_bounds(void **state)
+TEST(rewards_are_mapped_by_their_bounds)
 {
-    (void)state;
     one_row r = {{{0, 0.5, -1}, {1, 0.5, 3}}, 2};
     tacit__mdp *mdp = NULL;
     tacit_error err;
@@ -244,9 +240,8 @@ static void rewards_are_mapped_by_their_bounds(void **state)
     tacit__mdp_destroy(mdp);
 }
 
-static void small_errors_of_sums_are_divided_out_and_large_ones_refused(void **state)
+TEST(small_errors_of_sums_are_divided_out_and_large_ones_refused)
 {
-    (void)state;
     one_row r = {{{0, 0.3333333, 0}, {1, 0.6666666, 0}}, 2};
     tacit__mdp *mdp = NULL;
     tacit_error err;
@@ -281,9 +276,8 @@ static size_t chain_row(void *context, size_t layer, uint32_t s, uint32_t a, tac
     return 1;
 }
 
-static void states_beyond_the_horizon_are_reported_unreachable(void **state)
+TEST(states_beyond_the_horizon_are_reported_unreachable)
 {
-    (void)state;
     for (int stationary = 0; stationary < 2; stationary++) {
         const tacit__mdp_spec spec = {.n_states = 10,
                                       .n_actions = 1,
@@ -300,9 +294,8 @@ static void states_beyond_the_horizon_are_reported_unreachable(void **state)
     }
 }
 
-static void worlds_that_no_memory_holds_are_refused_before_asking_for_it(void **state)
+TEST(worlds_that_no_memory_holds_are_refused_before_asking_for_it)
 {
-    (void)state;
     tacit_error err;
     tacit__mdp *mdp = NULL;
     tacit__mdp_spec spec = {.n_states = 1000000,
@@ -319,9 +312,8 @@ static void worlds_that_no_memory_holds_are_refused_before_asking_for_it(void **
     assert_null(mdp);
 }
 
-static void every_failed_allocation_leaves_nothing_behind(void **state)
+TEST(every_failed_allocation_leaves_nothing_behind)
 {
-    (void)state;
     fill(&d, 6, 2, 5, true, 2, 1);
     uint64_t n = 0;
     for (bool failed = true; failed;) {
@@ -347,9 +339,8 @@ static void every_failed_allocation_leaves_nothing_behind(void **state)
 
 /* --- Values ------------------------------------------------------------------------------------- */
 
-static void the_best_of_all_policies_is_the_optimal_value(void **state)
+TEST(the_best_of_all_policies_is_the_optimal_value)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 8; seed++) {
         fill(&d, 3, 2, 4, seed % 2 == 0, 2, seed); /* 2^12 policies */
         tacit__mdp *mdp = build(&d);
@@ -365,9 +356,8 @@ static void the_best_of_all_policies_is_the_optimal_value(void **state)
     }
 }
 
-static void optimal_values_satisfy_the_bellman_equation(void **state)
+TEST(optimal_values_satisfy_the_bellman_equation)
 {
-    (void)state;
     FOR_EACH_SHAPE(d)
     {
         tacit__mdp *mdp = build(&d);
@@ -389,9 +379,8 @@ static void optimal_values_satisfy_the_bellman_equation(void **state)
     }
 }
 
-static void the_value_of_the_optimal_policy_is_the_optimal_value(void **state)
+TEST(the_value_of_the_optimal_policy_is_the_optimal_value)
 {
-    (void)state;
     FOR_EACH_SHAPE(d)
     {
         tacit__mdp *mdp = build(&d);
@@ -403,9 +392,8 @@ static void the_value_of_the_optimal_policy_is_the_optimal_value(void **state)
     }
 }
 
-static void evaluations_agree_with_the_reference(void **state)
+TEST(evaluations_agree_with_the_reference)
 {
-    (void)state;
     uint64_t seed = 99;
     FOR_EACH_SHAPE(d)
     {
@@ -427,9 +415,8 @@ static void evaluations_agree_with_the_reference(void **state)
     }
 }
 
-static void rows_of_equal_width_give_the_bits_of_the_general_code(void **state)
+TEST(rows_of_equal_width_give_the_bits_of_the_general_code)
 {
-    (void)state;
     int n_narrow = 0;
     FOR_EACH_SHAPE(d)
     {
@@ -443,24 +430,4 @@ static void rows_of_equal_width_give_the_bits_of_the_general_code(void **state)
         tacit__mdp_destroy(mdp);
     }
     assert_true(n_narrow >= 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_sums_to_one_and_is_sorted),
-        cmocka_unit_test(sampling_tables_hold_the_probabilities),
-        cmocka_unit_test(equal_outcomes_are_added_up_and_impossible_ones_dropped),
-        cmocka_unit_test(rewards_are_mapped_by_their_bounds),
-        cmocka_unit_test(small_errors_of_sums_are_divided_out_and_large_ones_refused),
-        cmocka_unit_test(states_beyond_the_horizon_are_reported_unreachable),
-        cmocka_unit_test(worlds_that_no_memory_holds_are_refused_before_asking_for_it),
-        cmocka_unit_test(every_failed_allocation_leaves_nothing_behind),
-        cmocka_unit_test(the_best_of_all_policies_is_the_optimal_value),
-        cmocka_unit_test(optimal_values_satisfy_the_bellman_equation),
-        cmocka_unit_test(the_value_of_the_optimal_policy_is_the_optimal_value),
-        cmocka_unit_test(evaluations_agree_with_the_reference),
-        cmocka_unit_test(rows_of_equal_width_give_the_bits_of_the_general_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

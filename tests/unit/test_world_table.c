@@ -41,9 +41,8 @@ static tacit__mdp *accept(const char *transitions, const char *initial)
     return mdp;
 }
 
-static void a_table_is_read_line_by_line(void **state)
+TEST(a_table_is_read_line_by_line)
 {
-    (void)state;
     static const char *const same[] = {
         GOOD,
         /* Windows, a byte order mark, blanks, blank lines, and no end of the last line. */
@@ -68,9 +67,8 @@ static void a_table_is_read_line_by_line(void **state)
     }
 }
 
-static void thirds_may_be_written_with_six_digits(void **state)
+TEST(thirds_may_be_written_with_six_digits)
 {
-    (void)state;
     tacit__mdp *mdp = accept(HEADER "0,0,0,0.333333,0\n0,0,1,0.333333,0\n0,0,2,0.333333,0\n"
                                     "1,0,1,1,0\n2,0,2,1,0\n",
                              NULL);
@@ -78,9 +76,8 @@ static void thirds_may_be_written_with_six_digits(void **state)
     tacit__mdp_destroy(mdp);
 }
 
-static void lines_of_one_next_state_may_pay_differently(void **state)
+TEST(lines_of_one_next_state_may_pay_differently)
 {
-    (void)state;
     tacit__mdp *mdp = accept(HEADER "0,0,0,0.5,0\n0,0,0,0.5,1\n", NULL);
     double scratch[2];
     assert_int_equal(mdp->n_outcomes, 2);
@@ -88,9 +85,8 @@ static void lines_of_one_next_state_may_pay_differently(void **state)
     tacit__mdp_destroy(mdp);
 }
 
-static void the_initial_distribution_is_read(void **state)
+TEST(the_initial_distribution_is_read)
 {
-    (void)state;
     double scratch[4];
     tacit__mdp *mdp = accept(GOOD, "state,probability\n1,0.25\n0,0.75\n");
     assert_true(tacit__mdp_solve(mdp, NULL, NULL, scratch) == 0.75 * 0.875);
@@ -102,9 +98,8 @@ static void the_initial_distribution_is_read(void **state)
     tacit__mdp_destroy(mdp);
 }
 
-static void damaged_tables_are_explained(void **state)
+TEST(damaged_tables_are_explained)
 {
-    (void)state;
     static const struct {
         const char *transitions, *initial;
         tacit_status status;
@@ -186,9 +181,8 @@ static void damaged_tables_are_explained(void **state)
     }
 }
 
-static void bytes_that_cannot_be_shown_are_not_shown(void **state)
+TEST(bytes_that_cannot_be_shown_are_not_shown)
 {
-    (void)state;
     static const char text[] = HEADER "0,0,\0\x1b[31m,1,0\n";
     tacit__mdp *mdp = NULL;
     tacit_error err;
@@ -207,9 +201,8 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void files_are_found_beside_the_experiment(void **state)
+TEST(files_are_found_beside_the_experiment)
 {
-    (void)state;
     char folder[] = "/tmp/tacit_table_XXXXXX", transitions[80], initial[80], experiment[80];
     assert_non_null(mkdtemp(folder));
     snprintf(transitions, sizeof transitions, "%s/t.csv", folder);
@@ -297,9 +290,8 @@ static bool find_sepsis(char *path, size_t size, const char *file)
 
 /* Values computed independently from the files, by plain sums over dictionaries:
  * optimal 0.44450738941575874, uniform play -0.761226803855544. */
-static void the_sepsis_process_has_its_known_values(void **state)
+TEST(the_sepsis_process_has_its_known_values)
 {
-    (void)state;
     char transitions[600], initial[600];
     if (!find_sepsis(transitions, sizeof transitions, "transitions.csv") ||
         !find_sepsis(initial, sizeof initial, "initial.csv")) {
@@ -337,19 +329,4 @@ static void the_sepsis_process_has_its_known_values(void **state)
     free(uniform);
     free(scratch);
     tacit_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_read_line_by_line),
-        cmocka_unit_test(thirds_may_be_written_with_six_digits),
-        cmocka_unit_test(lines_of_one_next_state_may_pay_differently),
-        cmocka_unit_test(the_initial_distribution_is_read),
-        cmocka_unit_test(damaged_tables_are_explained),
-        cmocka_unit_test(bytes_that_cannot_be_shown_are_not_shown),
-        cmocka_unit_test(files_are_found_beside_the_experiment),
-        cmocka_unit_test(the_sepsis_process_has_its_known_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ enum { N_WORLDS = sizeof worlds / sizeof *worlds, MAX_STATES = 64, MAX_STEPS = 3
 
 /* Mean of the sums of rewards of 40,000 episodes, five policies in four worlds: beyond six standard errors
  * with probability below 20 x 2e-9. */
-static void returns_have_the_exact_value_as_their_mean(void **state)
+TEST(returns_have_the_exact_value_as_their_mean)
 {
-    (void)state;
     enum { EPISODES = 40000 };
     uint32_t policy[MAX_STEPS * MAX_STATES], states[MAX_STEPS + 1], actions[MAX_STEPS];
     double scratch[2 * MAX_STATES], rewards[MAX_STEPS], value;
@@ -69,9 +68,8 @@ static void returns_have_the_exact_value_as_their_mean(void **state)
 }
 
 /* All rows of RiverSwim: how often each next state follows, within six standard errors. */
-static void next_states_have_their_frequencies(void **state)
+TEST(next_states_have_their_frequencies)
 {
-    (void)state;
     tacit_world *world = world_of("riverswim", NULL, 0);
     const tacit__mdp *mdp = tacit__world_mdp(world);
     tacit_walk *walk = walk_in(world, 5);
@@ -97,9 +95,8 @@ static void next_states_have_their_frequencies(void **state)
     tacit_world_destroy(world);
 }
 
-static void an_episode_depends_on_seed_and_number_alone(void **state)
+TEST(an_episode_depends_on_seed_and_number_alone)
 {
-    (void)state;
     enum { EPISODES = 100 };
     uint32_t policy[20 * 6], first[EPISODES][21], again[21], actions[20];
     double rewards[20];
@@ -127,9 +124,8 @@ static void an_episode_depends_on_seed_and_number_alone(void **state)
     tacit_world_destroy(world);
 }
 
-static void playing_and_stepping_are_the_same(void **state)
+TEST(playing_and_stepping_are_the_same)
 {
-    (void)state;
     uint32_t policy[MAX_STEPS * MAX_STATES], states[MAX_STEPS + 1], actions[MAX_STEPS], s;
     double rewards[MAX_STEPS], reward;
     for (size_t w = 0; w < N_WORLDS; w++) {
@@ -156,9 +152,8 @@ static void playing_and_stepping_are_the_same(void **state)
     }
 }
 
-static void mixed_policies_are_played_as_they_are_valued(void **state)
+TEST(mixed_policies_are_played_as_they_are_valued)
 {
-    (void)state;
     enum { EPISODES = 40000 };
     static double mixed[MAX_STEPS * MAX_STATES * 4];
     static const double shares[4][4] = {
@@ -194,9 +189,8 @@ static void mixed_policies_are_played_as_they_are_valued(void **state)
     }
 }
 
-static void a_pure_policy_is_played_alike_as_a_mixed_one(void **state)
+TEST(a_pure_policy_is_played_alike_as_a_mixed_one)
 {
-    (void)state;
     static double mixed[20 * 6 * 2];
     uint32_t policy[20 * 6], states[21], actions[20], same_states[21], same_actions[20];
     double rewards[20], same_rewards[20];
@@ -220,9 +214,8 @@ static void a_pure_policy_is_played_alike_as_a_mixed_one(void **state)
     tacit_world_destroy(world);
 }
 
-static void a_horizon_longer_than_a_group_works_too(void **state)
+TEST(a_horizon_longer_than_a_group_works_too)
 {
-    (void)state;
     static const tacit_setting settings[] = {{"horizon", "3000", 0}};
     tacit_world *world = world_of("riverswim", settings, 1);
     tacit_walk *walk = walk_in(world, 1);
@@ -242,9 +235,8 @@ static void a_horizon_longer_than_a_group_works_too(void **state)
     tacit_world_destroy(world);
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
-    (void)state;
     tacit_world *world = world_of("riverswim", NULL, 0);
     tacit_walk *walk = walk_in(world, 1);
     uint32_t s = 77, policy[20 * 6] = {0}, states[21], actions[20];
@@ -269,19 +261,4 @@ static void wrong_calls_are_refused(void **state)
     assert_null(walk);
     tacit_noise_destroy(noise);
     tacit_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(returns_have_the_exact_value_as_their_mean),
-        cmocka_unit_test(next_states_have_their_frequencies),
-        cmocka_unit_test(an_episode_depends_on_seed_and_number_alone),
-        cmocka_unit_test(playing_and_stepping_are_the_same),
-        cmocka_unit_test(mixed_policies_are_played_as_they_are_valued),
-        cmocka_unit_test(a_pure_policy_is_played_alike_as_a_mixed_one),
-        cmocka_unit_test(a_horizon_longer_than_a_group_works_too),
-        cmocka_unit_test(wrong_calls_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,18 +25,16 @@ static void assert_written(writer *write, const char *text, const char *wanted)
     tacit__text_destroy(&t);
 }
 
-static void markup_is_escaped_in_html(void **state)
+TEST(markup_is_escaped_in_html)
 {
-    (void)state;
     assert_written(tacit__write_html, "<script>\"a\" & 'b'</script>",
                    "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;");
     assert_written(tacit__write_html, "ε ≤ 1, 漢字, 🙂", "ε ≤ 1, 漢字, 🙂");
     assert_written(tacit__write_html, "", "");
 }
 
-static void bytes_that_are_no_text_are_replaced(void **state)
+TEST(bytes_that_are_no_text_are_replaced)
 {
-    (void)state;
     assert_written(tacit__write_html, "a\x01z\x7f", "a\xef\xbf\xbdz\xef\xbf\xbd");
     assert_written(tacit__write_html, "a\xffz", "a\xef\xbf\xbdz");
     /* an overlong '<', a surrogate, a character that is cut off, a non-character */
@@ -47,18 +45,16 @@ static void bytes_that_are_no_text_are_replaced(void **state)
     assert_written(tacit__write_json, "a\xffz", "\"a\xef\xbf\xbdz\"");
 }
 
-static void strings_in_scripts_cannot_end_them(void **state)
+TEST(strings_in_scripts_cannot_end_them)
 {
-    (void)state;
     assert_written(tacit__write_json, "</script><!-- & \"q\" \\ '",
                    "\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u0022q\\u0022 \\u005c \\u0027\"");
     assert_written(tacit__write_json, "a\nb\t\xe2\x80\xa8\xe2\x80\xa9",
                    "\"a\\u000ab\\u0009\\u2028\\u2029\"");
 }
 
-static void long_labels_lose_their_middle(void **state)
+TEST(long_labels_lose_their_middle)
 {
-    (void)state;
     tacit__text t = {0};
     tacit__write_html_short(&t, "0123456789", 10);
     tacit__text_put(&t, "|");
@@ -67,9 +63,8 @@ static void long_labels_lose_their_middle(void **state)
     tacit__text_destroy(&t);
 }
 
-static void sentences_get_mathematics(void **state)
+TEST(sentences_get_mathematics)
 {
-    (void)state;
     assert_written(tacit__write_prose, "mu = 1.1^2, epsilon 2e-06 at delta; multi|x|_2 <= <b>",
                    "<i>μ</i> = 1.1², <i>ε</i> 2×10⁻⁶ at <i>δ</i>; multi|x|<sub>2</sub> ≤ "
                    "&lt;b&gt;");
@@ -81,9 +76,8 @@ static void assert_number(double x, int digits, const char *wanted)
     assert_string_equal(tacit__number(out, x, digits), wanted);
 }
 
-static void numbers_read_well(void **state)
+TEST(numbers_read_well)
 {
-    (void)state;
     char out[TACIT__NUMBER];
     assert_number(0, 4, "0");
     assert_number(11508.4, 4, "11,508");
@@ -106,9 +100,8 @@ static void numbers_read_well(void **state)
 }
 
 /* Whichever of these the system has; with none of them the case says nothing, and cannot. */
-static void numbers_do_not_follow_the_locale(void **state)
+TEST(numbers_do_not_follow_the_locale)
 {
-    (void)state;
     static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8", "de_DE"};
     char out[TACIT__NUMBER];
     const char *found = NULL;
@@ -124,9 +117,8 @@ static void numbers_do_not_follow_the_locale(void **state)
     (void)setlocale(LC_NUMERIC, "C");
 }
 
-static void text_without_memory_says_so(void **state)
+TEST(text_without_memory_says_so)
 {
-    (void)state;
     tacit__text t = {0};
     tacit__alloc_fail_at(1);
     tacit__text_put(&t, "a");
@@ -142,9 +134,8 @@ static void text_without_memory_says_so(void **state)
     tacit__text_destroy(&t);
 }
 
-static void files_are_replaced_whole(void **state)
+TEST(files_are_replaced_whole)
 {
-    (void)state;
     char directory[] = "/tmp/tacit-write-XXXXXX", path[64], got[16] = "";
     tacit_error err = {0};
     assert_non_null(mkdtemp(directory));
@@ -163,20 +154,4 @@ static void files_are_replaced_whole(void **state)
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(rmdir(directory), 0); /* nothing was left behind */
     assert_status(tacit__file_replace(path, "x", 1, &err), TACIT_SYSTEM);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(markup_is_escaped_in_html),
-        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
-        cmocka_unit_test(strings_in_scripts_cannot_end_them),
-        cmocka_unit_test(long_labels_lose_their_middle),
-        cmocka_unit_test(sentences_get_mathematics),
-        cmocka_unit_test(numbers_read_well),
-        cmocka_unit_test(numbers_do_not_follow_the_locale),
-        cmocka_unit_test(text_without_memory_says_so),
-        cmocka_unit_test(files_are_replaced_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void assert_refused(const char *text, size_t size, const char *wanted)
     assert_null(yaml);
 }
 
-static void a_tree_keeps_order_lines_and_quotes(void **state)
+TEST(a_tree_keeps_order_lines_and_quotes)
 {
-    (void)state;
     tacit__yaml *yaml = parse("# a note\na: 1\nb: [x, 'y', \"\"]\nc:\n  d:\n    e: ~\n");
     const tacit__node *root = tacit__yaml_root(yaml);
     assert_int_equal(root->kind, TACIT__MAP);
@@ -60,9 +59,8 @@ static void a_tree_keeps_order_lines_and_quotes(void **state)
     tacit__yaml_destroy(yaml);
 }
 
-static void what_is_not_yaml_is_refused_with_its_line(void **state)
+TEST(what_is_not_yaml_is_refused_with_its_line)
 {
-    (void)state;
     static const struct {
         const char *text, *wanted;
     } cases[] = {
@@ -92,9 +90,8 @@ static void what_is_not_yaml_is_refused_with_its_line(void **state)
     assert_refused("\xff\xfe\xfd", 3, "f:1: not YAML: ");
 }
 
-static void what_is_too_large_is_refused(void **state)
+TEST(what_is_too_large_is_refused)
 {
-    (void)state;
     char *text = malloc(TACIT__YAML_MAX_BYTES + 1);
     assert_non_null(text);
     memset(text, '#', TACIT__YAML_MAX_BYTES + 1);
@@ -111,9 +108,8 @@ static void what_is_too_large_is_refused(void **state)
     free(text);
 }
 
-static void a_message_is_one_line_whatever_the_file_contains(void **state)
+TEST(a_message_is_one_line_whatever_the_file_contains)
 {
-    (void)state;
     tacit__yaml *yaml = parse("a: \"b\\nc\"\n");
     const tacit__node *value = tacit__node_get(tacit__yaml_root(yaml), "a");
     tacit_error err;
@@ -123,9 +119,8 @@ static void a_message_is_one_line_whatever_the_file_contains(void **state)
     tacit__yaml_destroy(yaml);
 }
 
-static void unknown_keys_get_a_suggestion(void **state)
+TEST(unknown_keys_get_a_suggestion)
 {
-    (void)state;
     tacit__yaml *yaml = parse("seed: 1\nepisode: 2\n");
     static const char *const keys[] = {"episodes", "seed"};
     tacit_error err;
@@ -135,9 +130,8 @@ static void unknown_keys_get_a_suggestion(void **state)
     tacit__yaml_destroy(yaml);
 }
 
-static void the_nearest_word_is_at_most_two_slips_away(void **state)
+TEST(the_nearest_word_is_at_most_two_slips_away)
 {
-    (void)state;
     static const char *const words[] = {"epsilon", NULL, "delta", "a"};
     assert_string_equal(tacit__nearest("epsilom", words, 4), "epsilon");
     assert_string_equal(tacit__nearest("Dleta", words, 4), "delta");
@@ -147,9 +141,8 @@ static void the_nearest_word_is_at_most_two_slips_away(void **state)
     assert_null(tacit__nearest("a word that is longer than any key can ever be", words, 4));
 }
 
-static void files_that_cannot_be_read_are_named(void **state)
+TEST(files_that_cannot_be_read_are_named)
 {
-    (void)state;
     tacit__yaml *yaml = NULL;
     tacit_error err;
     assert_status(tacit__yaml_read("no/such/file.yaml", "a letter", &yaml, &err),
@@ -162,9 +155,8 @@ static void files_that_cannot_be_read_are_named(void **state)
     assert_null(yaml);
 }
 
-static void running_out_of_memory_is_told(void **state)
+TEST(running_out_of_memory_is_told)
 {
-    (void)state;
     static const char text[] = "a: [1, {b: 2}]\n";
     for (uint64_t n = 1;; n++) {
         tacit__yaml *yaml = NULL;
@@ -181,19 +173,4 @@ static void running_out_of_memory_is_told(void **state)
         assert_status(status, TACIT_NO_MEMORY);
         assert_null(yaml);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tree_keeps_order_lines_and_quotes),
-        cmocka_unit_test(what_is_not_yaml_is_refused_with_its_line),
-        cmocka_unit_test(what_is_too_large_is_refused),
-        cmocka_unit_test(a_message_is_one_line_whatever_the_file_contains),
-        cmocka_unit_test(unknown_keys_get_a_suggestion),
-        cmocka_unit_test(the_nearest_word_is_at_most_two_slips_away),
-        cmocka_unit_test(files_that_cannot_be_read_are_named),
-        cmocka_unit_test(running_out_of_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

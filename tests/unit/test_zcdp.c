@@ -10,9 +10,8 @@
 
 #define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 
-static void delta_agrees_with_the_oracle_and_is_not_below_it(void **state)
+TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_zcdp_delta); i++) {
         double delta, wanted = oracle_zcdp_delta[i].delta;
         assert_ok(tacit_zcdp_delta(oracle_zcdp_delta[i].rho, oracle_zcdp_delta[i].epsilon, &delta));
@@ -20,9 +19,8 @@ static void delta_agrees_with_the_oracle_and_is_not_below_it(void **state)
     }
 }
 
-static void epsilon_agrees_with_the_oracle_and_is_not_below_it(void **state)
+TEST(epsilon_agrees_with_the_oracle_and_is_not_below_it)
 {
-    (void)state;
     for (size_t i = 0; i < N_ROWS(oracle_zcdp_epsilon); i++) {
         double epsilon, wanted = oracle_zcdp_epsilon[i].epsilon;
         assert_ok(
@@ -31,9 +29,8 @@ static void epsilon_agrees_with_the_oracle_and_is_not_below_it(void **state)
     }
 }
 
-static void known_public_values_are_met(void **state)
+TEST(known_public_values_are_met)
 {
-    (void)state;
     double x;
     assert_ok(tacit_zcdp_epsilon(1.0 / 32, 1e-3, &x));
     assert_close(x, 0.6880024554878085, 1e-13);
@@ -48,9 +45,8 @@ static void known_public_values_are_met(void **state)
     assert_close(x, 1, 1e-8);
 }
 
-static void every_renyi_order_gives_a_delta_that_is_no_smaller(void **state)
+TEST(every_renyi_order_gives_a_delta_that_is_no_smaller)
 {
-    (void)state;
     const double rho = 0.2, eps = 1.7;
     double best;
     assert_ok(tacit_zcdp_delta(rho, eps, &best));
@@ -60,9 +56,8 @@ static void every_renyi_order_gives_a_delta_that_is_no_smaller(void **state)
     }
 }
 
-static void the_two_directions_are_inverse(void **state)
+TEST(the_two_directions_are_inverse)
 {
-    (void)state;
     for (double rho = 1e-12; rho < 1e3; rho *= 17)
         for (double delta = 1e-200; delta < 1e-7; delta *= 1e23) {
             double eps, back;
@@ -74,9 +69,8 @@ static void the_two_directions_are_inverse(void **state)
         }
 }
 
-static void gaussian_noise_is_never_worse_than_its_rho(void **state)
+TEST(gaussian_noise_is_never_worse_than_its_rho)
 {
-    (void)state;
     for (double mu = 0.01; mu < 20; mu *= 2.3)
         for (double eps = 0; eps < 30; eps = 1.5 * eps + 0.1) {
             double exact, by_rho;
@@ -86,9 +80,8 @@ static void gaussian_noise_is_never_worse_than_its_rho(void **state)
         }
 }
 
-static void the_ends_have_their_limits(void **state)
+TEST(the_ends_have_their_limits)
 {
-    (void)state;
     double x;
     assert_ok(tacit_zcdp_delta(0, 1, &x));
     assert_true(x == 0);
@@ -110,9 +103,8 @@ static void the_ends_have_their_limits(void **state)
     assert_true(x == 0);
 }
 
-static void wrong_arguments_get_their_status(void **state)
+TEST(wrong_arguments_get_their_status)
 {
-    (void)state;
     double x = 42;
     assert_status(tacit_zcdp_delta(-1, 1, &x), TACIT_BAD_ARGUMENT);
     assert_status(tacit_zcdp_delta((double)NAN, 1, &x), TACIT_BAD_ARGUMENT);
@@ -122,19 +114,4 @@ static void wrong_arguments_get_their_status(void **state)
     assert_status(tacit_zcdp_epsilon(1, (double)NAN, &x), TACIT_BAD_DELTA);
     assert_status(tacit_zcdp_epsilon(1, 0.1, NULL), TACIT_BAD_ARGUMENT);
     assert_true(x == 42);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delta_agrees_with_the_oracle_and_is_not_below_it),
-        cmocka_unit_test(epsilon_agrees_with_the_oracle_and_is_not_below_it),
-        cmocka_unit_test(known_public_values_are_met),
-        cmocka_unit_test(every_renyi_order_gives_a_delta_that_is_no_smaller),
-        cmocka_unit_test(the_two_directions_are_inverse),
-        cmocka_unit_test(gaussian_noise_is_never_worse_than_its_rho),
-        cmocka_unit_test(the_ends_have_their_limits),
-        cmocka_unit_test(wrong_arguments_get_their_status),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

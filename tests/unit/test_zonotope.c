@@ -31,9 +31,8 @@ static void fill(uint64_t *r, double *rows, size_t n)
         rows[i] = random_below(r, 5) == 0 ? 0 : random_normal(r);
 }
 
-static void the_longest_is_found_and_proved(void **state)
+TEST(the_longest_is_found_and_proved)
 {
-    (void)state;
     uint64_t r = 8;
     double rows[MAX_D * MAX_N], scratch[SCRATCH];
     for (size_t d = 1; d <= MAX_D; d++)
@@ -56,9 +55,8 @@ static void the_longest_is_found_and_proved(void **state)
             }
 }
 
-static void too_few_steps_prove_less_and_never_too_little(void **state)
+TEST(too_few_steps_prove_less_and_never_too_little)
 {
-    (void)state;
     uint64_t r = 9;
     double rows[MAX_D * MAX_N], scratch[SCRATCH];
     for (int trial = 0; trial < 50; trial++) {
@@ -72,23 +70,12 @@ static void too_few_steps_prove_less_and_never_too_little(void **state)
     }
 }
 
-static void columns_of_zeros_have_no_length(void **state)
+TEST(columns_of_zeros_have_no_length)
 {
-    (void)state;
     static const double rows[MAX_D * 3];
     double scratch[SCRATCH];
     tacit__zonotope z = {MAX_D, 3, rows, -1};
     uint64_t steps = 1;
     tacit__length l = tacit__zonotope_longest(&z, 0, &steps, scratch);
     assert_true(l.met == 0 && l.proved == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_longest_is_found_and_proved),
-        cmocka_unit_test(too_few_steps_prove_less_and_never_too_little),
-        cmocka_unit_test(columns_of_zeros_have_no_length),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
