@@ -16,6 +16,7 @@
 
 #include "agents/agent_inside.h"
 #include "agents/outside.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/replay.h"
@@ -89,12 +90,8 @@ static tacit_agent_request request_of(const space *s, tacit_world **world)
 /* NULL: the kind does not learn in this space. */
 static tacit_agent *hire(const tacit_agent_request *request)
 {
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(11, &noise));
-    tacit_status status = tacit_agent_create(request, noise, &agent, &err);
-    tacit_noise_destroy(noise);
+    tacit_agent *agent;
+    tacit_status status = agent_try(request, 11, &agent, NULL);
     assert_true(status == TACIT_OK || status == TACIT_UNSUPPORTED || status == TACIT_BAD_ARGUMENT);
     return agent;
 }

@@ -16,6 +16,7 @@
 #include "agents/agent_inside.h"
 #include "audit/users.h"
 #include "base/workspace.h"
+#include "support/arena.h"
 #include "support/random.h"
 #include "support/sums.h"
 #include "support/world.h"
@@ -303,18 +304,6 @@ static tacit_agent_request request_of(const variant *v, const tacit_world_facts 
                                  .rewards = f->rewards};
 }
 
-static tacit_agent *hire(const tacit_agent_request *request, uint64_t seed)
-{
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    if (tacit_agent_create(request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", request->kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
-}
-
 static void learn(tacit_agent *agent, const tacit__user *user)
 {
     tacit_billboard board;
@@ -337,7 +326,7 @@ static void check_agent(const variant *v)
     assert_ok(tacit__lot_open(&lot, 3, "users"));
     for (size_t k = 0; k <= EPISODES; k++)
         tacit__user_random(&form, &lot, &users[k]);
-    tacit_agent *first = hire(&request, 1), *lives[3];
+    tacit_agent *first = agent_of(&request, 1), *lives[3];
     tape tapes[3];
     size_t size;
     for (size_t k = 0; k < EARLY; k++)
@@ -346,7 +335,7 @@ static void check_agent(const variant *v)
     void *saved = malloc(size);
     assert_ok(tacit_agent_save(first, saved, &size, NULL));
     for (size_t life = 0; life < 3; life++) {
-        lives[life] = hire(&request, 2 + life);
+        lives[life] = agent_of(&request, 2 + life);
         assert_ok(tacit_agent_load(lives[life], saved, size, NULL));
         start_tape(&tapes[life], tacit__agent_ledger(lives[life]));
         for (size_t k = EARLY; k < EPISODES; k++)
@@ -390,7 +379,7 @@ TEST(two_reports_of_one_device)
         tape tapes[3];
         tacit_agent *devices[3];
         for (int d = 0; d < 3; d++) { /* one seed: copies of one device */
-            devices[d] = hire(&request, 8);
+            devices[d] = agent_of(&request, 8);
             tacit_billboard board;
             assert_ok(tacit_agent_plan(devices[d], &board, NULL));
             start_tape(&tapes[d], tacit__agent_ledger(devices[d]));

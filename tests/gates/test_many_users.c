@@ -8,6 +8,7 @@
 #include <tacit/lab.h>
 #include <tacit/world.h>
 
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/world.h"
 
@@ -73,18 +74,12 @@ static tacit_agent_request request_of(const space *s, tacit_world **world)
 /* True: it was created. */
 static bool hire(const tacit_agent_request *request)
 {
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_billboard board;
+    tacit_agent *agent;
     tacit_forecast forecast;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(11, &noise));
-    tacit_status status = tacit_agent_create(request, noise, &agent, &err);
-    tacit_noise_destroy(noise);
-    if (status != TACIT_OK)
+    if (agent_try(request, 11, &agent, NULL) != TACIT_OK)
         return false;
     tacit_agent_forecast(agent, &forecast);
-    assert_ok(tacit_agent_plan(agent, &board, &err));
+    (void)agent_board(agent);
     tacit_agent_destroy(agent);
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "serve/config.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/server.h"
 
@@ -109,13 +110,7 @@ TEST(the_example_has_agents_for_all_its_learners)
     assert_ok(tacit__service_config_read(TACIT_SOURCE "/examples/service/service.yaml", &c, &err));
     assert_ok(tacit__service_config_open(&c, &err));
     for (size_t i = 0; i < c.n_learners; i++) {
-        tacit_noise *noise;
-        tacit_agent *agent = NULL;
-        assert_ok(tacit_noise_create_simulated(1, &noise));
-        if (tacit_agent_create(&c.learners[i].request, noise, &agent, &err) != TACIT_OK)
-            fail_msg("%s", err.message);
-        tacit_agent_destroy(agent);
-        tacit_noise_destroy(noise);
+        tacit_agent_destroy(agent_of(&c.learners[i].request, 1));
     }
     tacit__service_config_free(&c);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -37,14 +38,7 @@ static void mix(uint64_t *digest, const void *bytes, size_t size) /* FNV-1a */
 
 static tacit_agent *start(const crowd *c)
 {
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(3, &noise));
-    if (tacit_agent_create(&c->request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", c->request.kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    return agent_of(&c->request, 3);
 }
 
 /* --- One user ------------------------------------------------------------------------------------ */

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/agent.h>
-#include <tacit/world.h>
-
 #include "base/memory.h"
 #include "noise/stream.h"
-#include "support/check.h"
-#include "support/world.h"
+#include "support/arena.h"
 
 enum { EPISODES = 40, CHECKSUM = 32 };
 
@@ -45,39 +41,13 @@ static const struct variant {
     {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "yes", NULL, NULL, 0},
 };
 
-typedef struct arena {
-    tacit_world *world;
-    const tacit_world_facts *facts;
-    tacit_walk *walk;
-    uint32_t *states, *actions;
-    double *rewards;
-} arena;
-
 static arena open_arena(const struct variant *v)
 {
     char states[24];
     (void)snprintf(states, sizeof states, "%zu", v->states > 0 ? v->states : 6);
     tacit_setting settings[] = {{.key = "states", .value = states},
                                 {.key = "horizon", .value = "8"}};
-    arena a = {.world = world_of("riverswim", settings, 2)};
-    tacit_noise *noise;
-    a.facts = tacit_world_describe(a.world);
-    assert_ok(tacit_noise_create_simulated(77, &noise));
-    assert_ok(tacit_walk_create(a.world, noise, &a.walk, NULL));
-    tacit_noise_destroy(noise);
-    a.states = calloc(a.facts->horizon + 1, sizeof *a.states);
-    a.actions = calloc(a.facts->horizon, sizeof *a.actions);
-    a.rewards = calloc(a.facts->horizon, sizeof *a.rewards);
-    return a;
-}
-
-static void close_arena(arena *a)
-{
-    tacit_walk_destroy(a->walk);
-    tacit_world_destroy(a->world);
-    free(a->states);
-    free(a->actions);
-    free(a->rewards);
+    return arena_open("riverswim", settings, 2, 77);
 }
 
 static tacit_agent *hire_seeded(const arena *a, const struct variant *v, uint64_t episodes,
@@ -85,23 +55,10 @@ static tacit_agent *hire_seeded(const arena *a, const struct variant *v, uint64_
 {
     tacit_setting settings[] = {{.key = v->key, .value = v->value},
                                 {.key = v->key_2, .value = v->value_2}};
-    tacit_agent_request request = {.kind = v->kind,
-                                   .settings = settings,
-                                   .n_settings = v->key_2 != NULL ? 2 : 1,
-                                   .guarantee = v->guarantee,
-                                   .n_states = a->facts->n_states,
-                                   .n_actions = a->facts->n_actions,
-                                   .horizon = a->facts->horizon,
-                                   .stationary = a->facts->stationary,
-                                   .episodes = episodes};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", v->kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    tacit_agent_request request = request_in(a->world, v->kind, v->guarantee, episodes);
+    request.settings = settings;
+    request.n_settings = v->key_2 != NULL ? 2 : 1;
+    return agent_of(&request, seed);
 }
 
 static tacit_agent *hire(const arena *a, const struct variant *v)
@@ -109,51 +66,11 @@ static tacit_agent *hire(const arena *a, const struct variant *v)
     return hire_seeded(a, v, EPISODES, 9);
 }
 
-static tacit_trajectory play(arena *a, uint64_t episode, const tacit_billboard *board)
-{
-    if (board->policy != NULL)
-        assert_ok(
-            tacit_walk_play(a->walk, episode, board->policy, a->states, a->actions, a->rewards));
-    else
-        assert_ok(tacit_walk_play_mixed(a->walk, episode, board->mixed, a->states, a->actions,
-                                        a->rewards));
-    return (tacit_trajectory){.states = a->states, .actions = a->actions, .rewards = a->rewards};
-}
-
-static void assert_same_board(const arena *a, const tacit_billboard *x, const tacit_billboard *y)
-{
-    size_t cells = a->facts->horizon * a->facts->n_states;
-    assert_true(x->version == y->version);
-    assert_true((x->policy != NULL) == (y->policy != NULL));
-    assert_true((x->mixed != NULL) == (y->mixed != NULL));
-    if (x->policy != NULL)
-        assert_memory_equal(x->policy, y->policy, cells * sizeof *x->policy);
-    if (x->mixed != NULL)
-        assert_memory_equal(x->mixed, y->mixed, cells * a->facts->n_actions * sizeof *x->mixed);
-}
-
-typedef struct bytes {
-    uint8_t *data;
-    size_t size;
-} bytes;
-
-static bytes save(const tacit_agent *agent)
-{
-    bytes b = {0};
-    assert_ok(tacit_agent_save(agent, NULL, &b.size, NULL));
-    b.data = malloc(b.size);
-    size_t size = b.size;
-    assert_ok(tacit_agent_save(agent, b.data, &size, NULL));
-    assert_true(size == b.size);
-    return b;
-}
-
 /* A user: plan and learn. */
 static void serve(arena *a, tacit_agent *agent, uint64_t k)
 {
-    tacit_billboard board;
-    assert_ok(tacit_agent_plan(agent, &board, NULL));
-    tacit_trajectory t = play(a, k, &board);
+    tacit_billboard board = agent_board(agent);
+    tacit_trajectory t = arena_play(a, k, &board);
     assert_ok(tacit_agent_learn(agent, &t, NULL));
 }
 
@@ -178,10 +95,10 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
                     assert_ok(tacit_agent_plan(straight, &x, NULL));
                     assert_ok(tacit_agent_plan(first, &y, NULL));
                 }
-                bytes b = save(first);
+                agent_bytes b = agent_saved(first);
                 tacit_agent_destroy(first);
                 assert_ok(tacit_agent_load(second, b.data, b.size, NULL));
-                bytes again = save(second);
+                agent_bytes again = agent_saved(second);
                 assert_true(again.size == b.size);
                 assert_memory_equal(again.data, b.data, b.size);
                 for (uint64_t k = stops[j]; k < EPISODES; k++) {
@@ -191,8 +108,8 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
                     } else {
                         assert_ok(tacit_agent_billboard(second, &y, NULL));
                     }
-                    assert_same_board(&a, &x, &y);
-                    tacit_trajectory t = play(&a, k, &x);
+                    arena_assert_same_board(&a, &x, &y);
+                    tacit_trajectory t = arena_play(&a, k, &x);
                     assert_ok(tacit_agent_learn(straight, &t, NULL));
                     assert_ok(tacit_agent_learn(second, &t, NULL));
                 }
@@ -200,13 +117,14 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
                 tacit_agent_destroy(second);
                 free(b.data);
                 free(again.data);
-                close_arena(&a);
+                arena_close(&a);
             }
     }
 }
 
 /* A refused state leaves the agent as if it had never seen it. */
-static void refuse(arena *a, const struct variant *v, bytes b, size_t size, tacit_status wanted)
+static void refuse(arena *a, const struct variant *v, agent_bytes b, size_t size,
+                   tacit_status wanted)
 {
     tacit_agent *agent = hire(a, v), *fresh = hire(a, v);
     tacit_error err = {0};
@@ -220,8 +138,8 @@ static void refuse(arena *a, const struct variant *v, bytes b, size_t size, taci
             tacit_billboard x, y;
             assert_ok(tacit_agent_plan(agent, &x, NULL));
             assert_ok(tacit_agent_plan(fresh, &y, NULL));
-            assert_same_board(a, &x, &y);
-            tacit_trajectory t = play(a, k, &x);
+            arena_assert_same_board(a, &x, &y);
+            tacit_trajectory t = arena_play(a, k, &x);
             assert_ok(tacit_agent_learn(agent, &t, NULL));
             assert_ok(tacit_agent_learn(fresh, &t, NULL));
         }
@@ -240,7 +158,7 @@ TEST(damaged_states_are_refused_and_change_nothing)
         tacit_agent *agent = hire(&a, v);
         for (uint64_t k = 0; k < 5; k++)
             serve(&a, agent, k);
-        bytes b = save(agent);
+        agent_bytes b = agent_saved(agent);
         for (size_t at = 0; at < b.size; at += 1 + b.size / 9) {
             b.data[at] ^= 0x40;
             tacit_status wanted = at < 8    ? TACIT_CORRUPT
@@ -253,7 +171,7 @@ TEST(damaged_states_are_refused_and_change_nothing)
         refuse(&a, v, b, b.size - 1, TACIT_CORRUPT);
         tacit_agent_destroy(agent);
         free(b.data);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -266,7 +184,7 @@ TEST(states_with_a_forged_checksum_do_no_harm)
         tacit_agent *agent = hire(&a, v);
         for (uint64_t k = 0; k < 5; k++)
             serve(&a, agent, k);
-        bytes b = save(agent);
+        agent_bytes b = agent_saved(agent);
         size_t end = b.size - CHECKSUM, hop = v->states > 0 ? end / 3 : end / 13;
         for (size_t at = 0; at < end; at += 1 + hop) {
             uint8_t kept = b.data[at];
@@ -277,7 +195,7 @@ TEST(states_with_a_forged_checksum_do_no_harm)
         }
         tacit_agent_destroy(agent);
         free(b.data);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -290,7 +208,7 @@ TEST(a_state_belongs_to_its_settings)
     arena a = open_arena(&one);
     tacit_agent *agent = hire(&a, &one);
     serve(&a, agent, 0);
-    bytes b = save(agent);
+    agent_bytes b = agent_saved(agent);
     refuse(&a, &other_setting, b, b.size, TACIT_WRONG_PLAN);
     refuse(&a, &other_epsilon, b, b.size, TACIT_WRONG_PLAN);
     tacit_agent *longer = hire_seeded(&a, &one, EPISODES + 1, 9);
@@ -301,7 +219,7 @@ TEST(a_state_belongs_to_its_settings)
     tacit_agent_destroy(longer);
     tacit_agent_destroy(agent);
     free(b.data);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(loading_survives_every_failing_allocation)
@@ -310,7 +228,7 @@ TEST(loading_survives_every_failing_allocation)
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     serve(&a, agent, 0);
-    bytes b = save(agent);
+    agent_bytes b = agent_saved(agent);
     tacit_agent *other = hire(&a, v);
     for (uint64_t n = 1;; n++) {
         tacit__alloc_fail_at(n);
@@ -324,7 +242,7 @@ TEST(loading_survives_every_failing_allocation)
     tacit_agent_destroy(agent);
     tacit_agent_destroy(other);
     free(b.data);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* --- Reports ----------------------------------------------------------------------------------- */
@@ -345,8 +263,8 @@ TEST(a_learner_through_bytes_is_the_direct_one)
             tacit_billboard x, y;
             assert_ok(tacit_agent_plan(direct, &x, NULL));
             assert_ok(tacit_agent_plan(server, &y, NULL));
-            assert_same_board(&a, &x, &y);
-            tacit_trajectory t = play(&a, k, &x);
+            arena_assert_same_board(&a, &x, &y);
+            tacit_trajectory t = arena_play(&a, k, &x);
             assert_ok(tacit_agent_learn(direct, &t, NULL));
             size_t n = size;
             assert_ok(tacit_agent_report(users, &t, report, &n, NULL));
@@ -360,7 +278,7 @@ TEST(a_learner_through_bytes_is_the_direct_one)
         tacit_agent_destroy(users);
         tacit_agent_destroy(server);
         free(report);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -372,12 +290,12 @@ TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
     tacit_billboard board;
     size_t size = 0;
     assert_ok(tacit_agent_plan(device, &board, NULL));
-    tacit_trajectory t = play(&a, 0, &board);
+    tacit_trajectory t = arena_play(&a, 0, &board);
     assert_ok(tacit_agent_report(device, &t, NULL, &size, NULL));
     uint8_t *first = malloc(size), *second = malloc(size), *third = malloc(size);
     size_t n = size;
     assert_ok(tacit_agent_report(device, &t, first, &n, NULL));
-    bytes b = save(device);
+    agent_bytes b = agent_saved(device);
     assert_ok(tacit_agent_load(restored, b.data, b.size, NULL));
     assert_ok(tacit_agent_report(restored, &t, second, &n, NULL));
     assert_ok(tacit_agent_report(device, &t, third, &n, NULL));
@@ -389,7 +307,7 @@ TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
     free(b.data);
     tacit_agent_destroy(device);
     tacit_agent_destroy(restored);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(bad_reports_are_refused_and_change_nothing)
@@ -402,12 +320,12 @@ TEST(bad_reports_are_refused_and_change_nothing)
         tacit_billboard board;
         size_t size = 0;
         assert_ok(tacit_agent_plan(server, &board, NULL));
-        tacit_trajectory t = play(&a, 0, &board);
+        tacit_trajectory t = arena_play(&a, 0, &board);
         assert_ok(tacit_agent_report(users, &t, NULL, &size, NULL));
         uint8_t *report = malloc(size + 1);
         size_t n = size;
         assert_ok(tacit_agent_report(users, &t, report, &n, NULL));
-        bytes before = save(server);
+        agent_bytes before = agent_saved(server);
         struct {
             size_t at, size;
             uint8_t flip;
@@ -429,7 +347,7 @@ TEST(bad_reports_are_refused_and_change_nothing)
             assert_status(tacit_agent_absorb(server, report, cases[j].size, &err), cases[j].wanted);
             assert_true(err.message[0] != '\0');
             report[cases[j].at] ^= cases[j].flip;
-            bytes after = save(server);
+            agent_bytes after = agent_saved(server);
             assert_memory_equal(before.data, after.data, before.size);
             free(after.data);
         }
@@ -440,7 +358,7 @@ TEST(bad_reports_are_refused_and_change_nothing)
         free(report);
         tacit_agent_destroy(users);
         tacit_agent_destroy(server);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -453,11 +371,11 @@ TEST(reports_belong_to_the_local_model)
     size_t size = 0;
     uint8_t byte = 0;
     assert_ok(tacit_agent_plan(agent, &board, NULL));
-    tacit_trajectory t = play(&a, 0, &board);
+    tacit_trajectory t = arena_play(&a, 0, &board);
     assert_status(tacit_agent_report(agent, &t, NULL, &size, NULL), TACIT_UNSUPPORTED);
     assert_status(tacit_agent_absorb(agent, &byte, 1, NULL), TACIT_UNSUPPORTED);
     tacit_agent_destroy(agent);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* --- Acting ------------------------------------------------------------------------------------ */
@@ -492,7 +410,7 @@ TEST(acting_reads_the_policy)
     assert_status(tacit_agent_act(agent, &here, (double)NAN, &action, &p, NULL),
                   TACIT_BAD_ARGUMENT);
     tacit_agent_destroy(agent);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* Over an even grid of chances every action comes as often as its probability says, to the width of the grid. */
@@ -525,5 +443,5 @@ TEST(acting_by_a_mixed_policy_has_its_probabilities)
         }
     assert_true(mixed); /* it has learned something, so this is not only about one half */
     tacit_agent_destroy(agent);
-    close_arena(&a);
+    arena_close(&a);
 }

@@ -9,6 +9,7 @@
 #include "agents/agent_inside.h"
 #include "curate/epochs.h"
 #include "plan/capri.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/world.h"
@@ -130,59 +131,18 @@ typedef struct outcome {
 static tacit_agent *hire(const tacit_world *world, const char *kind, tacit_guarantee g,
                          const tacit_setting *settings, size_t n, uint64_t users, uint64_t seed)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    const tacit_agent_request request = {.kind = kind,
-                                         .settings = settings,
-                                         .n_settings = n,
-                                         .guarantee = g,
-                                         .n_states = f->n_states,
-                                         .n_actions = f->n_actions,
-                                         .horizon = 1,
-                                         .stationary = true,
-                                         .episodes = users,
-                                         .bandit = f->bandit};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    tacit_agent_request request = request_in(world, kind, g, users);
+    request.settings = settings;
+    request.n_settings = n;
+    return agent_of(&request, seed);
 }
 
 static outcome play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    tacit_noise *noise;
-    tacit_rounds *rounds;
-    tacit_error err = {0};
     outcome o = {0};
-    assert_ok(tacit_noise_create_simulated(5, &noise));
-    assert_ok(tacit_rounds_create(world, noise, &rounds, &err));
-    tacit_noise_destroy(noise);
-    for (uint64_t t = first; t < last; t++) {
-        tacit_billboard board;
-        tacit_visitor v;
-        uint32_t action;
-        double probability, reward, best = 0;
-        assert_ok(tacit_agent_plan(agent, &board, &err));
-        assert_ok(tacit_rounds_begin(rounds, t, &v));
-        tacit_situation where = {.state = v.state, .features = v.features};
-        assert_ok(tacit_agent_act(agent, &where, tacit_rounds_chance(rounds), &action, &probability,
-                                  &err));
-        assert_ok(tacit_rounds_reward(rounds, action, &reward));
-        for (size_t a = 0; a < f->n_actions; a++)
-            best = fmax(best, v.means[a]);
-        o.regret += best - v.means[action];
-        o.version = board.version;
-        if (board.mixed != NULL)
-            memcpy(o.last, board.mixed, sizeof o.last);
-        tacit_trajectory user = {
-            .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
-        assert_ok(tacit_agent_learn(agent, &user, &err));
-    }
-    tacit_rounds_destroy(rounds);
+    tacit_billboard board;
+    o.regret = bandit_play(world, agent, first, last, &board, o.last, PAIRS);
+    o.version = board.version;
     return o;
 }
 
@@ -371,21 +331,11 @@ TEST(what_may_have_been_fitted_is_remarked_on)
     assert_true(f->n_states <= 64);
     weights[0] = 1;
     bandit.weights = weights;
-    tacit_agent_request request = {.kind = "capri",
-                                   .guarantee = joint_1,
-                                   .n_states = f->n_states,
-                                   .n_actions = f->n_actions,
-                                   .horizon = 1,
-                                   .stationary = true,
-                                   .episodes = 100,
-                                   .bandit = &bandit};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
+    tacit_agent_request request = request_in(world, "capri", joint_1, 100);
+    request.bandit = &bandit;
+    tacit_agent *agent = agent_of(&request, 1);
     assert_non_null(strstr(tacit_agent_remark(agent), "fitted on the same people"));
     tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
     tacit_world_destroy(world);
 }
 

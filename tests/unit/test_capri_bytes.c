@@ -9,9 +9,8 @@
 #include "agents/agent_inside.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "support/check.h"
+#include "support/arena.h"
 #include "support/random.h"
-#include "support/world.h"
 
 enum { CONTEXTS = 4, ACTIONS = 5, PAIRS = CONTEXTS * ACTIONS, USERS = 300, ROOM = 1 << 15 };
 enum { HEAD = 24, MARK = 16 }; /* of every report and model; of the model in a report */
@@ -30,26 +29,11 @@ static tacit_world *make_world(void)
 static tacit_agent *hire(const tacit_world *world, const char *preset, tacit_guarantee guarantee,
                          uint64_t seed)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
     const tacit_setting setting = {.key = "preset", .value = preset};
-    const tacit_agent_request request = {.kind = "capri",
-                                         .settings = &setting,
-                                         .n_settings = 1,
-                                         .guarantee = guarantee,
-                                         .n_states = f->n_states,
-                                         .n_actions = f->n_actions,
-                                         .horizon = 1,
-                                         .stationary = true,
-                                         .episodes = USERS,
-                                         .bandit = f->bandit};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    tacit_agent_request request = request_in(world, "capri", guarantee, USERS);
+    request.settings = &setting;
+    request.n_settings = 1;
+    return agent_of(&request, seed);
 }
 
 typedef struct user {

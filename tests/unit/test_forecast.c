@@ -1,17 +1,12 @@
 /* Forecasts from a release plan alone: they agree with what was seen, and go the right way. */
-#include "support/check.h"
+#include "support/arena.h"
 
 #include <math.h>
 #include <string.h>
 
-#include <tacit/agent.h>
-
 static tacit_forecast forecast(const char *kind, tacit_guarantee guarantee, uint64_t users)
 {
-    tacit_noise *noise;
-    tacit_agent *agent;
     tacit_forecast f;
-    tacit_error err = {0};
     const tacit_agent_request request = {.kind = kind,
                                          .guarantee = guarantee,
                                          .n_states = 6,
@@ -19,12 +14,9 @@ static tacit_forecast forecast(const char *kind, tacit_guarantee guarantee, uint
                                          .horizon = 20,
                                          .stationary = true,
                                          .episodes = users};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
+    tacit_agent *agent = agent_of(&request, 1);
     tacit_agent_forecast(agent, &f);
     tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
     return f;
 }
 

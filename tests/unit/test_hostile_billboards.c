@@ -16,6 +16,7 @@
 #include "noise/seal.h"
 #include "serve/board.h"
 #include "serve/describe.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -188,14 +189,11 @@ static void spoil_digit(char *text, const char *key, uint64_t *seed)
 static char *publish(const learner *l, uint64_t *seed)
 {
     tacit__learner_config c;
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
+    tacit_agent *agent;
     tacit__board *board = NULL;
     tacit__text out = {0};
     declare(l, seed, &c);
-    assert_ok(tacit_noise_create_simulated(*seed, &noise));
-    tacit_status status = tacit_agent_create(&c.request, noise, &agent, NULL);
-    tacit_noise_destroy(noise);
+    tacit_status status = agent_try(&c.request, *seed, &agent, NULL);
     if (status == TACIT_OK) {
         tacit_billboard look;
         learn_something(agent, &c, seed);

@@ -13,9 +13,8 @@
 #include "linalg/forms.h"
 #include "linalg/symmetric.h"
 #include "plan/lin_ucb.h"
-#include "support/check.h"
+#include "support/arena.h"
 #include "support/random.h"
-#include "support/world.h"
 
 enum { D = 5, ACTIONS = 21 };
 
@@ -424,57 +423,16 @@ TEST(ties_are_broken_by_chance)
 static tacit_agent *hire(const tacit_world *world, tacit_guarantee g, tacit_calibration calibration,
                          const tacit_setting *settings, size_t n, uint64_t users)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    const tacit_agent_request request = {.kind = "lin-ucb",
-                                         .settings = settings,
-                                         .n_settings = n,
-                                         .guarantee = g,
-                                         .calibration = calibration,
-                                         .n_states = f->n_states,
-                                         .n_actions = f->n_actions,
-                                         .horizon = 1,
-                                         .episodes = users,
-                                         .bandit = f->bandit};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(7, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s", err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    tacit_agent_request request = request_in(world, "lin-ucb", g, users);
+    request.settings = settings;
+    request.n_settings = n;
+    request.calibration = calibration;
+    return agent_of(&request, 7);
 }
 
 static double play(const tacit_world *world, tacit_agent *agent, uint64_t first, uint64_t last)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    tacit_noise *noise;
-    tacit_rounds *rounds;
-    tacit_error err = {0};
-    double regret = 0;
-    assert_ok(tacit_noise_create_simulated(5, &noise));
-    assert_ok(tacit_rounds_create(world, noise, &rounds, &err));
-    tacit_noise_destroy(noise);
-    for (uint64_t t = first; t < last; t++) {
-        tacit_billboard board;
-        tacit_visitor v;
-        uint32_t action;
-        double probability, reward, best = 0;
-        assert_ok(tacit_agent_plan(agent, &board, &err));
-        assert_ok(tacit_rounds_begin(rounds, t, &v));
-        tacit_situation where = {.state = v.state, .features = v.features};
-        assert_ok(tacit_agent_act(agent, &where, tacit_rounds_chance(rounds), &action, &probability,
-                                  &err));
-        assert_ok(tacit_rounds_reward(rounds, action, &reward));
-        for (size_t a = 0; a < f->n_actions; a++)
-            best = fmax(best, v.means[a]);
-        regret += best - v.means[action];
-        tacit_trajectory user = {
-            .states = &v.state, .actions = &action, .rewards = &reward, .features = v.features};
-        assert_ok(tacit_agent_learn(agent, &user, &err));
-    }
-    tacit_rounds_destroy(rounds);
-    return regret;
+    return bandit_play(world, agent, first, last, NULL, NULL, 0);
 }
 
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-6},

@@ -4,83 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/agent.h>
-
 #include "base/memory.h"
-#include "support/check.h"
-#include "support/world.h"
-
-typedef struct arena {
-    tacit_world *world;
-    const tacit_world_facts *facts;
-    tacit_walk *walk;
-    uint32_t *states, *actions;
-    double *rewards, *scratch;
-} arena;
-
-static arena open_arena(const char *kind, const tacit_setting *settings, size_t n, uint64_t seed)
-{
-    arena a = {.world = world_of(kind, settings, n)};
-    tacit_error err;
-    tacit_noise *noise;
-    a.facts = tacit_world_describe(a.world);
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    assert_ok(tacit_walk_create(a.world, noise, &a.walk, &err));
-    tacit_noise_destroy(noise);
-    a.states = calloc(a.facts->horizon + 1, sizeof *a.states);
-    a.actions = calloc(a.facts->horizon, sizeof *a.actions);
-    a.rewards = calloc(a.facts->horizon, sizeof *a.rewards);
-    a.scratch = calloc(tacit_world_scratch(a.world), sizeof *a.scratch);
-    return a;
-}
-
-static void close_arena(arena *a)
-{
-    tacit_walk_destroy(a->walk);
-    tacit_world_destroy(a->world);
-    free(a->states);
-    free(a->actions);
-    free(a->rewards);
-    free(a->scratch);
-}
+#include "support/arena.h"
 
 static tacit_agent_request request_of(const arena *a, const char *kind, tacit_guarantee g,
                                       uint64_t episodes, const tacit_setting *settings, size_t n)
 {
-    return (tacit_agent_request){.kind = kind,
-                                 .settings = settings,
-                                 .n_settings = n,
-                                 .guarantee = g,
-                                 .n_states = a->facts->n_states,
-                                 .n_actions = a->facts->n_actions,
-                                 .horizon = a->facts->horizon,
-                                 .stationary = a->facts->stationary,
-                                 .mixture = a->facts->mixture,
-                                 .linear = a->facts->linear,
-                                 .rewards = a->facts->rewards,
-                                 .episodes = episodes,
-                                 .file = "f.yaml",
-                                 .line = 3};
-}
-
-static tacit_agent *hire(const tacit_agent_request *request)
-{
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(9, &noise));
-    if (tacit_agent_create(request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", request->kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
-}
-
-static void play(arena *a, uint64_t episode, const tacit_billboard *board)
-{
-    assert_ok(board->policy != NULL ? tacit_walk_play(a->walk, episode, board->policy, a->states,
-                                                      a->actions, a->rewards)
-                                    : tacit_walk_play_mixed(a->walk, episode, board->mixed,
-                                                            a->states, a->actions, a->rewards));
+    tacit_agent_request request = request_in(a->world, kind, g, episodes);
+    request.settings = settings;
+    request.n_settings = n;
+    request.file = "f.yaml";
+    request.line = 3;
+    return request;
 }
 
 static void tell(arena *a, tacit_agent *agent)
@@ -112,7 +47,7 @@ static double regret(arena *a, tacit_agent *agent, uint64_t episodes)
             value = value_of(a, &board);
         version = board.version;
         total += a->facts->optimal_value - value;
-        play(a, k, &board);
+        (void)arena_play(a, k, &board);
         tell(a, agent);
     }
     return total;
@@ -125,7 +60,7 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0};
 static void assert_same_plans(arena *a, const tacit_agent_request *one,
                               const tacit_agent_request *two, uint64_t episodes, double tol)
 {
-    tacit_agent *x = hire(one), *y = hire(two);
+    tacit_agent *x = agent_of(one, 9), *y = agent_of(two, 9);
     size_t cells = a->facts->horizon * a->facts->n_states;
     tacit_error err;
     for (uint64_t k = 0; k < episodes; k++) {
@@ -136,7 +71,7 @@ static void assert_same_plans(arena *a, const tacit_agent_request *one,
             assert_memory_equal(first.policy, second.policy, cells * sizeof *first.policy);
         for (size_t i = 0; i < cells * a->facts->n_actions && first.mixed != NULL; i++)
             assert_within(first.mixed[i] - second.mixed[i], -tol, tol);
-        play(a, k, &first);
+        (void)arena_play(a, k, &first);
         tell(a, x);
         tell(a, y);
     }
@@ -151,12 +86,12 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
     enum { EPISODES = 1000, SEEN = 900 };
     for (size_t i = 0; i < 4; i++)
         for (int model = TACIT_MODEL_JOINT; model <= TACIT_MODEL_LOCAL; model++) {
-            arena a = open_arena("random-mixture", NULL, 0, 4);
+            arena a = arena_open("random-mixture", NULL, 0, 4);
             size_t n = a.facts->horizon * a.facts->n_states * a.facts->n_actions;
             tacit_guarantee g = {(tacit_model)model, 1e100, i < 2 ? 0 : 0.1};
             tacit_agent_request one = request_of(&a, kinds[i], none, EPISODES, NULL, 0);
             tacit_agent_request two = request_of(&a, kinds[i], g, EPISODES, NULL, 0);
-            tacit_agent *plain = hire(&one), *private = hire(&two);
+            tacit_agent *plain = agent_of(&one, 9), *private = agent_of(&two, 9);
             double *uniform = calloc(n, sizeof *uniform);
             for (size_t j = 0; j < n; j++)
                 uniform[j] = 1 / (double)a.facts->n_actions;
@@ -167,14 +102,14 @@ TEST(private_learners_become_the_plain_ones_as_the_noise_vanishes)
                 assert_ok(tacit_agent_plan(private, &second, &err));
                 if (k >= SEEN)
                     assert_close(value_of(&a, &second), value_of(&a, &first), 1e-6);
-                play(&a, k, &any);
+                (void)arena_play(&a, k, &any);
                 tell(&a, plain);
                 tell(&a, private);
             }
             free(uniform);
             tacit_agent_destroy(plain);
             tacit_agent_destroy(private);
-            close_arena(&a);
+            arena_close(&a);
         }
 }
 
@@ -195,7 +130,7 @@ TEST(tables_are_learnt_like_their_one_hot_embedding)
                                    {.key = "actions", .value = "2"},
                                    {.key = "horizon", .value = "4"}};
     const tacit_setting settings[] = {{.key = "bonus_scale", .value = "0"}};
-    arena a = open_arena("random-tabular", small, 3, 6);
+    arena a = arena_open("random-tabular", small, 3, 6);
     one_hot_states = a.facts->n_states;
     one_hot_actions = a.facts->n_actions;
     tacit_mixture mixture = {.dimension = one_hot_states * one_hot_states * one_hot_actions,
@@ -211,7 +146,7 @@ TEST(tables_are_learnt_like_their_one_hot_embedding)
         dense.mixture = &mixture;
         assert_same_plans(&a, &blocks, &dense, 100, 0);
     }
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* On the lock: without privacy < joint < joint with less epsilon < what the printed noise leaves < local at little
@@ -227,25 +162,25 @@ TEST(privacy_costs_regret_in_order)
                                               {TACIT_MODEL_JOINT, 10, 1e-5},
                                               {TACIT_MODEL_LOCAL, 1, 1e-5}};
         for (size_t j = 0; j < 4; j++) {
-            arena a = open_arena("lock", NULL, 0, 1);
+            arena a = arena_open("lock", NULL, 0, 1);
             tacit_agent_request request =
                 request_of(&a, kinds[i], guarantees[j], EPISODES, NULL, 0);
-            tacit_agent *agent = hire(&request);
+            tacit_agent *agent = agent_of(&request, 9);
             got[j] = regret(&a, agent, EPISODES);
             tacit_agent_destroy(agent);
-            close_arena(&a);
+            arena_close(&a);
         }
         assert_within(got[0], 0, 0.05 * uniform);
         assert_within(got[1], got[0], 0.3 * uniform);
         assert_within(got[2], got[1], 0.85 * uniform);
         assert_within(got[3], got[2], 1.3 * uniform);
-        arena a = open_arena("lock", NULL, 0, 1);
+        arena a = arena_open("lock", NULL, 0, 1);
         tacit_agent_request printed = request_of(&a, kinds[i], guarantees[1], EPISODES, NULL, 0);
         printed.calibration = TACIT_CALIBRATION_PUBLISHED;
-        tacit_agent *agent = hire(&printed);
+        tacit_agent *agent = agent_of(&printed, 9);
         assert_within(regret(&a, agent, EPISODES), 1.5 * got[1], 1.4 * uniform);
         tacit_agent_destroy(agent);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -258,9 +193,9 @@ TEST(plans_are_made_when_the_schedule_says)
     } schedules[] = {{"every", 100}, {"doubling", 8}, {"25", 4}, {"1", 100}, {"1000", 1}};
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
         tacit_setting replan = {.key = "replan", .value = schedules[i].word};
-        arena a = open_arena("lock", NULL, 0, 2);
+        arena a = arena_open("lock", NULL, 0, 2);
         tacit_agent_request request = request_of(&a, "linopt-po", none, 100, &replan, 1);
-        tacit_agent *agent = hire(&request);
+        tacit_agent *agent = agent_of(&request, 9);
         uint64_t last = 0;
         size_t plans = 0;
         for (uint64_t k = 0; k < 100; k++) {
@@ -271,26 +206,23 @@ TEST(plans_are_made_when_the_schedule_says)
             assert_true(board.version == again.version);
             plans += board.version != last;
             last = board.version;
-            play(&a, k, &board);
+            (void)arena_play(&a, k, &board);
             tell(&a, agent);
         }
         assert_int_equal(plans, schedules[i].plans);
         tacit_agent_destroy(agent);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
 static void refused(const tacit_agent_request *request, tacit_status status, const char *wanted)
 {
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
+    tacit_agent *agent;
     tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(9, &noise));
-    assert_status(tacit_agent_create(request, noise, &agent, &err), status);
+    assert_status(agent_try(request, 9, &agent, &err), status);
     assert_null(agent);
     if (strstr(err.message, wanted) == NULL)
         fail_msg("'%s' is not in '%s'", wanted, err.message);
-    tacit_noise_destroy(noise);
 }
 
 static void broken_features(void *context, uint32_t state, uint32_t action, double *out)
@@ -303,7 +235,7 @@ static void broken_features(void *context, uint32_t state, uint32_t action, doub
 TEST(impossible_requests_are_refused_with_a_remedy)
 {
     const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-5}, pure = {TACIT_MODEL_JOINT, 1, 0};
-    arena a = open_arena("lock", NULL, 0, 2);
+    arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r = request_of(&a, "ucrl-vtr", joint, 100, NULL, 0);
     r.rewards = NULL;
     refused(&r, TACIT_UNSUPPORTED,
@@ -357,15 +289,15 @@ TEST(impossible_requests_are_refused_with_a_remedy)
     r = request_of(&a, "ucrl-vtr", joint, 100, both + 1, 1);
     r.mixture = &other;
     refused(&r, TACIT_UNSUPPORTED, "declared not to be negative");
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(users_outside_the_space_are_refused_and_change_nothing)
 {
-    arena a = open_arena("lock", NULL, 0, 2);
+    arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "linopt-vi", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 3, NULL, 0);
-    tacit_agent *agent = hire(&r);
+    tacit_agent *agent = agent_of(&r, 9);
     tacit_billboard board;
     tacit_error err;
     tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
@@ -384,24 +316,24 @@ TEST(users_outside_the_space_are_refused_and_change_nothing)
     assert_status(tacit_agent_learn(agent, &t, &err), TACIT_EXHAUSTED);
     assert_ok(tacit_agent_plan(agent, &board, &err));
     tacit_agent_destroy(agent);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* Little noise, no shift: matrices are repaired, and the remark says so. */
 TEST(repairs_are_reported)
 {
     const tacit_setting shift = {.key = "shift_scale", .value = "0"};
-    arena a = open_arena("lock", NULL, 0, 2);
+    arena a = arena_open("lock", NULL, 0, 2);
     tacit_agent_request r =
         request_of(&a, "ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, 1, 1e-5}, 100, &shift, 1);
-    tacit_agent *agent = hire(&r);
+    tacit_agent *agent = agent_of(&r, 9);
     assert_non_null(strstr(tacit_agent_remark(agent), "are made definite where need be"));
     (void)regret(&a, agent, 100);
     assert_non_null(strstr(tacit_agent_remark(agent), "bonus_scale below 1"));
     assert_non_null(
         strstr(tacit_agent_remark(agent), " % of the noisy Gram matrices had to be made definite"));
     tacit_agent_destroy(agent);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* Creation that runs out of memory at any point says so and leaves nothing behind (for a sanitizer to tell). */
@@ -411,7 +343,7 @@ TEST(every_allocation_may_fail)
         none, {TACIT_MODEL_JOINT, 1, 1e-5}, {TACIT_MODEL_LOCAL, 1, 1e-5}};
     for (size_t i = 0; i < 4; i++)
         for (size_t g = 0; g < 3; g++) {
-            arena a = open_arena(g == 1 ? "riverswim" : "lock", NULL, 0, 2);
+            arena a = arena_open(g == 1 ? "riverswim" : "lock", NULL, 0, 2);
             tacit_agent_request r = request_of(&a, kinds[i], guarantees[g], 50, NULL, 0);
             tacit_noise *noise;
             assert_ok(tacit_noise_create_simulated(9, &noise));
@@ -431,6 +363,6 @@ TEST(every_allocation_may_fail)
             }
             assert_true(n > 20);
             tacit_noise_destroy(noise);
-            close_arena(&a);
+            arena_close(&a);
         }
 }

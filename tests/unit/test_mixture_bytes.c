@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/agent.h>
-
 #include "base/memory.h"
-#include "support/check.h"
+#include "support/arena.h"
 #include "support/random.h"
-#include "support/world.h"
 
 enum { EPISODES = 60 };
 
@@ -17,96 +14,13 @@ static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MOD
                              local = {TACIT_MODEL_LOCAL, 1, 1e-5},
                              local_pure = {TACIT_MODEL_LOCAL, 1, 0};
 
-typedef struct arena {
-    tacit_world *world;
-    const tacit_world_facts *facts;
-    tacit_walk *walk;
-    uint32_t states[32], actions[32];
-    double rewards[32];
-} arena;
-
-static arena open_arena(const char *kind)
-{
-    arena a = {.world = world_of(kind, NULL, 0)};
-    tacit_noise *noise;
-    tacit_error err;
-    a.facts = tacit_world_describe(a.world);
-    assert_ok(tacit_noise_create_simulated(5, &noise));
-    assert_ok(tacit_walk_create(a.world, noise, &a.walk, &err));
-    tacit_noise_destroy(noise);
-    return a;
-}
-
-static void close_arena(arena *a)
-{
-    tacit_walk_destroy(a->walk);
-    tacit_world_destroy(a->world);
-}
-
 static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, const char *replan)
 {
     tacit_setting setting = {.key = "replan", .value = replan};
-    tacit_agent_request request = {.kind = kind,
-                                   .settings = &setting,
-                                   .n_settings = 1,
-                                   .guarantee = g,
-                                   .n_states = a->facts->n_states,
-                                   .n_actions = a->facts->n_actions,
-                                   .horizon = a->facts->horizon,
-                                   .stationary = a->facts->stationary,
-                                   .mixture = a->facts->mixture,
-                                   .rewards = a->facts->rewards,
-                                   .episodes = EPISODES};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(9, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
-}
-
-static tacit_billboard plan(tacit_agent *agent)
-{
-    tacit_billboard board;
-    tacit_error err;
-    assert_ok(tacit_agent_plan(agent, &board, &err));
-    return board;
-}
-
-static tacit_trajectory play(arena *a, uint64_t k, const tacit_billboard *board)
-{
-    assert_ok(
-        board->policy != NULL
-            ? tacit_walk_play(a->walk, k, board->policy, a->states, a->actions, a->rewards)
-            : tacit_walk_play_mixed(a->walk, k, board->mixed, a->states, a->actions, a->rewards));
-    return (tacit_trajectory){.states = a->states, .actions = a->actions, .rewards = a->rewards};
-}
-
-static void assert_same_board(const arena *a, const tacit_billboard *x, const tacit_billboard *y)
-{
-    size_t cells = a->facts->horizon * a->facts->n_states;
-    assert_true(x->version == y->version);
-    if (x->policy != NULL)
-        assert_memory_equal(x->policy, y->policy, cells * sizeof *x->policy);
-    else
-        assert_memory_equal(x->mixed, y->mixed, cells * a->facts->n_actions * sizeof *x->mixed);
-}
-
-typedef struct bytes {
-    uint8_t *data;
-    size_t size;
-} bytes;
-
-static bytes publish(const tacit_agent *agent)
-{
-    bytes b = {0};
-    tacit_error err;
-    assert_ok(tacit_agent_publish(agent, NULL, &b.size, &err));
-    b.data = malloc(b.size);
-    assert_ok(tacit_agent_publish(agent, b.data, &b.size, &err));
-    return b;
+    tacit_agent_request request = request_in(a->world, kind, g, EPISODES);
+    request.settings = &setting;
+    request.n_settings = 1;
+    return agent_of(&request, 9);
 }
 
 /* Server and device share nothing but bytes; a learner with both halves in one place makes the same plans. */
@@ -117,7 +31,7 @@ TEST(the_whole_learner_runs_through_bytes)
         for (size_t i = 0; i < 4; i++)
             for (int pure = 0; pure < (i < 2 ? 2 : 1); pure++) {
                 tacit_guarantee g = pure ? local_pure : local;
-                arena a = open_arena(worlds[w]);
+                arena a = arena_open(worlds[w], NULL, 0, 5);
                 tacit_agent *direct = hire(&a, kinds[i], g, "every");
                 tacit_agent *server = hire(&a, kinds[i], g, "every");
                 tacit_agent *device = hire(&a, kinds[i], g, "every");
@@ -126,13 +40,13 @@ TEST(the_whole_learner_runs_through_bytes)
                 assert_ok(tacit_agent_report(device, NULL, NULL, &size, &err));
                 uint8_t *report = malloc(size);
                 for (uint64_t k = 0; k < EPISODES; k++) {
-                    tacit_billboard whole = plan(direct), central = plan(server);
-                    bytes down = publish(server);
+                    tacit_billboard whole = agent_board(direct), central = agent_board(server);
+                    agent_bytes down = agent_published(server);
                     assert_ok(tacit_agent_follow(device, down.data, down.size, &err));
-                    tacit_billboard own = plan(device);
-                    assert_same_board(&a, &whole, &central);
-                    assert_same_board(&a, &whole, &own);
-                    tacit_trajectory user = play(&a, k, &own);
+                    tacit_billboard own = agent_board(device);
+                    arena_assert_same_board(&a, &whole, &central);
+                    arena_assert_same_board(&a, &whole, &own);
+                    tacit_trajectory user = arena_play(&a, k, &own);
                     if (k + 1 < EPISODES) { /* the last user's data are not needed */
                         size_t written = size;
                         assert_ok(tacit_agent_report(device, &user, report, &written, &err));
@@ -152,7 +66,7 @@ TEST(the_whole_learner_runs_through_bytes)
                 tacit_agent_destroy(direct);
                 tacit_agent_destroy(server);
                 tacit_agent_destroy(device);
-                close_arena(&a);
+                arena_close(&a);
             }
 }
 
@@ -165,14 +79,14 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
             for (size_t s = 0; s < 3; s++)
                 for (uint64_t stop = 0; stop < EPISODES; stop += 13)
                     for (int looked = 0; looked < 2; looked++) { /* before or after a plan */
-                        arena a = open_arena("lock");
+                        arena a = arena_open("lock", NULL, 0, 5);
                         tacit_agent *calm = hire(&a, kinds[i], guarantees[g], schedules[s]);
                         tacit_agent *agent = hire(&a, kinds[i], guarantees[g], schedules[s]);
                         tacit_error err;
                         for (uint64_t k = 0; k < EPISODES; k++) {
-                            tacit_billboard wanted = plan(calm), got = {0};
+                            tacit_billboard wanted = agent_board(calm), got = {0};
                             if (looked || k != stop)
-                                got = plan(agent);
+                                got = agent_board(agent);
                             if (k == stop) {
                                 size_t size;
                                 assert_ok(tacit_agent_save(agent, NULL, &size, &err));
@@ -182,22 +96,22 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
                                 agent = hire(&a, kinds[i], guarantees[g], schedules[s]);
                                 assert_ok(tacit_agent_load(agent, saved, size, &err));
                                 free(saved);
-                                got = plan(agent);
+                                got = agent_board(agent);
                             }
-                            assert_same_board(&a, &wanted, &got);
-                            tacit_trajectory user = play(&a, k, &wanted);
+                            arena_assert_same_board(&a, &wanted, &got);
+                            tacit_trajectory user = arena_play(&a, k, &wanted);
                             assert_ok(tacit_agent_learn(calm, &user, &err));
                             assert_ok(tacit_agent_learn(agent, &user, &err));
                         }
                         tacit_agent_destroy(calm);
                         tacit_agent_destroy(agent);
-                        close_arena(&a);
+                        arena_close(&a);
                     }
 }
 
 TEST(models_that_do_not_fit_are_refused)
 {
-    arena a = open_arena("lock");
+    arena a = arena_open("lock", NULL, 0, 5);
     tacit_agent *server = hire(&a, "linopt-po", local, "every");
     tacit_agent *device = hire(&a, "linopt-po", local, "every");
     tacit_agent *other = hire(&a, "linopt-po", local, "5"),
@@ -205,15 +119,15 @@ TEST(models_that_do_not_fit_are_refused)
     tacit_error err;
     size_t size;
     assert_status(tacit_agent_publish(server, NULL, &size, &err), TACIT_NOTHING_TO_RELEASE);
-    (void)plan(server);
-    bytes b = publish(server);
+    (void)agent_board(server);
+    agent_bytes b = agent_published(server);
     assert_status(tacit_agent_follow(device, b.data, b.size - 1, &err), TACIT_OUT_OF_BOUND);
     assert_status(tacit_agent_follow(device, b.data, 5, &err), TACIT_SYNTAX);
     assert_status(tacit_agent_follow(other, b.data, b.size, &err), TACIT_WRONG_PLAN);
     assert_status(tacit_agent_report(device, &(tacit_trajectory){0}, b.data, &b.size, &err),
                   TACIT_BAD_ARGUMENT); /* there is no plan to act by yet */
     free(b.data);
-    b = publish(server);
+    b = agent_published(server);
     uint8_t nan[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
     memcpy(b.data + b.size - 8, nan, 8);
     assert_status(tacit_agent_follow(device, b.data, b.size, &err), TACIT_OUT_OF_BOUND);
@@ -226,7 +140,7 @@ TEST(models_that_do_not_fit_are_refused)
     tacit_agent_destroy(device);
     tacit_agent_destroy(other);
     tacit_agent_destroy(plain);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* A server that lies about its model does not crash a device, and the device's plan is a plan. */
@@ -234,16 +148,16 @@ TEST(forged_models_do_no_harm)
 {
     uint64_t r = 4;
     for (size_t i = 0; i < 4; i++) {
-        arena a = open_arena("lock");
+        arena a = arena_open("lock", NULL, 0, 5);
         tacit_agent *server = hire(&a, kinds[i], local, "every");
         tacit_agent *device = hire(&a, kinds[i], local, "every");
         tacit_error err;
-        (void)plan(server);
+        (void)agent_board(server);
         size_t size, cells = a.facts->horizon * a.facts->n_states;
         assert_ok(tacit_agent_report(device, NULL, NULL, &size, &err));
         uint8_t *report = malloc(size);
         for (int trial = 0; trial < 300; trial++) {
-            bytes b = publish(server);
+            agent_bytes b = agent_published(server);
             for (int flips = 0; flips < 1 + trial % 20; flips++)
                 b.data[24 + random_below(&r, b.size - 24)] ^= (uint8_t)(1 << random_below(&r, 8));
             tacit_status status = tacit_agent_follow(device, b.data, b.size, &err);
@@ -251,11 +165,11 @@ TEST(forged_models_do_no_harm)
             assert_true(status == TACIT_OK || status == TACIT_OUT_OF_BOUND);
             if (status != TACIT_OK)
                 continue;
-            tacit_billboard board = plan(device);
+            tacit_billboard board = agent_board(device);
             for (size_t j = 0; j < cells && board.policy != NULL; j++)
                 assert_true(board.policy[j] < a.facts->n_actions);
             if (trial < 50) { /* the declared noise is for so many reports */
-                tacit_trajectory user = play(&a, 0, &board);
+                tacit_trajectory user = arena_play(&a, 0, &board);
                 size_t written = size;
                 assert_ok(tacit_agent_report(device, &user, report, &written, &err));
             }
@@ -263,21 +177,21 @@ TEST(forged_models_do_no_harm)
         free(report);
         tacit_agent_destroy(server);
         tacit_agent_destroy(device);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
 TEST(bad_reports_are_refused_and_change_nothing)
 {
-    arena a = open_arena("lock");
+    arena a = arena_open("lock", NULL, 0, 5);
     tacit_agent *agent = hire(&a, "linopt-vi", local, "every");
     tacit_agent *twin = hire(&a, "linopt-vi", local, "every");
     tacit_error err;
     size_t size;
-    tacit_billboard board = plan(agent);
+    tacit_billboard board = agent_board(agent);
     assert_ok(tacit_agent_report(agent, NULL, NULL, &size, &err));
     uint8_t *report = malloc(size), *bad = malloc(size);
-    tacit_trajectory user = play(&a, 0, &board);
+    tacit_trajectory user = arena_play(&a, 0, &board);
     assert_ok(tacit_agent_report(agent, &user, report, &size, &err));
     assert_status(tacit_agent_check_report(agent, report, size - 8, &err), TACIT_OUT_OF_BOUND);
     assert_status(tacit_agent_absorb(agent, report, size - 8, &err), TACIT_OUT_OF_BOUND);
@@ -287,33 +201,33 @@ TEST(bad_reports_are_refused_and_change_nothing)
     assert_status(tacit_agent_absorb(agent, bad, size, &err), TACIT_OUT_OF_BOUND);
     assert_ok(tacit_agent_check_report(agent, report, size, &err));
     assert_ok(tacit_agent_absorb(agent, report, size, &err));
-    (void)plan(twin);
+    (void)agent_board(twin);
     assert_ok(tacit_agent_absorb(twin, report, size, &err));
-    tacit_billboard x = plan(agent), y = plan(twin);
-    assert_same_board(&a, &x, &y);
+    tacit_billboard x = agent_board(agent), y = agent_board(twin);
+    arena_assert_same_board(&a, &x, &y);
     free(report);
     free(bad);
     tacit_agent_destroy(agent);
     tacit_agent_destroy(twin);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(loading_survives_every_failing_allocation)
 {
     for (size_t i = 0; i < 4; i++) {
-        arena a = open_arena("lock");
+        arena a = arena_open("lock", NULL, 0, 5);
         tacit_agent *agent = hire(&a, kinds[i], joint, "every");
         tacit_error err;
         for (uint64_t k = 0; k < 5; k++) {
-            tacit_billboard board = plan(agent);
-            tacit_trajectory user = play(&a, k, &board);
+            tacit_billboard board = agent_board(agent);
+            tacit_trajectory user = arena_play(&a, k, &board);
             assert_ok(tacit_agent_learn(agent, &user, &err));
         }
         size_t size;
         assert_ok(tacit_agent_save(agent, NULL, &size, &err));
         uint8_t *saved = malloc(size);
         assert_ok(tacit_agent_save(agent, saved, &size, &err));
-        tacit_billboard wanted = plan(agent);
+        tacit_billboard wanted = agent_board(agent);
         tacit_agent *fresh = hire(&a, kinds[i], joint, "every");
         tacit_status status = TACIT_NO_MEMORY;
         for (uint64_t n = 1; status != TACIT_OK; n++) {
@@ -322,11 +236,11 @@ TEST(loading_survives_every_failing_allocation)
             assert_int_equal(status, tacit__alloc_has_failed() ? TACIT_NO_MEMORY : TACIT_OK);
             tacit__alloc_fail_at(0);
         }
-        tacit_billboard got = plan(fresh);
-        assert_same_board(&a, &wanted, &got);
+        tacit_billboard got = agent_board(fresh);
+        arena_assert_same_board(&a, &wanted, &got);
         free(saved);
         tacit_agent_destroy(agent);
         tacit_agent_destroy(fresh);
-        close_arena(&a);
+        arena_close(&a);
     }
 }

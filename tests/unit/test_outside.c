@@ -7,6 +7,7 @@
 
 #include "agents/agent_inside.h"
 #include "agents/outside.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -130,13 +131,8 @@ static tacit_agent *hire(tacit_outside outside, const tacit_bandit *bandit)
                                          .episodes = 10,
                                          .bandit = bandit,
                                          .outside = outside};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_billboard board;
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
-    assert_ok(tacit_agent_plan(agent, &board, NULL));
-    tacit_noise_destroy(noise);
+    tacit_agent *agent = agent_of(&request, 1);
+    (void)agent_board(agent);
     return agent;
 }
 
@@ -198,11 +194,7 @@ TEST(a_saved_agent_goes_on_with_the_other_setting)
                                          .episodes = 10,
                                          .bandit = &bandit,
                                          .outside = TACIT_OUTSIDE_CLIP};
-    tacit_noise *noise;
-    tacit_agent *b;
-    assert_ok(tacit_noise_create_simulated(2, &noise));
-    assert_ok(tacit_agent_create(&request, noise, &b, NULL));
-    tacit_noise_destroy(noise);
+    tacit_agent *b = agent_of(&request, 2);
     assert_ok(tacit_agent_load(b, bytes, size, NULL));
     assert_ok(tacit_agent_learn(b, &user, NULL));
     assert_true(tacit_agent_was_cut(b));

@@ -12,6 +12,7 @@
 #include "plan/linopt.h"
 #include "plan/linopt_po.h"
 #include "plan/ucrl_vtr.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -213,14 +214,7 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
                                    .episodes = episodes,
                                    .mixture = &mixture,
                                    .rewards = rewards};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    return agent_of(&request, 1);
 }
 
 /* Gram matrices get the noise `scale`, responses scale / c, and c can be read off the declared movement:

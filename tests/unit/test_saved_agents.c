@@ -7,6 +7,7 @@
 #include <tacit/agent.h>
 
 #include "noise/stream.h"
+#include "support/arena.h"
 #include "support/check.h"
 
 enum { S = 2, A = 2, H = 3, D = 2, USERS = 40, STOP = 29, CHECKSUM = 32, HEADER = 64, SEALS = 16 };
@@ -59,14 +60,7 @@ static tacit_agent *hire(const struct variant *v)
         .episodes = USERS,
         .bandit = v->bandit,
         .rewards = v->bandit == NULL ? rewards_known : NULL};
-    tacit_noise *noise;
-    tacit_agent *agent = NULL;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(1, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", v->kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    return agent_of(&request, 1);
 }
 
 /* An episode by the agent's own plan. Anything may be refused, but actions exist. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agents/agent_inside.h"
+#include "support/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -72,12 +73,9 @@ TEST(a_snapshot_stays_as_the_agent_was)
                                                  .horizon = 1,
                                                  .episodes = 10 * USERS,
                                                  .bandit = &bandit};
-            tacit_noise *noise;
-            tacit_agent *agent, *snapshot;
+            tacit_agent *agent = agent_of(&request, 3), *snapshot;
             answers before, later;
             uint64_t seed = 1;
-            assert_ok(tacit_noise_create_simulated(3, &noise));
-            assert_ok(tacit_agent_create(&request, noise, &agent, NULL));
             learn(agent, &seed);
             assert_ok(tacit__agent_snapshot(agent, &snapshot, NULL));
             ask(agent, &before);
@@ -97,7 +95,6 @@ TEST(a_snapshot_stays_as_the_agent_was)
             free(all);
             tacit_agent_destroy(snapshot);
             tacit_agent_destroy(agent);
-            tacit_noise_destroy(noise);
         }
 }
 

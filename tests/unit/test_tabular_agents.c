@@ -3,75 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tacit/agent.h>
-#include <tacit/world.h>
-
 #include "curate/tabular_curator.h"
 #include "plan/ucbvi.h"
-#include "support/check.h"
-
-typedef struct arena {
-    tacit_world *world;
-    const tacit_world_facts *facts;
-    tacit_walk *walk;
-    uint32_t *states, *actions;
-    double *rewards, *scratch;
-} arena;
-
-static arena open_arena(const char *kind, const tacit_setting *settings, size_t n, uint64_t seed)
-{
-    arena a;
-    tacit_error err = {0};
-    tacit_noise *noise;
-    tacit_world_request request = {.kind = kind, .settings = settings, .n_settings = n};
-    assert_ok(tacit_world_create(&request, &a.world, &err));
-    a.facts = tacit_world_describe(a.world);
-    assert_ok(tacit_noise_create_simulated(seed, &noise));
-    assert_ok(tacit_walk_create(a.world, noise, &a.walk, &err));
-    tacit_noise_destroy(noise);
-    a.states = calloc(a.facts->horizon + 1, sizeof *a.states);
-    a.actions = calloc(a.facts->horizon, sizeof *a.actions);
-    a.rewards = calloc(a.facts->horizon, sizeof *a.rewards);
-    a.scratch = calloc(tacit_world_scratch(a.world), sizeof *a.scratch);
-    return a;
-}
-
-static void close_arena(arena *a)
-{
-    tacit_walk_destroy(a->walk);
-    tacit_world_destroy(a->world);
-    free(a->states);
-    free(a->actions);
-    free(a->rewards);
-    free(a->scratch);
-}
-
-/* An episode under a deterministic policy. */
-static void play(arena *a, uint64_t episode, const uint32_t *policy)
-{
-    assert_ok(tacit_walk_play(a->walk, episode, policy, a->states, a->actions, a->rewards));
-}
+#include "support/arena.h"
 
 static tacit_agent *hire(const arena *a, const char *kind, tacit_guarantee g, uint64_t episodes,
                          const tacit_setting *settings, size_t n)
 {
-    tacit_agent_request request = {.kind = kind,
-                                   .settings = settings,
-                                   .n_settings = n,
-                                   .guarantee = g,
-                                   .n_states = a->facts->n_states,
-                                   .n_actions = a->facts->n_actions,
-                                   .horizon = a->facts->horizon,
-                                   .stationary = a->facts->stationary,
-                                   .episodes = episodes};
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_error err = {0};
-    assert_ok(tacit_noise_create_simulated(9, &noise));
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK)
-        fail_msg("%s: %s", kind, err.message);
-    tacit_noise_destroy(noise);
-    return agent;
+    tacit_agent_request request = request_in(a->world, kind, g, episodes);
+    request.settings = settings;
+    request.n_settings = n;
+    return agent_of(&request, 9);
 }
 
 /* Regret of an agent with deterministic policies; over the first and the last tenth as well. */
@@ -93,8 +35,7 @@ static double regret(arena *a, tacit_agent *agent, uint64_t episodes, double *fi
         total += loss;
         *first += k < episodes / 10 ? loss : 0;
         *last += k >= episodes - episodes / 10 ? loss : 0;
-        play(a, k, board.policy);
-        tacit_trajectory t = {.states = a->states, .actions = a->actions, .rewards = a->rewards};
+        tacit_trajectory t = arena_play(a, k, &board);
         assert_ok(tacit_agent_learn(agent, &t, &err));
     }
     return total;
@@ -107,7 +48,7 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
                                       tacit_setting plain, tacit_setting more)
 {
     enum { EPISODES = 400 };
-    arena a = open_arena("riverswim", NULL, 0, 4);
+    arena a = arena_open("riverswim", NULL, 0, 4);
     tacit_setting mine[] = {{.key = "pooled", .value = pooled}, plain},
                   others[] = {{.key = "pooled", .value = pooled}, more};
     tacit_agent *x = hire(&a, "ucbvi", none, EPISODES, mine, plain.key != NULL ? 2 : 1);
@@ -119,14 +60,14 @@ static void assert_decides_like_ucbvi(const char *other, tacit_guarantee g, cons
         assert_ok(tacit_agent_plan(y, &second, &err));
         assert_memory_equal(first.policy, second.policy,
                             a.facts->horizon * a.facts->n_states * sizeof *first.policy);
-        play(&a, k, first.policy);
+        (void)arena_play(&a, k, &first);
         tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
         assert_ok(tacit_agent_learn(x, &t, &err));
         assert_ok(tacit_agent_learn(y, &t, &err));
     }
     tacit_agent_destroy(x);
     tacit_agent_destroy(y);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 static const tacit_setting nothing = {.key = NULL};
@@ -174,7 +115,7 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
 {
     enum { EPISODES = 300 };
     for (int bonus = TACIT__BONUS_BERNSTEIN; bonus <= TACIT__BONUS_AZAR_BERNSTEIN; bonus++) {
-        arena a = open_arena("riverswim", NULL, 0, 12);
+        arena a = arena_open("riverswim", NULL, 0, 12);
         size_t n = a.facts->n_states, pairs = n * a.facts->n_actions;
         tacit__space space = {n, a.facts->n_actions, a.facts->horizon, 1};
         double *visits = calloc(pairs, sizeof *visits), *rewards = calloc(pairs, sizeof *rewards);
@@ -200,7 +141,7 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
             for (size_t i = 0; i < a.facts->horizon * pairs; i++)
                 assert_within(qy[i], qx[i] - 1e-6, qx[i] + 1e-6); /* roots of rounded variances */
             assert_non_null(y.policy);
-            play(&a, k, x.policy);
+            (void)arena_play(&a, k, &(tacit_billboard){.policy = x.policy});
             for (size_t h = 0; h < a.facts->horizon; h++) {
                 size_t row = a.states[h] * a.facts->n_actions + a.actions[h];
                 uint32_t i = 0, next = a.states[h + 1];
@@ -224,7 +165,7 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
         free(visits);
         free(rewards);
         free(moves);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -235,7 +176,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
 {
     enum { EPISODES = 600 };
     tacit_setting settings[] = {{.key = "states", .value = "4"}, {.key = "horizon", .value = "5"}};
-    arena a = open_arena("riverswim", settings, 2, 6);
+    arena a = arena_open("riverswim", settings, 2, 6);
     size_t s = a.facts->n_states, h = a.facts->horizon, n_actions = a.facts->n_actions,
            pairs = s * n_actions;
     tacit__space space = {s, n_actions, h, tables == 0 ? h : 1};
@@ -283,7 +224,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
             }
             assert_within(total, 1 - 1e-12, 1 + 1e-12);
         }
-        play(&a, k, board.policy);
+        (void)arena_play(&a, k, &(tacit_billboard){.policy = board.policy});
         for (size_t step = 0; step < h; step++)
             visits[((space.tables == 1 ? 0 : step) * s + a.states[step]) * n_actions +
                    a.actions[step]]++;
@@ -296,7 +237,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
     free(values);
     free(visits);
     free(best);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(at_bonus_scale_one_values_are_never_underestimated)
@@ -326,13 +267,13 @@ TEST(without_privacy_regret_flattens_on_three_worlds)
     static const char *const worlds[] = {"riverswim", "deep-sea", "random-tabular"};
     for (size_t i = 0; i < 3; i++) {
         double first, last;
-        arena a = open_arena(worlds[i], NULL, 0, 5);
+        arena a = arena_open(worlds[i], NULL, 0, 5);
         tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
         double total = regret(&a, agent, EPISODES, &first, &last);
         assert_true(total > 0);
         assert_true(last < first / 5);
         tacit_agent_destroy(agent);
-        close_arena(&a);
+        arena_close(&a);
     }
 }
 
@@ -345,7 +286,7 @@ TEST(large_spaces_are_counted_sparsely)
                                 {.key = "actions", .value = "2"},
                                 {.key = "horizon", .value = "5"},
                                 {.key = "branching", .value = "3"}};
-    arena a = open_arena("random-tabular", settings, 4, 3);
+    arena a = arena_open("random-tabular", settings, 4, 3);
     double first, last;
     tacit_agent *agent = hire(&a, "ucbvi", none, EPISODES, NULL, 0);
     assert_true(regret(&a, agent, EPISODES, &first, &last) > 0);
@@ -358,7 +299,7 @@ TEST(large_spaces_are_counted_sparsely)
                                    .episodes = 10};
     tacit_error err;
     assert_status(tacit_agent_create(&request, NULL, &agent, &err), TACIT_TOO_LARGE);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(a_private_learner_converges_on_riverswim_either_way_round)
@@ -368,20 +309,20 @@ TEST(a_private_learner_converges_on_riverswim_either_way_round)
     for (int mirror = 0; mirror < 2; mirror++) {
         double first, last;
         tacit_setting settings[] = {{.key = "mirror", .value = mirror ? "yes" : "no"}};
-        arena a = open_arena("riverswim", settings, 1, 5);
+        arena a = arena_open("riverswim", settings, 1, 5);
         const tacit_guarantee g = {TACIT_MODEL_JOINT, 10, 5e-6};
         tacit_agent *agent = hire(&a, "dp-ucbvi", g, EPISODES, NULL, 0);
         totals[mirror] = regret(&a, agent, EPISODES, &first, &last);
         assert_true(last < first / 10);
         tacit_agent_destroy(agent);
-        close_arena(&a);
+        arena_close(&a);
     }
     assert_within(totals[0] / totals[1], 0.5, 2); /* ties do not favour either action */
 }
 
 TEST(what_a_kind_does_not_have_is_refused)
 {
-    arena a = open_arena("riverswim", NULL, 0, 1);
+    arena a = arena_open("riverswim", NULL, 0, 1);
     tacit_agent_request request = {.kind = "ucbvi",
                                    .guarantee = {TACIT_MODEL_JOINT, 1, 0},
                                    .n_states = 6,
@@ -428,19 +369,19 @@ TEST(what_a_kind_does_not_have_is_refused)
     assert_non_null(strstr(err.message, "GB"));
     assert_null(agent);
     tacit_noise_destroy(noise);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 TEST(a_trajectory_that_does_not_fit_changes_nothing)
 {
-    arena a = open_arena("riverswim", NULL, 0, 2);
+    arena a = arena_open("riverswim", NULL, 0, 2);
     const tacit_guarantee g = {TACIT_MODEL_JOINT, 1, 1e-6};
     tacit_agent *x = hire(&a, "dp-ucbvi", g, 3, NULL, 0), *y = hire(&a, "dp-ucbvi", g, 3, NULL, 0);
     tacit_billboard bx, by;
     tacit_error err;
     assert_ok(tacit_agent_plan(x, &bx, &err));
     assert_ok(tacit_agent_plan(y, &by, &err));
-    play(&a, 0, bx.policy);
+    (void)arena_play(&a, 0, &bx);
     tacit_trajectory t = {.states = a.states, .actions = a.actions, .rewards = a.rewards};
     a.states[3] += 6;
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_OUT_OF_BOUND);
@@ -460,7 +401,7 @@ TEST(a_trajectory_that_does_not_fit_changes_nothing)
     assert_status(tacit_agent_learn(x, &t, &err), TACIT_EXHAUSTED);
     tacit_agent_destroy(x);
     tacit_agent_destroy(y);
-    close_arena(&a);
+    arena_close(&a);
 }
 
 /* What a learner declares of its moves, and the size of a local report, for the river: 20 steps, 12 pairs, 6 states. */
@@ -504,13 +445,10 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
                                        .stationary = cases[i].stationary,
                                        .episodes = 100,
                                        .file = "some.yaml"};
-        tacit_agent *agent = NULL;
-        tacit_noise *noise;
+        tacit_agent *agent;
         tacit_error err;
         size_t size;
-        assert_ok(tacit_noise_create_simulated(1, &noise));
-        tacit_status status = tacit_agent_create(&request, noise, &agent, &err);
-        tacit_noise_destroy(noise);
+        tacit_status status = agent_try(&request, 1, &agent, &err);
         if (cases[i].numbers == 0) {
             assert_status(status, TACIT_UNSUPPORTED);
             assert_non_null(strstr(err.message, "some.yaml:5: "));
@@ -529,7 +467,6 @@ TEST(what_can_be_left_out_is_left_out_where_that_is_sound)
 
 TEST(published_constants_give_what_the_errata_say)
 {
-    arena a = open_arena("riverswim", NULL, 0, 1);
     const double nodes = 2 * 16 / log2(50000);
     const struct {
         const char *kind;
@@ -556,18 +493,12 @@ TEST(published_constants_give_what_the_errata_say)
                                        .horizon = 20,
                                        .stationary = pooled,
                                        .episodes = 50000};
-        tacit_agent *agent;
-        tacit_noise *noise;
-        tacit_error err;
+        tacit_agent *agent = agent_of(&request, 1);
         tacit_composition real;
-        assert_ok(tacit_noise_create_simulated(1, &noise));
-        assert_ok(tacit_agent_create(&request, noise, &agent, &err));
-        assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 0, &real, &err));
+        assert_ok(tacit_plan_account(tacit_agent_release_plan(agent), 0, &real, NULL));
         assert_close(real.epsilon.high, cases[i].real, 1e-9);
         bool stamped = strstr(tacit_agent_remark(agent), "NOT PRIVATE at epsilon 1: ") != NULL;
         assert_int_equal(stamped, cases[i].real > 1.001);
         tacit_agent_destroy(agent);
-        tacit_noise_destroy(noise);
     }
-    close_arena(&a);
 }
