@@ -4,22 +4,8 @@
  *     bandit_bench          everything but the large run
  *     bandit_bench large    CAPRI with a million users on 100 x 100 pairs, rank cap 1000, as well */
 #include <math.h>
-#include <stdbool.h>
-#include <sys/resource.h>
 
-#include <tacit/agent.h>
-#include <tacit/world.h>
-
-#include "bench.h"
-
-static tacit_world *make_world(const char *kind, const tacit_setting *settings, size_t n)
-{
-    tacit_world *world;
-    tacit_error err = {0};
-    const tacit_world_request request = {.kind = kind, .settings = settings, .n_settings = n};
-    bench_check(tacit_world_create(&request, &world, &err), &err);
-    return world;
-}
+#include "episodes.h"
 
 typedef struct result {
     double seconds, regret;
@@ -30,15 +16,9 @@ static result play(const tacit_world *world, const char *kind, tacit_guarantee g
                    uint64_t rounds, const tacit_setting *settings, size_t n)
 {
     const tacit_world_facts *f = tacit_world_describe(world);
-    const tacit_agent_request request = {.kind = kind,
-                                         .settings = settings,
-                                         .n_settings = n,
-                                         .guarantee = g,
-                                         .n_states = f->n_states,
-                                         .n_actions = f->n_actions,
-                                         .horizon = 1,
-                                         .episodes = users,
-                                         .bandit = f->bandit};
+    tacit_agent_request request = bench_request(world, kind, g, users);
+    request.settings = settings;
+    request.n_settings = n;
     enum { GROUP = 1024 }; /* contexts are drawn outside of the clock */
     static uint32_t states[GROUP];
     static double chances[GROUP];
@@ -87,13 +67,6 @@ static result play(const tacit_world *world, const char *kind, tacit_guarantee g
     return r;
 }
 
-static long memory_mb(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss / 1024;
-}
-
 static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0}, joint = {TACIT_MODEL_JOINT, 1, 1e-7},
                              local = {TACIT_MODEL_LOCAL, 5, 1e-7};
 
@@ -117,7 +90,7 @@ static void bench_lin_ucb(void)
                                           {.key = "arms", .value = rows[i].arms},
                                           {.key = "contexts", .value = "500"}};
         const tacit_setting growth = {.key = "growth", .value = rows[i].growth};
-        tacit_world *world = make_world("linear-bandit", settings, 4);
+        tacit_world *world = bench_world("linear-bandit", settings, 4);
         result r = play(world, "lin-ucb", *rows[i].g, 1000000, rows[i].rounds, &growth,
                         rows[i].growth != NULL);
         printf("{\"learner\": \"lin-ucb\", \"d\": 20, \"actions\": 20, \"arms\": \"%s\", "
@@ -139,7 +112,7 @@ static void bench_capri(void)
     } rows[] = {{"none", &none}, {"joint", &joint}, {"local", &local}};
     for (size_t k = 0; k < 2; k++) {
         const tacit_setting settings[] = {{.key = "kernel", .value = kernels[k]}};
-        tacit_world *world = make_world("kernel-bandit", settings, 1);
+        tacit_world *world = bench_world("kernel-bandit", settings, 1);
         for (size_t i = 0; i < 3; i++) {
             result r = play(world, "capri", *rows[i].g, 20000, 20000, NULL, 0);
             printf(
@@ -158,7 +131,7 @@ static void bench_gp(void)
     for (size_t i = 0; i < 4; i++) {
         const tacit_setting settings[] = {{.key = "contexts", .value = sizes[i]},
                                           {.key = "actions", .value = sizes[i]}};
-        tacit_world *world = make_world("kernel-bandit", settings, 2);
+        tacit_world *world = bench_world("kernel-bandit", settings, 2);
         size_t n = tacit_world_describe(world)->n_states * tacit_world_describe(world)->n_actions;
         result r = play(world, "gp-ucb", none, 2000, 1000, NULL, 0);
         printf("{\"learner\": \"gp-ucb\", \"pairs\": %zu, \"us_per_round\": %.1f, "
@@ -175,12 +148,12 @@ static void bench_large(void)
                                              {.key = "actions", .value = "100"},
                                              {.key = "kernel", .value = "matern-2.5(0.1)"}},
                                rank = {.key = "rank", .value = "1000"};
-    tacit_world *world = make_world("kernel-bandit", settings, 3);
+    tacit_world *world = bench_world("kernel-bandit", settings, 3);
     result r = play(world, "capri", joint, 1000000, 1000000, &rank, 1);
     printf("{\"learner\": \"capri\", \"pairs\": 10000, \"kernel\": \"matern-2.5(0.1)\", \"model\": "
            "\"joint\", \"rank\": 1000, \"users\": 1000000, \"seconds\": %.1f, \"most\": 120, "
-           "\"memory_mb\": %ld, \"most_mb\": 2048, \"regret\": %.1f}\n",
-           r.seconds, memory_mb(), r.regret);
+           "\"memory_mb\": %.0f, \"most_mb\": 2048, \"regret\": %.1f}\n",
+           r.seconds, bench_megabytes(), r.regret);
     tacit_world_destroy(world);
 }
 

@@ -7,7 +7,7 @@
 
 #include <tacit/client.h>
 
-#include "bench.h"
+#include "harness.h"
 #include "noise/seal.h"
 
 enum { ROOM = 1 << 21, TIMES = 20 };

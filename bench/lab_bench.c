@@ -2,12 +2,11 @@
  * in turns, in processor time of the whole process. The bar is 2 % above the loop. Also the memory at the end, and with
  * ten times the episodes. */
 #include <math.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <tacit/lab.h>
 
-#include "bench.h"
+#include "harness.h"
 #include "lab/experiment.h"
 #include "lab/seed.h"
 
@@ -97,25 +96,6 @@ static double laboratory(const tacit_experiment *e, const char *directory, doubl
     return seconds;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double median(double *values)
-{
-    qsort(values, TURNS, sizeof *values, by_size);
-    return values[TURNS / 2];
-}
-
-static double megabytes(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_maxrss / 1024;
-}
-
 static void measure(uint64_t episodes, const char *directory)
 {
     tacit_experiment *e = parse(episodes);
@@ -130,8 +110,9 @@ static void measure(uint64_t episodes, const char *directory)
     printf("{\"figure\": \"laboratory against a plain loop\", \"episodes\": %llu, \"jobs\": %llu, "
            "\"loop_seconds\": %.3f, \"in_memory\": %.4f, \"on_disk\": %.4f, \"bar\": 1.02, "
            "\"regrets_differ_by\": %.1e}\n",
-           (unsigned long long)episodes, (unsigned long long)e->facts.n_jobs, median(loop),
-           median(memory), median(disk), worst);
+           (unsigned long long)episodes, (unsigned long long)e->facts.n_jobs,
+           bench_quantile(loop, TURNS, 0.5), bench_quantile(memory, TURNS, 0.5),
+           bench_quantile(disk, TURNS, 0.5), worst);
     tacit_experiment_destroy(e);
 }
 
@@ -142,11 +123,11 @@ int main(void)
     if (mkdtemp(box) == NULL)
         return 3;
     measure(50000, box);
-    double before = megabytes(), ignored;
+    double before = bench_megabytes(), ignored;
     tacit_experiment *e = parse(500000);
     (void)laboratory(e, box, &ignored);
     printf("{\"figure\": \"memory\", \"megabytes\": %.1f, \"with_ten_times_the_episodes\": %.1f}\n",
-           before, megabytes());
+           before, bench_megabytes());
     tacit_experiment_destroy(e);
     snprintf(path, sizeof path, "%s/results.db", box);
     unlink(path);

@@ -14,73 +14,18 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#include <tacit/agent.h>
-#include <tacit/world.h>
-
-#include "bench.h"
+#include "episodes.h"
 
 /* --- Counts ------------------------------------------------------------------------------------------ */
 
 static double run_counts(const tacit_world *world, uint64_t episodes, tacit_guarantee guarantee,
                          const char *schedule)
 {
-    const tacit_world_facts *f = tacit_world_describe(world);
-    tacit_error err;
-    tacit_noise *noise;
-    tacit_agent *agent;
-    tacit_walk *walk;
     const tacit_setting setting = {.key = "schedule", .value = schedule};
-    bench_check(tacit_noise_create_simulated(1, &noise), NULL);
-    bench_check(tacit_agent_create(&(tacit_agent_request){.kind = "lsvi-ucb",
-                                                          .settings = &setting,
-                                                          .n_settings = 1,
-                                                          .guarantee = guarantee,
-                                                          .n_states = f->n_states,
-                                                          .n_actions = f->n_actions,
-                                                          .horizon = f->horizon,
-                                                          .stationary = f->stationary,
-                                                          .episodes = episodes,
-                                                          .linear = f->linear},
-                                   noise, &agent, &err),
-                &err);
-    bench_check(tacit_walk_create(world, noise, &walk, &err), &err);
-    uint32_t *states = calloc(f->horizon + 1, sizeof *states),
-             *actions = calloc(f->horizon, sizeof *actions);
-    double *rewards = calloc(f->horizon, sizeof *rewards),
-           *scratch = calloc(tacit_world_scratch(world), sizeof *scratch), value = 0, regret = 0;
-    uint64_t version = 0;
-    double start = bench_now();
-    for (uint64_t k = 0; k < episodes; k++) {
-        tacit_billboard board;
-        bench_check(tacit_agent_plan(agent, &board, &err), &err);
-        if (board.version != version &&
-            k % 16 == 0) { /* exact regret now and then: it is not the learner's */
-            bench_check(board.policy != NULL
-                            ? tacit_world_evaluate(world, board.policy, scratch, &value)
-                            : tacit_world_evaluate_mixed(world, board.mixed, scratch, &value),
-                        NULL);
-            version = board.version;
-        }
-        regret += f->optimal_value - value;
-        bench_check(board.policy != NULL
-                        ? tacit_walk_play(walk, k, board.policy, states, actions, rewards)
-                        : tacit_walk_play_mixed(walk, k, board.mixed, states, actions, rewards),
-                    NULL);
-        bench_check(tacit_agent_learn(agent,
-                                      &(tacit_trajectory){
-                                          .states = states, .actions = actions, .rewards = rewards},
-                                      &err),
-                    &err);
-    }
-    double seconds = (bench_now() - start) / (double)episodes;
-    tacit_walk_destroy(walk);
-    tacit_agent_destroy(agent);
-    tacit_noise_destroy(noise);
-    free(states);
-    free(actions);
-    free(rewards);
-    free(scratch);
-    return regret >= 0 ? seconds : 0;
+    tacit_agent_request request = bench_request(world, "lsvi-ucb", guarantee, episodes);
+    request.settings = &setting;
+    request.n_settings = 1;
+    return bench_episodes(world, &request, episodes, 16); /* exact regret is not the learner's */
 }
 
 /* One backward pass: counts times values, a quotient and a root for each pair, the largest of each state. */
@@ -121,10 +66,7 @@ static void bench_counts(void)
     static const uint64_t sizes[] = {400, 40000};
     static const tacit_guarantee none = {TACIT_MODEL_NONE, 0, 0},
                                  joint = {TACIT_MODEL_JOINT, 1, 2e-6};
-    tacit_world *world;
-    tacit_error err;
-    bench_check(tacit_world_create(&(tacit_world_request){.kind = "riverswim"}, &world, &err),
-                &err);
+    tacit_world *world = bench_world("riverswim", NULL, 0);
     double floor = pass_floor(6, 2, 20);
     for (int private = 0; private < 2; private ++)
         for (size_t i = 0; i < 2; i++) {

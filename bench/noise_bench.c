@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "bench.h"
+#include "harness.h"
 #include "noise/draw_loop.h"
 #include "noise/sampler.h"
 

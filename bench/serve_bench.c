@@ -15,14 +15,15 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <microhttpd.h>
 
 #include <tacit/client.h>
 
+#include "base/memory.h"
 #include "cli/wire.h"
+#include "harness.h"
 #include "store/service_store.h"
 
 enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, KEPT = 200000 };
@@ -31,19 +32,6 @@ static char directory[] = "/tmp/tacit-serve-bench-XXXXXX";
 static char token[128], url[128];
 static double seconds = 5;
 static pid_t server;
-
-static void die(const char *what)
-{
-    (void)fprintf(stderr, "serve_bench: %s\n", what);
-    exit(1);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Processor time of a process so far, in seconds; and its memory, in MB. */
 static double cpu_of(pid_t pid)
@@ -84,7 +72,7 @@ static void write_file(const char *name, const char *text)
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "w");
     if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0)
-        die("cannot write");
+        bench_die("cannot write");
 }
 
 static void start_server(void)
@@ -114,10 +102,10 @@ static void start_server(void)
             return;
         }
         if (waitpid(server, NULL, WNOHANG) == server)
-            die("the server does not start");
+            bench_die("the server does not start");
         (void)usleep(1000);
     }
-    die("the server does not start");
+    bench_die("the server does not start");
 }
 
 static void stop_server(void)
@@ -161,7 +149,7 @@ static bool wrk(const char *address, load sent, figures *out)
     (void)snprintf(command, sizeof command, "%s/wrk.lua", directory);
     script = fopen(command, "w");
     if (script == NULL)
-        die("cannot write");
+        bench_die("cannot write");
     (void)fprintf(script,
                   "wrk.method='POST'\nwrk.headers['Authorization']='Bearer %s'\n"
                   "wrk.headers['Content-Type']='%s'\nwrk.body='",
@@ -179,7 +167,7 @@ static bool wrk(const char *address, load sent, figures *out)
         if (strstr(line, "99%") != NULL)
             out->p99_ms = milliseconds(strstr(line, "99%") + 3);
         if (strstr(line, "Non-2xx") != NULL)
-            die("wrk was refused");
+            bench_die("wrk was refused");
         if (strncmp(line, "Requests/sec:", 13) == 0)
             out->rate = strtod(line + 13, NULL);
     }
@@ -224,7 +212,7 @@ static double bench_echo(load sent)
 {
     int ends[2];
     if (pipe(ends) != 0)
-        die("pipe");
+        bench_die("pipe");
     (void)fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -243,14 +231,14 @@ static double bench_echo(load sent)
     figures f;
     char address[64];
     if (read(ends[0], &port, sizeof port) != sizeof port || port == 0)
-        die("no echo");
+        bench_die("no echo");
     (void)snprintf(address, sizeof address, "http://127.0.0.1:%u/", port);
     bool has = wrk(address, sent, &f);
     double cpu = cpu_of(child);
     (void)kill(child, SIGKILL);
     (void)waitpid(child, NULL, 0);
     if (!has)
-        die("wrk is not installed");
+        bench_die("wrk is not installed");
     tell("echo", f.rate, f.p99_ms, cpu, f.rate * seconds, f.rate);
     return f.rate;
 }
@@ -278,7 +266,7 @@ typedef struct worker {
 static void note(worker *w, double start)
 {
     if (w->n < w->capacity)
-        w->latencies[w->n++] = 1e3 * (now() - start);
+        w->latencies[w->n++] = 1e3 * (bench_wall() - start);
     w->done++;
 }
 
@@ -293,15 +281,15 @@ static void *observe(void *context)
     (void)cli_wire_open(&wire, url, token);
     while (!atomic_load(w->over)) {
         if (cli_wire_ask(&wire, "POST", "/v1/decide", NULL, w->decide, &text, &size) != 200)
-            die("decide");
+            bench_die("decide");
         const char *at = strstr(text, mark) + sizeof mark - 1;
         size_t length = strcspn(at, "\"");
         char *body = malloc(length + 64);
         (void)snprintf(body, length + 64, "{\"decision\":\"%.*s\",\"reward\":0.5}", (int)length,
                        at);
-        double start = now();
+        double start = bench_wall();
         if (cli_wire_ask(&wire, "POST", "/v1/observe", NULL, body, &text, &size) != 200)
-            die("observe");
+            bench_die("observe");
         note(w, start);
         free(body);
     }
@@ -325,7 +313,7 @@ static void *report(void *context)
     if (cli_wire_ask(&wire, "GET", "/v1/billboard?learner=river", NULL, NULL, &text, &size) !=
             200 ||
         (board = malloc(size)) == NULL)
-        die("report");
+        bench_die("report");
     const size_t board_size = size;
     memcpy(board, text, size);
     while (!atomic_load(w->over)) {
@@ -333,10 +321,10 @@ static void *report(void *context)
         char *body = NULL;
         if (tacit_client_create(board, board_size, &any, &client, NULL) != TACIT_OK ||
             tacit_client_report(client, &episode, &body, key, NULL) != TACIT_OK)
-            die("report");
-        double start = now();
+            bench_die("report");
+        double start = bench_wall();
         if (cli_wire_ask(&wire, "POST", "/v1/reports", key, body, &text, &size) != 202)
-            die("reports");
+            bench_die("reports");
         note(w, start);
         free(body);
         tacit_client_destroy(client);
@@ -344,12 +332,6 @@ static void *report(void *context)
     free(board);
     cli_wire_close(&wire);
     return NULL;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Clients of one learner: what they ask, and what came of it. */
@@ -370,7 +352,7 @@ static void start_crowd(crowd *c, atomic_bool *over)
                                  .latencies = malloc(KEPT / CLIENTS * sizeof(double)),
                                  .capacity = KEPT / CLIENTS};
         if (pthread_create(&c->threads[i], NULL, c->local ? report : observe, &c->workers[i]) != 0)
-            die("thread");
+            bench_die("thread");
     }
 }
 
@@ -387,10 +369,9 @@ static uint64_t end_crowd(crowd *c, double start)
         n += c->workers[i].n;
         free(c->workers[i].latencies);
     }
-    qsort(all, n, sizeof *all, by_size);
-    c->rate = (double)done / (now() - start);
-    c->p50_ms = n > 0 ? all[n / 2] : (double)NAN;
-    c->p99_ms = n > 0 ? all[n * 99 / 100] : (double)NAN;
+    c->rate = (double)done / (bench_wall() - start);
+    c->p50_ms = bench_quantile(all, n, 0.5);
+    c->p99_ms = bench_quantile(all, n, 0.99);
     return done;
 }
 
@@ -398,7 +379,7 @@ static void bench_durable(const char *name, const char *decide, bool local, doub
 {
     static crowd c;
     atomic_bool over = false;
-    double cpu = cpu_of(server), start = now();
+    double cpu = cpu_of(server), start = bench_wall();
     c = (crowd){.decide = decide, .local = local, .clients = CLIENTS};
     start_crowd(&c, &over);
     (void)usleep((useconds_t)(1e6 * seconds));
@@ -417,7 +398,7 @@ static void bench_beside(const char *name, const char *decide, const char *heavy
         crowd *c = round == 0 ? &alone : &beside;
         *c = (crowd){.decide = decide, .clients = FEW};
         other = (crowd){.decide = heavy, .clients = round == 0 ? 0 : MANY};
-        double start = now();
+        double start = bench_wall();
         start_crowd(&other, &over);
         start_crowd(c, &over);
         (void)usleep((useconds_t)(1e6 * seconds));
@@ -435,6 +416,24 @@ static void bench_beside(const char *name, const char *decide, const char *heavy
 
 /* --- A million users in the store ------------------------------------------------------------------ */
 
+/* Counts all inputs that there are as users of the state. */
+static void pass_inputs(tacit__vault *vault, tacit__vault_learner *row)
+{
+    uint8_t key[TACIT__VAULT_KEY], *data = NULL;
+    size_t size = 1;
+    while (size > 0) {
+        tacit_error err = {0};
+        int64_t number = 0;
+        bench_check(tacit__vault_next(vault, row->id, row->taken, &number, key, &data, &size, &err),
+                    &err);
+        if (size > 0) {
+            tacit__free_secret(data, size);
+            row->taken = number;
+            row->users++;
+        }
+    }
+}
+
 static void fill_store(void)
 {
     char path[256], key_path[300];
@@ -447,40 +446,43 @@ static void fill_store(void)
     (void)snprintf(key_path, sizeof key_path, "%s.key", path);
     FILE *file = fopen(key_path, "r");
     if (file == NULL || fread(key, 1, sizeof key, file) != sizeof key)
-        die("key");
+        bench_die("key");
     (void)fclose(file);
     uint8_t *state;
     size_t size;
-    if (tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err) != TACIT_OK ||
-        tacit__vault_find(vault, "arms", &found, &row, &state, &size, &err) != TACIT_OK ||
-        tacit__vault_begin(vault, &err) != TACIT_OK)
-        die(err.message);
-    for (uint64_t i = 0; i < MILLION; i++) { /* names that were seen, and people that took part */
-        uint8_t name[TACIT__VAULT_KEY] = {0}, person[TACIT__VAULT_KEY] = {0};
+    bench_check(tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err), &err);
+    bench_check(tacit__vault_find(vault, "arms", &found, &row, &state, &size, &err), &err);
+    bench_check(tacit__vault_begin(vault, &err), &err);
+    for (uint64_t i = 1; i <= MILLION; i++) { /* names that were seen, and people that took part */
+        uint8_t name[TACIT__VAULT_KEY] = {0};
         tacit__vault_answer answer;
         memcpy(name, &i, sizeof i);
-        memcpy(person, &i, sizeof i);
-        if (tacit__vault_take(vault, row.id, name, person, NULL, "x", 1, &answer, &err) != TACIT_OK)
-            die(err.message);
-        if (i % 1000 == 999) { /* as if they were learned */
-            row.taken = INT64_MAX / 2;
-            row.users = i + 1;
-            if (tacit__vault_keep(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
-                die(err.message);
+        bench_check(tacit__vault_take(vault, row.id, name, name, NULL, "x", 1, &answer, &err),
+                    &err);
+        if (answer != TACIT__VAULT_TAKEN)
+            bench_die("the store takes no more users");
+        if (i % 1000 == 0) {
+            pass_inputs(vault, &row);
+            bench_check(tacit__vault_keep(vault, &row, state, size, NULL, 0, &err), &err);
         }
     }
-    free(state);
-    row.taken = 0;
-    if (tacit__vault_commit(vault, &err) != TACIT_OK)
-        die(err.message);
+    tacit__free_secret(state, size);
+    bench_check(tacit__vault_commit(vault, &err), &err);
     tacit__vault_close(vault);
 }
 
 static void bench_start(const char *name)
 {
-    double start = now();
+    double start = bench_wall();
     start_server();
-    double took = now() - start;
+    double took = bench_wall() - start;
+    cli_wire wire;
+    const char *text;
+    size_t size;
+    (void)cli_wire_open(&wire, url, token);
+    if (cli_wire_ask(&wire, "GET", "/readyz", NULL, NULL, &text, &size) != 200)
+        bench_die("the service does not learn: /readyz is not 200");
+    cli_wire_close(&wire);
     (void)printf("{\"bench\":\"%s\",\"seconds\":%.3f,\"server_cpu_s\":%.2f}\n", name, took,
                  cpu_of(server));
     (void)fflush(stdout);
@@ -555,14 +557,14 @@ int main(int argc, char **argv)
         seconds = strtod(argv[1], NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     if (mkdtemp(directory) == NULL)
-        die("mkdtemp");
+        bench_die("mkdtemp");
     write_file("service.yaml", yaml);
     (void)snprintf(command, sizeof command,
                    "cd %s && %s token create service.yaml --name bench --scopes admin", directory,
                    TACIT_COMMAND);
     FILE *pipe = popen(command, "r");
     if (pipe == NULL || fgets(token, sizeof token, pipe) == NULL || pclose(pipe) != 0)
-        die("token");
+        bench_die("token");
     token[strcspn(token, "\n")] = '\0';
     bench_start("start, new store");
     bench_service(bench_echo(json("{\"learner\":\"arms\",\"state\":1}")));

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "harness.h"
 #include "store/service_store_inside.h"
 
 enum { TRANSACTIONS = 300 };

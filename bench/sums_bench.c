@@ -6,18 +6,12 @@
 #include <stdint.h>
 
 #include <tacit/sum.h>
-#include "bench.h"
+#include "harness.h"
 #include "noise/sampler.h"
 
 /* Short rounds of steps and draws in turns. The machine may be shared and its clock may change: times are of the best
  * round, the ratio is the median of the rounds' own. */
 enum { ROUNDS = 25 };
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 typedef struct setting {
     tacit_sum_mechanism mechanism;
@@ -94,7 +88,6 @@ static void run(const setting *s)
         ratios[round] /= seconds;
         draw_seconds = round == 0 || seconds < draw_seconds ? seconds : draw_seconds;
     }
-    qsort(ratios, ROUNDS, sizeof *ratios, ascending);
     bench_check(tacit_sum_release(sum, out, &err), &err);
     double largest = 0, stddev;
     for (uint64_t k = s->users; k > 0;
@@ -111,7 +104,7 @@ static void run(const setting *s)
            tacit_sum_mechanism_name(s->mechanism),
            s->law == TACIT_LAW_LAPLACE ? "laplace" : "gaussian", s->dimension,
            (unsigned long long)s->users, s->full ? "all" : "one", 1e9 * sum_seconds / n,
-           1e9 * draw_seconds / n, ratios[ROUNDS / 2],
+           1e9 * draw_seconds / n, bench_quantile(ratios, ROUNDS, 0.5),
            (double)tacit_sum_memory(sum) / (double)s->dimension, 1e3 * creation, largest);
     fflush(stdout);
     tacit_sum_destroy(sum);

@@ -5,7 +5,7 @@
  * of one multiplication and one addition a cycle of a plain dense dot product measured here. */
 #include <stdint.h>
 
-#include "bench.h"
+#include "harness.h"
 #include "noise/stream.h"
 #include "worlds/kind.h"
 #include "worlds/walk.h"

@@ -15,6 +15,11 @@ foreach(source IN LISTS examples)
 endforeach()
 
 # bench/*_bench.c: ratios measured in one run, printed as JSON lines; never a test.
+add_library(bench_harness STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/bench/harness.c"
+                                                  "${PROJECT_SOURCE_DIR}/bench/episodes.c")
+target_include_directories(bench_harness PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include"
+                                                 "${TACIT_GENERATED_DIR}")
+target_link_libraries(bench_harness PRIVATE tacit_flags)
 file(GLOB benches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.c")
 add_custom_target(bench_programs)
 foreach(source IN LISTS benches)
@@ -26,9 +31,9 @@ foreach(source IN LISTS benches)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/bench"
                                              "${TACIT_GENERATED_DIR}")
   if(name STREQUAL "client_bench") # as on a device
-    target_link_libraries(${name} PRIVATE tacit_flags tacit_client_static ${TACIT_CLIENT_LIBRARIES})
+    target_link_libraries(${name} PRIVATE tacit_flags bench_harness tacit_client_static ${TACIT_CLIENT_LIBRARIES})
   else()
-    target_link_libraries(${name} PRIVATE tacit_flags tacit_static ${TACIT_LIBRARIES})
+    target_link_libraries(${name} PRIVATE tacit_flags bench_harness tacit_static ${TACIT_LIBRARIES})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   add_dependencies(bench_programs ${name})

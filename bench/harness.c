@@ -1,0 +1,74 @@
+#include "harness.h"
+
+#include <math.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double bench_now(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double bench_wall(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double bench_megabytes(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+void bench_check(tacit_status status, const tacit_error *err)
+{
+    if (status == TACIT_OK)
+        return;
+    (void)fprintf(stderr, "bench: %s: %s\n", tacit_status_name(status),
+                  err != NULL ? err->message : "");
+    exit(3);
+}
+
+void bench_die(const char *what)
+{
+    (void)fprintf(stderr, "bench: %s\n", what);
+    exit(3);
+}
+
+void bench_header(const char *name)
+{
+    char cpu[128] = "unknown", line[256];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
+            (void)snprintf(cpu, sizeof cpu, "%s", strchr(line, ':') + 2);
+            cpu[strcspn(cpu, "\n")] = '\0';
+            break;
+        }
+    if (f != NULL)
+        (void)fclose(f);
+    printf("{\"bench\": \"%s\", \"version\": \"%s\", \"compiler\": \"%s\", \"cpu\": \"%s\"}\n",
+           name, tacit_version(), __VERSION__, cpu);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+double bench_quantile(double *values, size_t n, double share)
+{
+    if (n == 0)
+        return (double)NAN;
+    qsort(values, n, sizeof *values, ascending);
+    return values[(size_t)((double)n * share)];
+}
