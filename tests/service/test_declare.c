@@ -13,7 +13,6 @@
 #include "serve/config.h"
 #include "service/plain.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 #define BEGIN "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
 enum { USERS = 2000 };
 

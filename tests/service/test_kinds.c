@@ -18,8 +18,6 @@
 #include "support/random.h"
 #include "support/server.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
 enum { USERS = 24, BEFORE = 11, MOST = 64, CLIENTS = 4, STEPS = 3 };
 
 /* --- Spaces --------------------------------------------------------------------------------------- */

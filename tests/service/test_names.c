@@ -13,8 +13,8 @@
 #include "serve/names.h"
 #include "serve/routes.h"
 #include "service/plain.h"
+#include "support/cases.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 #define BEGIN "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
 #define LIN "{kind: lin-ucb, privacy: {model: joint, epsilon: 1}}"
 #define CLIP "{kind: lin-ucb, outside: clip, privacy: {model: joint, epsilon: 1}}"
@@ -40,52 +40,26 @@ static void read_config(const char *text, tacit__service_config *c)
 
 /* --- Files ---------------------------------------------------------------------------------------- */
 
+static void refuse(char *space, char said[CASE_TEXT])
+{
+    static const char before[] = "dir/s.yaml:4: ";
+    char text[600], *agent = case_rest(space);
+    tacit__service_config c;
+    tacit_error err = {0};
+    (void)case_rest(agent);
+    (void)snprintf(text, sizeof text, BEGIN "  - {name: a, users: 9, space: {%s}, agent: %s}\n",
+                   space, agent);
+    assert_true(tacit__service_config_parse(text, strlen(text), "dir/s.yaml", &c, &err) !=
+                TACIT_OK);
+    assert_memory_equal(err.message, before, strlen(before));
+    (void)snprintf(said, CASE_TEXT, "%s", err.message + strlen(before));
+}
+
 TEST(names_are_read_or_refused_with_the_line)
 {
-    static const struct {
-        const char *space, *agent, *message;
-    } cases[] = {
-        {"context: 'age', " DOSES, LIN,
-         "context: column 'age' has neither a range nor categories; a service looks nothing up: "
-         "declare for example 'age 17..90' or 'sex {Male | Female}'"},
-        {"context: 'age 1..', " DOSES, LIN,
-         "context: 'age 1..' is not understood; expected for example 'age 17..90', 'sex {Male | "
-         "Female}', or 'race {White | Black | ...}', with commas between columns"},
-        {"context: 'age 1..2, age 1..3', " DOSES, LIN,
-         "context: 'age 1..3' is declared twice; expected for example 'age 17..90', 'sex {Male | "
-         "Female}', or 'race {White | Black | ...}', with commas between columns"},
-        {"context: 'age 1..2', actions: []", LIN,
-         "actions is an empty list, expected names, or how many there are"},
-        {"context: 'age 1..2', actions: [a, b, a]", LIN, "two actions are called 'a'"},
-        {"context: 'age 1..2', features: 3, " DOSES, LIN,
-         "a context of named columns has features of its own, of norm at most 1, and every action "
-         "learns its own parameters: leave features out"},
-        {"context: 'age 1..2', bound: 2, " DOSES, LIN,
-         "a context of named columns has features of its own, of norm at most 1, and every action "
-         "learns its own parameters: leave bound out"},
-        {"context: 'age 1..2', horizon: 2, " DOSES, LIN,
-         "a context of named columns is for horizon 1, not 2"},
-        {"features: 3, unit: no, " DOSES, LIN, "unit is for a context of named columns"},
-        {"context: 'age 1..2', user: maybe, " DOSES, LIN,
-         "user is 'maybe', expected optional or required"},
-        {"context: 'age 1..2', " DOSES, "{kind: lin-ucb, privacy: {model: local, epsilon: 1}}",
-         "named columns are for models joint and none, where the service encodes; devices of a "
-         "local learner make their own features: features: 2, shared: no"},
-        {"states: 2, actions: 2, horizon: 1, user: required", LOCAL,
-         "user: required is for models joint and none; devices of a local learner do not say whose "
-         "they are"},
-    };
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        char text[600], wanted[400];
-        tacit__service_config c;
-        tacit_error err = {0};
-        (void)snprintf(text, sizeof text, BEGIN "  - {name: a, users: 9, space: {%s}, agent: %s}\n",
-                       cases[i].space, cases[i].agent);
-        (void)snprintf(wanted, sizeof wanted, "dir/s.yaml:4: %s", cases[i].message);
-        assert_true(tacit__service_config_parse(text, strlen(text), "dir/s.yaml", &c, &err) !=
-                    TACIT_OK);
-        assert_string_equal(err.message, wanted);
-    }
+    cases_run("service/cases/names",
+              (const case_word[]){{"$DOSES", DOSES}, {"$LIN", LIN}, {"$LOCAL", LOCAL}, {0}},
+              refuse);
     tacit__service_config c;
     read_config(people, &c);
     const tacit__learner_config *l = &c.learners[0];

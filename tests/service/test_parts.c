@@ -15,88 +15,27 @@
 #include "serve/routes.h"
 #include "serve/ticket.h"
 #include "store/service_store.h"
+#include "support/cases.h"
 #include "support/check.h"
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 
 /* --- Files -------------------------------------------------------------------------------------- */
 
 #define AGENT "agent: {kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
 #define SPACE "space: {states: 3, actions: 2, horizon: 4}"
 
+static void refuse(char *text, char answer[CASE_TEXT])
+{
+    tacit__service_config c;
+    tacit_error err = {0};
+    assert_true(tacit__service_config_parse(text, strlen(text), "dir/s.yaml", &c, &err) !=
+                TACIT_OK);
+    (void)snprintf(answer, CASE_TEXT, "%s", err.message);
+}
+
 TEST(files_are_read_or_refused_with_the_line)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"store: a.db\n", "dir/s.yaml:1: 'learners' is missing, expected for example learners: "
-                          "[{name: river, ...}]"},
-        {"learners: []\nstore: a.db\n",
-         "dir/s.yaml:1: learners is a list, expected a list of 1 to 64 learners"},
-        {"stor: a.db\n", "dir/s.yaml:1: a service has no key 'stor', did you mean 'store'?"},
-        {"listen: example.org:80\nstore: a\nlearners: [{name: a}]\n",
-         "dir/s.yaml:1: listen is 'example.org:80', expected an address and a port, for example "
-         "127.0.0.1:8470 or [::1]:8470"},
-        {"store: a\nlearners:\n  - {name: A, " SPACE ", users: 5, " AGENT "}\n",
-         "dir/s.yaml:3: name is 'A', expected small letters, digits, - and _"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", " AGENT "}\n",
-         "dir/s.yaml:3: 'users' is missing, expected for example users: 100000"},
-        {"store: a\nlearners:\n  - {name: a, space: {actions: 2, horizon: 1}, users: 5, " AGENT
-         "}\n",
-         "dir/s.yaml:3: 'states' is missing, expected for example states: 6, or features: 20"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: optimal}}\n",
-         "dir/s.yaml:3: optimal does not learn; `tacit agents` lists those that do"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: joint, epsilon: 1, delta: 0, calibration: figure}}}\n",
-         "dir/s.yaml:3: published constants are for simulations; a service that guards people has "
-         "calibration: tight"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: joint, epsilon: [1, 2]}}}\n",
-         "dir/s.yaml:3: a learner has one agent: no lists of values here"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, " AGENT "}\n  - {name: a, " SPACE
-         ", users: 5, " AGENT "}\n",
-         "dir/s.yaml:4: two learners are called 'a'"},
-        {"store: a\ntls: {certificate: c}\nlearners: [{name: a}]\n",
-         "dir/s.yaml:2: 'key' is missing, expected for example {certificate: cert.pem, key: "
-         "key.pem}"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: local, epsilon: 1}}, monitor: {delta: 0}}\n",
-         "dir/s.yaml:3: 'epsilon' is missing, expected for example monitor: {epsilon: 0.1}"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: local, epsilon: 1}}, monitor: {epsilon: 0}}\n",
-         "dir/s.yaml:3: epsilon is 0, which needs a delta > 0 that is given beside it; give one, "
-         "or "
-         "an epsilon > 0"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5,\n     agent: {kind: dp-ucbvi}}\n",
-         "dir/s.yaml:4: the agent has no 'privacy': write privacy: {model: joint, epsilon: 1}, or "
-         "privacy: {model: none} if no promise is meant"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ldp-obi}}\n",
-         "dir/s.yaml:3: the agent has no 'privacy': write privacy: {model: local, epsilon: 1}"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi}}\n",
-         "dir/s.yaml:3: the agent has no 'privacy', and ucbvi cannot be private: write privacy: "
-         "{model: none} if that is meant"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
-         "{model: joint, epsilon: 1, delta: 0.25}}}\n",
-         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
-         "such a promise; lower it, or write delta_above_one_over_users: yes in privacy if that is "
-         "meant"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, " AGENT
-         ", monitor: {epsilon: 1, delta: 0.25}}\n",
-         "dir/s.yaml:3: delta is 0.25, above 1/users = 0.2: publishing some user's data would keep "
-         "such a promise; lower it, or write delta_above_one_over_users: yes in monitor if that is "
-         "meant"},
-        {"store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: ucbvi, privacy: "
-         "{model: none, delta_above_one_over_users: yes}}}\n",
-         "dir/s.yaml:3: model none promises nothing, so it has no delta_above_one_over_users; "
-         "remove it, or ask for model joint or local"},
-    };
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        tacit__service_config c;
-        tacit_error err = {0};
-        assert_true(tacit__service_config_parse(cases[i].text, strlen(cases[i].text), "dir/s.yaml",
-                                                &c, &err) != TACIT_OK);
-        assert_string_equal(err.message, cases[i].message);
-    }
+    cases_run("service/cases/parts", (const case_word[]){{"$SPACE", SPACE}, {"$AGENT", AGENT}, {0}},
+              refuse);
     static const char meant[] =
         "store: a\nlearners:\n  - {name: a, " SPACE ", users: 5, agent: {kind: dp-ucbvi, privacy: "
         "{model: joint, epsilon: 1, delta: 0.25, delta_above_one_over_users: yes}}, monitor: "

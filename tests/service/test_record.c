@@ -5,7 +5,6 @@
 #include "serve/record.h"
 #include "service/plain.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 #define HEAD "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n"
 
 /* Learners of all shapes; %s is `, log_decisions: yes` or nothing. */

@@ -10,10 +10,9 @@
 #include "base/memory.h"
 #include "serve/config.h"
 #include "support/arena.h"
+#include "support/cases.h"
 #include "support/check.h"
 #include "support/server.h"
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 
 static char directory[200];
 
@@ -117,123 +116,21 @@ TEST(the_example_has_agents_for_all_its_learners)
 
 /* --- What is refused ------------------------------------------------------------------------------ */
 
+static void refuse(char *space, char answer[CASE_TEXT])
+{
+    tacit__service_config c;
+    tacit_error err = {0};
+    write_file("t.csv", case_rest(space));
+    assert_true(read_service(space, &c, &err) != TACIT_OK);
+    size_t n = strlen(directory);
+    (void)snprintf(answer, CASE_TEXT, "%s",
+                   strncmp(err.message, directory, n) == 0 ? err.message + n + 1 : err.message);
+}
+
 TEST(what_is_wrong_is_told_with_file_and_line)
 {
-    static const struct {
-        const char *space, *table, *message; /* the table is t.csv */
-    } cases[] = {
-        {"{" WALK ", rewards: none.csv}", "",
-         "s.yaml:5: cannot open 'none.csv': No such file or directory; looked beside this file and "
-         "in the current directory"},
-        {"{" WALK ", rewards: t.csv}", "",
-         "t.csv: the file is empty, expected the header "
-         "state,action,reward"},
-        {"{" WALK ", rewards: t.csv}", "state,action\n",
-         "t.csv:1: the header is 'state,action', expected state,action,reward"},
-        {"{" WALK ", stationary: yes, rewards: t.csv}", "step,state,action,reward\n0,0,0,1\n",
-         "t.csv:1: the header is 'step,state,action,reward', expected state,action,reward"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n",
-         "t.csv: no line follows the header"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n0,0,1\n0,1,1\n1,1,1\n",
-         "t.csv: state 1, action 0 has no line"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n0,0,1\n0,1,1\n0,1,0\n",
-         "t.csv:4: state 0, action 1 comes twice; keep one"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n0,0,1\n0,1,1\n2,0,0\n",
-         "t.csv:4: state is '2', expected a whole number from 0 to 1"},
-        {"{" WALK ", rewards: t.csv}", "step,state,action,reward\n3,0,0,1\n",
-         "t.csv:2: step is '3', expected a whole number from 0 to 2"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n0,0,1\n0,1,1.5\n",
-         "t.csv:3: reward is 1.5, expected a number from 0 to 1"},
-        {"{" WALK ", rewards: t.csv}", "state,action,reward\n0,0,much\n",
-         "t.csv:2: reward is 'much', expected a decimal number"},
-        {"{" WALK ", mixture: t.csv}",
-         "state,action,part,next_state,probability\n0,0,0,0,1\n0,1,0,0,0.5\n0,1,0,1,0.4\n"
-         "1,0,0,0,1\n1,1,0,0,1\n",
-         "t.csv:3: the probabilities of state 0, action 1, part 0 sum to 0.9, expected 1"},
-        {"{" WALK ", mixture: t.csv}", "state,action,part,next_state,probability\n0,0,1,0,1\n",
-         "t.csv: state 0, action 0, part 0 has no line"},
-        {"{" WALK ", mixture: t.csv}", "state,action,part,next_state,probability\n0,0,0,0,-1\n",
-         "t.csv:2: probability is -1, expected a number from 0 to 1"},
-        {"{" WALK ", mixture: t.csv}", "state,action,part,next_state,probability\n0,0,4096,0,1\n",
-         "t.csv:2: part is '4096', expected a whole number from 0 to 4095"},
-        {"{" WALK ", features: t.csv, bound: 1}",
-         "state,action,feature,value\n0,0,0,1\n0,1,0,1\n0,1,1,1\n1,0,0,1\n1,1,0,1\n",
-         "t.csv:3: the features of state 0, action 1 are 1.41421 long, outside the declared bound "
-         "1; raise the bound, or divide all features by a number"},
-        {"{" ARMS ", features: t.csv, shared: no}", "state,action,feature,value\n0,0,0,1\n",
-         "t.csv:1: the header is 'state,action,feature,value', expected state,feature,value"},
-        {"{" ARMS ", features: t.csv, context: 2}",
-         "state,action,feature,value\n0,0,0,1\n0,1,0,1\n1,0,0,1\n1,1,0,1\n",
-         "s.yaml:5: context is 2, but there are 1 features"},
-        {"{states: 1000000, actions: 100000, horizon: 1, features: t.csv}",
-         "state,action,feature,value\n0,0,0,1\n",
-         "s.yaml:5: the table of features would have more than 134 million numbers"},
-        {"{states: 2, features: 3, actions: 2}", "",
-         "s.yaml:5: a number of features is for users who bring them; features of numbered states "
-         "are in a file, features: FILE"},
-        {"{features: 3, actions: 2, rewards: t.csv}", "",
-         "s.yaml:5: rewards is for numbered states"},
-        {"{features: t.csv, actions: 2, horizon: 1}", "",
-         "s.yaml:5: 'states' is missing, expected for example states: 6, or features: 20"},
-        {"{" WALK ", features: t.csv, kernel: linear}", "",
-         "s.yaml:5: kernel is for horizon 1 and features in a file"},
-        {"{" ARMS ", context: 1}", "", "s.yaml:5: context is for horizon 1 and features in a file"},
-        {"{" WALK ", features: t.csv, shared: no}", "",
-         "s.yaml:5: shared: no is for features and horizon 1"},
-        {"{" WALK ", rewards: []}", "", "s.yaml:5: rewards is a list, expected a text"},
-        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n1,0.5\n0,0.4\n",
-         "t.csv:2: the probabilities sum to 0.9, expected 1"},
-        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n0,0.5\n0,0.5\n",
-         "t.csv:3: state 0 comes twice; keep one"},
-        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n0,1.5\n1,-0.5\n",
-         "t.csv:2: probability is 1.5, expected a number from 0 to 1"},
-        {"{" ARMS ", features: f.csv, weights: t.csv}", "state,probability\n2,1\n",
-         "t.csv:2: state is '2', expected a whole number from 0 to 1"},
-        {"{" WALK ", features: f.csv, weights: t.csv}", "",
-         "s.yaml:5: weights is for horizon 1 and features in a file"},
-        {"{features: 3, actions: 2, weights: t.csv}", "",
-         "s.yaml:5: weights is for horizon 1 and features in a file"},
-        {"{features: 3, actions: 2, parameter_norm: 0}", "",
-         "s.yaml:5: parameter_norm is '0', expected a number > 0 and up to 1000000"},
-        {"{features: 3, actions: 2, parameter_norm: nan}", "",
-         "s.yaml:5: parameter_norm is 'nan', expected a number > 0 and up to 1000000"},
-        {"{" ARMS ", parameter_norm: 1}", "",
-         "s.yaml:5: parameter_norm is for features and horizon 1: leave it out"},
-        {"{features: 3, actions: 2, horizon: 2, parameter_norm: 1}", "",
-         "s.yaml:5: parameter_norm is for features and horizon 1: leave it out"},
-        {"{features: 3, actions: 3, shared: no, complementary: yes}", "",
-         "s.yaml:5: complementary: yes (two rewards that sum to 1) needs actions: 2 and shared: "
-         "no; actions is 3, shared is no"},
-        {"{features: 3, actions: 2, complementary: yes}", "",
-         "s.yaml:5: complementary: yes (two rewards that sum to 1) needs actions: 2 and shared: "
-         "no; actions is 2, shared is yes"},
-        {"{features: 3, actions: 2, shared: no, complementary: 1}", "",
-         "s.yaml:5: complementary is '1', expected no or yes"},
-        {"{features: 3, actions: 2, simplex: yes}", "",
-         "s.yaml:5: simplex is for features that users bring, features: N, and a horizon from 2; "
-         "horizon is 1: leave it out"},
-        {"{" WALK ", simplex: yes}", "",
-         "s.yaml:5: simplex is for features that users bring, features: N, and a horizon from 2: "
-         "leave it out"},
-        {"{" WALK ", features: f.csv, simplex: yes}", "",
-         "s.yaml:5: simplex is for features that users bring, features: N; whether those of a file "
-         "sum to 1 is looked up there: leave it out"},
-        {"{features: 3, actions: 2, horizon: 2, simplex: yes, bound: 0.5}", "",
-         "s.yaml:5: bound is 0.5, but features that sum to 1 (simplex: yes) are up to 1 long: "
-         "leave bound out"},
-    };
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        tacit__service_config c;
-        tacit_error err = {0};
-        write_file("t.csv", cases[i].table);
-        assert_true(read_service(cases[i].space, &c, &err) != TACIT_OK);
-        const char *shown = strrchr(err.message, '/'); /* without the directory */
-        while (shown != NULL && shown > err.message && strncmp(shown, "/t.csv", 6) != 0 &&
-               strncmp(shown, "/s.yaml", 7) != 0)
-            shown--;
-        assert_non_null(shown);
-        assert_string_equal(shown + 1, cases[i].message);
-    }
+    cases_run("service/cases/tables", (const case_word[]){{"$WALK", WALK}, {"$ARMS", ARMS}, {0}},
+              refuse);
 }
 
 TEST(tables_survive_every_failing_allocation)
@@ -285,54 +182,35 @@ TEST(a_file_tells_its_promises_or_that_there_is_no_memory)
 
 /* --- Kinds that need what is not declared --------------------------------------------------------- */
 
+static void refuse_kind(char *kind, char answer[CASE_TEXT])
+{
+    static const char before[] = "tacit: service.yaml:4: ";
+    char yaml[600], path[300], *space = case_rest(kind);
+    server s;
+    int code = 0;
+    (void)case_rest(space);
+    (void)snprintf(yaml, sizeof yaml,
+                   "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
+                   "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
+                   space, kind);
+    server_open(&s, TACIT_COMMAND, yaml);
+    assert_false(server_start(&s, &code));
+    assert_int_equal(code, 2);
+    (void)snprintf(path, sizeof path, "%s/err", s.directory);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    answer[fread(answer, 1, CASE_TEXT - 1, file)] = '\0';
+    (void)fclose(file);
+    server_close(&s);
+    assert_memory_equal(answer, before, strlen(before));
+    (void)case_rest(answer);
+    memmove(answer, answer + strlen(before), strlen(answer + strlen(before)) + 1);
+}
+
 TEST(a_kind_says_which_key_it_needs)
 {
-    static const struct {
-        const char *kind, *space, *message;
-    } cases[] = {
-        {"ucrl-vtr", "{" WALK "}",
-         "ucrl-vtr needs to know the rewards; linopt-vi learns them, and a service may declare "
-         "them, "
-         "space: {rewards: FILE}"},
-        {"capri", "{" ARMS "}",
-         "capri needs numbered contexts and features for each of their actions, as in "
-         "kernel-bandit, or linear-bandit with shared arms and contexts > 0; in a service, space: "
-         "{states: 20, horizon: 1, features: FILE}"},
-        {"gp-ucb", "{features: 3, actions: 2}",
-         "gp-ucb needs numbered contexts and features for each of their actions, as in "
-         "kernel-bandit, or linear-bandit with shared arms and contexts > 0; in a service, space: "
-         "{states: 20, horizon: 1, features: FILE}"},
-        {"lin-ucb", "{" WALK "}",
-         "lin-ucb is for bandit worlds: linear-bandit, kernel-bandit, logged-bandit; in a service, "
-         "space: {features: 20}"},
-        {"ucbvi", "{features: 3, actions: 2}",
-         "ucbvi counts states, so they must be numbered; in a service, space: {states: 6}"},
-        {"linopt-vi", "{features: 3, actions: 2, horizon: 2}",
-         "linopt-vi needs numbered states; in a service, space: {states: 6}"},
-        {"lsvi-ucb", "{features: 3, actions: 2}",
-         "lsvi-ucb needs numbered states, or features at two steps or more; lin-ucb learns from "
-         "features at one"},
-    };
-    char yaml[600], text[4000], path[300];
-    for (size_t i = 0; i < N_OF(cases); i++) {
-        server s;
-        int code = 0;
-        (void)snprintf(yaml, sizeof yaml,
-                       "listen: 127.0.0.1:0\nstore: service.db\nlearners:\n  - {name: a, users: "
-                       "9, space: %s, agent: {kind: %s, privacy: {model: none}}}\n",
-                       cases[i].space, cases[i].kind);
-        server_open(&s, TACIT_COMMAND, yaml);
-        assert_false(server_start(&s, &code));
-        assert_int_equal(code, 2);
-        (void)snprintf(path, sizeof path, "%s/err", s.directory);
-        FILE *file = fopen(path, "r");
-        assert_non_null(file);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        (void)fclose(file);
-        (void)snprintf(yaml, sizeof yaml, "tacit: service.yaml:4: %s\n", cases[i].message);
-        assert_string_equal(text, yaml);
-        server_close(&s);
-    }
+    cases_run("service/cases/kinds", (const case_word[]){{"$WALK", WALK}, {"$ARMS", ARMS}, {0}},
+              refuse_kind);
 }
 
 static int open_directory(void **state)

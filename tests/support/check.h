@@ -12,6 +12,8 @@
 
 #include <tacit/status.h>
 
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+
 /* A case, named as a sentence: TEST(name) { ... }. The cases of a program run in the order of the file; main() is in
  * support/main.c, unless the program has one of its own that calls test_run. */
 #define TEST(name) TEST_WITH(name, NULL, NULL)

@@ -6,8 +6,6 @@
 
 #include <tacit/world.h>
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
 static inline tacit_world *world_of(const char *kind, const tacit_setting *settings, size_t n)
 {
     tacit_world *world = NULL;

@@ -1,5 +1,5 @@
 /* Experiment files: defaults, and every kind of mistake with its line and remedy. */
-#include "support/check.h"
+#include "support/cases.h"
 
 #include <glob.h>
 #include <math.h>
@@ -121,116 +121,19 @@ TEST(what_is_asked_for_outside_the_file_wins)
 }
 
 #define HEAD "world: {kind: riverswim}\nepisodes: 10\nagents:\n  - "
-#define PRIVACY(text) HEAD "{kind: dp-ucbvi, privacy: " text "}\n"
+
+static void refuse(char *text, char answer[CASE_TEXT])
+{
+    tacit_experiment *e = NULL;
+    tacit_error err = {.message = ""};
+    assert_status(tacit_experiment_parse(text, strlen(text), "f", NULL, &e, &err), TACIT_SYNTAX);
+    assert_null(e);
+    (void)snprintf(answer, CASE_TEXT, "%s", err.message);
+}
 
 TEST(mistakes_are_named_with_line_and_remedy)
 {
-    static const char *const cases[][2] = {
-        {"- 1\n", "f:1: the file is not a map"},
-        {"episode: 1\n", "f:1: an experiment has no key 'episode', did you mean 'episodes'?"},
-        {"zzz: 1\n", "f:1: an experiment has no key 'zzz', expected one of title, world"},
-        {"episodes: 1\n", "f:1: 'world' is missing, expected for example world: {kind: riverswim}"},
-        {"world: {kind: riverswim}\n", "f:1: 'episodes' is missing"},
-        {"world: {kind: riverswim}\nepisodes: 10\n", "f:1: 'agents' is missing"},
-        {"title:\nworld: 1\n", "f:1: title is nothing, expected a text"},
-        {"title: [a]\n", "f:1: title is a list, expected a text"},
-        {"title: \"a\\nb\"\n", "f:1: title has a line break"},
-        {"episodes: 0\n", "f:1: episodes is '0', expected a whole number from 1 to"},
-        {"episodes: 1.5\n", "f:1: episodes is '1.5', expected a whole number"},
-        {"episodes: -3\n", "f:1: episodes is '-3'"},
-        {"episodes: 99999999999999999999\n", "f:1: episodes is '99999999999999999999'"},
-        {"episodes: \"10\"\n", "f:1: episodes is a text in quotes, expected a whole number"},
-        {"episodes: {a: 1}\n", "f:1: episodes is a map"},
-        {"episodes: 1\nruns: many\n", "f:2: runs is 'many'"},
-        {"episodes: 1\nseed: -1\n", "f:2: seed is '-1'"},
-        {"episodes: 1\nworld: riverswim\n",
-         "f:2: world is 'riverswim', expected a map: world: {kind: riverswim}"},
-        {"episodes: 1\nworld:\n", "f:2: the world has no 'kind'"},
-        {"episodes: 1\nworld: {states: 6}\n", "f:2: the world has no 'kind'"},
-        {"episodes: 1\nworld: {kind: riverswim,\n states: {a: 6}}\n",
-         "f:3: states is a map, expected a plain value"},
-        {"episodes: 1\nworld: {kind: riverswim,\n states: []}\n",
-         "f:3: states is an empty list, expected at least one value"},
-        {"episodes: 1\nworld: {kind: riverswim, states: [6,\n [7]]}\n",
-         "f:3: a value of states is a list, expected a plain value"},
-        {"episodes: 1\nworld: {kind: riverswim, states: [6, ~]}\n",
-         "f:2: a value of states is nothing, expected a plain value"},
-        {"episodes: 1\nworld: {kind: [riverswim]}\n",
-         "f:2: the world's kind is a list, expected a text"},
-        {"episodes: 1\nworld: [{kind: riverswim}]\n",
-         "f:2: world is a list, expected a map; several worlds stand under 'worlds'"},
-        {"episodes: 1\nworlds: {kind: riverswim}\n", "f:2: worlds is a map, expected a list"},
-        {"episodes: 1\nworlds: []\n", "f:2: worlds is an empty list"},
-        {"episodes: 1\nworlds: [riverswim]\n",
-         "f:2: a world is 'riverswim', expected a map: - {kind: riverswim}"},
-        {"episodes: 1\nworlds: [[1]]\n", "f:2: a world is a list, expected a map"},
-        {"episodes: 1\nworld: {kind: grid}\nworlds: [{kind: grid}]\n",
-         "f:3: both 'world' and 'worlds' are given, the other in line 2"},
-        {"episodes: 1\nworlds: [{kind: grid},\n {kind: grid}]\nagents: [{kind: uniform}]\n",
-         "f:3: two worlds are called 'grid', the other in line 2"},
-        {"episodes: 1\nworlds: [{kind: grid},\n {kind: deep-sea}]\n"
-         "agents: [{kind: uniform, worlds: [grid]}]\n",
-         "f:3: no agent plays in world 'deep-sea'; remove it"},
-        {HEAD "{kind: uniform, worlds: river}\n", "f:4: worlds is 'river', expected a list of"},
-        {HEAD "{kind: uniform, worlds: []}\n", "f:4: worlds is an empty list"},
-        {HEAD "{kind: uniform, worlds: [sea]}\n",
-         "f:4: no world is called 'sea'; the first is called 'riverswim'"},
-        {HEAD "{kind: ucbvi, bonus_scale: []}\n", "f:4: bonus_scale is an empty list"},
-        {HEAD "{kind: ucbvi, bonus_scale: [1, 1]}\n",
-         "f:4: two agents are called 'ucbvi bonus_scale 1', the other in line 4"},
-        {HEAD "{kind: ucbvi, label: [a, b]}\n", "f:4: label is a list, expected a text"},
-        {HEAD "{kind: [ucbvi, uniform]}\n", "f:4: the agent's kind is a list, expected a text"},
-        {HEAD "{kind: ucbvi, bonus_scale: [\"1\\n\"]}\n", "f:4: a value of bonus_scale has a line"},
-        {HEAD "{kind: ucbvi, bonus_scale: [0000000000000000000000000000000000000000000000000000000"
-              "000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
-              "00001]}\n",
-         "f:4: with its values the label 'ucbvi...' is longer than 160 bytes"},
-        {"episodes: 1\nworld: {kind: riverswim}\nagents: {kind: ucbvi}\n",
-         "f:3: agents is a map, expected a list"},
-        {"episodes: 1\nworld: {kind: riverswim}\nagents: []\n", "f:3: agents is an empty list"},
-        {HEAD "ucbvi\n", "f:4: an agent is 'ucbvi', expected a map"},
-        {HEAD "{label: x}\n", "f:4: the agent has no 'kind'"},
-        {HEAD "{kind: ucbv}\n", "f:4: no agent is called 'ucbv', did you mean 'ucbvi'?"},
-        {HEAD "{kind: sarsa-lambda}\n", "f:4: no agent is called 'sarsa-lambda'; there are ucbvi,"},
-        {HEAD "{kind: ucbvi, privcy: 1}\n",
-         "f:4: agent ucbvi has no key 'privcy', did you mean 'privacy'?"},
-        {HEAD "{kind: ucbvi, bonus_scal: 1}\n",
-         "f:4: agent ucbvi has no key 'bonus_scal', did you"},
-        {HEAD "{kind: ucbvi, bonus_scale: }\n", "f:4: bonus_scale is nothing, expected a plain"},
-        {HEAD "{kind: ucbvi, label: \"\"}\n", "f:4: label is '', expected a text"},
-        {HEAD "{kind: ucbvi}\n  - {kind: ucbvi}\n",
-         "f:5: two agents are called 'ucbvi', the other in line 4"},
-        {HEAD "{kind: optimal, privacy: {model: none}}\n", "f:4: optimal learns nothing"},
-        {HEAD "{kind: uniform, bonus_scale: 1}\n", "f:4: agent uniform has no key 'bonus_scale'"},
-        {PRIVACY("1"), "f:4: privacy is '1', expected a map"},
-        {PRIVACY("{epsilon: 1}"), "f:4: privacy has no 'model'"},
-        {PRIVACY("{model: joint}"), "f:4: privacy has no 'epsilon'"},
-        {PRIVACY("{model: join, epsilon: 1}"),
-         "f:4: model is 'join', expected none, joint or local; did you mean 'joint'?"},
-        {PRIVACY("{model: joint, epsilon: 0}"), "f:4: epsilon is 0, which needs a delta > 0"},
-        {PRIVACY("{model: joint, epsilon: 0, delta: 0}"), "f:4: epsilon is 0, which needs a delta"},
-        {PRIVACY("{model: joint, epsilon: -.inf}"), "f:4: epsilon is '-.inf'"},
-        {PRIVACY("{model: joint, epsilon: .nan}"), "f:4: epsilon is '.nan'"},
-        {PRIVACY("{model: joint, epsilon: 1e999}"), "f:4: epsilon is '1e999'"},
-        {PRIVACY("{model: joint, epsilon: 0x1}"), "f:4: epsilon is '0x1'"},
-        {PRIVACY("{model: joint, epsilon: 1, delta: 1}"), "f:4: delta is '1', expected"},
-        {PRIVACY("{model: joint, epsilon: 1, delta: .inf}"), "f:4: delta is '.inf'"},
-        {PRIVACY("{model: joint, epsilon: 1, calibration: loose}"),
-         "f:4: calibration is 'loose', expected tight, published or figure"},
-        {PRIVACY("{model: joint, epsilon: 1, sums: exact}"), "f:4: sums is 'exact', expected tree"},
-        {PRIVACY("{model: joint, epsilon: 1, rho: 1}"), "f:4: privacy has no key 'rho'"},
-        {PRIVACY("{model: joint, epsilon: [1, -1]}"), "f:4: epsilon is '-1', expected a number"},
-        {PRIVACY("{model: joint, epsilon: []}"), "f:4: epsilon is an empty list"},
-        {PRIVACY("{model: joint, epsilon: [[1]]}"), "f:4: a value of epsilon is a list"},
-        {PRIVACY("{model: none, epsilon: 1}"), "f:4: model none promises nothing"},
-        {PRIVACY("{model: none, sums: tree}"),
-         "f:4: model none promises nothing, so it has no sums"},
-        {"episodes: 1\nruns: 60000\nworld: {kind: riverswim, seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, "
-         "10]}\nagents:\n  - {kind: ucbvi}\n  - {kind: uniform}\n",
-         "f: 1200000 jobs: 2 agents in 10 worlds, 60000 runs; at most 1000000"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_refused(cases[i][0], cases[i][1]);
+    cases_run("unit/cases/experiment", (const case_word[]){{"$HEAD", HEAD}, {0}}, refuse);
 }
 
 /* The rule of labels: what stands in a list names itself, in the file's order, the last list changing fastest. */

@@ -8,12 +8,11 @@
 
 #include "oracle/account_oracle.inc"
 
-#define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 #define ULPS(n) ((n)*DBL_EPSILON)
 
 TEST(mu_agrees_with_the_oracle_and_is_not_above_it)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_gdp_mu); i++) {
+    for (size_t i = 0; i < N_OF(oracle_gdp_mu); i++) {
         double mu;
         assert_ok(tacit_gdp_mu(oracle_gdp_mu[i].epsilon, oracle_gdp_mu[i].delta, &mu));
         assert_within(mu, oracle_gdp_mu[i].mu * (1 - 1e-12), oracle_gdp_mu[i].mu);
@@ -22,7 +21,7 @@ TEST(mu_agrees_with_the_oracle_and_is_not_above_it)
 
 TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_gdp_delta); i++) {
+    for (size_t i = 0; i < N_OF(oracle_gdp_delta); i++) {
         double delta, wanted = oracle_gdp_delta[i].delta;
         assert_ok(tacit_gdp_delta(oracle_gdp_delta[i].mu, oracle_gdp_delta[i].epsilon, &delta));
         assert_within(delta, wanted, wanted * (1 + ULPS(1)));
@@ -31,7 +30,7 @@ TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 
 TEST(epsilon_agrees_with_the_oracle_and_is_not_below_it)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_gdp_delta); i++) {
+    for (size_t i = 0; i < N_OF(oracle_gdp_delta); i++) {
         /* The table's delta is a double near the true one, which moves epsilon by as much as
          * delta / (d delta / d eps) <= 1 + 1/mu, relatively to a rounding of delta. */
         double mu = oracle_gdp_delta[i].mu, wanted = oracle_gdp_delta[i].epsilon, epsilon;

@@ -20,8 +20,6 @@
 #include "support/check.h"
 #include "support/random.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
 enum { S = 3, A = 2, H = 2, D = 3, PARTS = 2, ROUNDS = 24, USERS = 4 };
 
 typedef struct learner {

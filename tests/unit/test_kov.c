@@ -7,12 +7,11 @@
 #include "account/kov.h"
 #include "oracle/account_oracle.inc"
 
-#define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 #define ROUNDING 1e-15 /* of the table itself */
 
 TEST(delta_encloses_the_oracle_tightly)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_kov); i++) {
+    for (size_t i = 0; i < N_OF(oracle_kov); i++) {
         tacit_interval d = tacit__kov_delta(oracle_kov[i].box_epsilon, oracle_kov[i].box_delta,
                                             (uint64_t)oracle_kov[i].count, oracle_kov[i].epsilon);
         assert_within(oracle_kov[i].delta, d.low * (1 - ROUNDING), d.high * (1 + ROUNDING));
@@ -22,7 +21,7 @@ TEST(delta_encloses_the_oracle_tightly)
 
 TEST(epsilon_is_the_inverse_of_delta)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_kov); i++) {
+    for (size_t i = 0; i < N_OF(oracle_kov); i++) {
         double box = oracle_kov[i].box_epsilon, fail = oracle_kov[i].box_delta;
         double delta = oracle_kov[i].delta;
         uint64_t count = (uint64_t)oracle_kov[i].count;

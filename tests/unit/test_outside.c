@@ -11,8 +11,6 @@
 #include "support/check.h"
 #include "support/random.h"
 
-#define N_OF(array) (sizeof(array) / sizeof *(array))
-
 TEST(numbers_beyond_the_last_are_the_last)
 {
     const uint32_t cases[][2] = {{0, 0}, {4, 4}, {5, 4}, {6, 4}, {UINT32_MAX, 4}};

@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "oracle/account_oracle.inc"
 
-#define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
 #define ROUNDING 1e-15 /* of the table itself */
 #define NARROW 2e-4    /* the accountant's own goal */
 
@@ -46,7 +45,7 @@ static void assert_encloses(tacit_interval i, double truth)
 
 TEST(equal_laplace_losses_enclose_the_oracle)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_laplace_many); i++) {
+    for (size_t i = 0; i < N_OF(oracle_laplace_many); i++) {
         tacit__loss loss = {TACIT__LOSS_LAPLACE, oracle_laplace_many[i].size,
                             (uint64_t)oracle_laplace_many[i].count};
         assert_encloses(delta_of(&loss, 1, never, oracle_laplace_many[i].epsilon),
@@ -56,7 +55,7 @@ TEST(equal_laplace_losses_enclose_the_oracle)
 
 TEST(two_laplace_losses_off_each_others_lattice_enclose_the_oracle)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_laplace_pair); i++) {
+    for (size_t i = 0; i < N_OF(oracle_laplace_pair); i++) {
         tacit__loss losses[] = {{TACIT__LOSS_LAPLACE, oracle_laplace_pair[i].first, 1},
                                 {TACIT__LOSS_LAPLACE, oracle_laplace_pair[i].second, 1}};
         assert_encloses(delta_of(losses, 2, never, oracle_laplace_pair[i].epsilon),
@@ -66,7 +65,7 @@ TEST(two_laplace_losses_off_each_others_lattice_enclose_the_oracle)
 
 TEST(laplace_with_a_gaussian_encloses_the_oracle)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_laplace_gaussian); i++) {
+    for (size_t i = 0; i < N_OF(oracle_laplace_gaussian); i++) {
         tacit__loss losses[] = {{TACIT__LOSS_LAPLACE, oracle_laplace_gaussian[i].size, 1},
                                 {TACIT__LOSS_GAUSSIAN, oracle_laplace_gaussian[i].mu, 1}};
         assert_encloses(delta_of(losses, 2, never, oracle_laplace_gaussian[i].epsilon),
@@ -76,7 +75,7 @@ TEST(laplace_with_a_gaussian_encloses_the_oracle)
 
 TEST(responses_that_may_fail_with_laplace_enclose_the_oracle)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_response_laplace); i++) {
+    for (size_t i = 0; i < N_OF(oracle_response_laplace); i++) {
         uint64_t k = (uint64_t)oracle_response_laplace[i].count;
         tacit__loss losses[] = {{TACIT__LOSS_RESPONSE, oracle_response_laplace[i].box_epsilon, k},
                                 {TACIT__LOSS_LAPLACE, oracle_response_laplace[i].size, 1}};
@@ -110,7 +109,7 @@ TEST(equal_responses_through_the_lattice_enclose_the_optimal_composition)
     tacit__loss losses[] = {{TACIT__LOSS_RESPONSE, 0.1, 100},
                             {TACIT__LOSS_RESPONSE, 1, 1},
                             {TACIT__LOSS_RESPONSE, 0.01, 30000}};
-    for (size_t i = 0; i < N_ROWS(losses); i++)
+    for (size_t i = 0; i < N_OF(losses); i++)
         for (double share = 0.05; share < 0.95; share += 0.2) {
             double eps = share * fmin(losses[i].size * (double)losses[i].count,
                                       30 * losses[i].size * sqrt((double)losses[i].count));
@@ -206,7 +205,7 @@ TEST(memory_that_runs_out_is_reported_wherever_it_happens)
                             {TACIT__LOSS_LAPLACE, 0.37, 2},
                             {TACIT__LOSS_GAUSSIAN, 0.4, 1},
                             {TACIT__LOSS_RESPONSE, 0.2, 2}};
-    tacit__pld pld = {losses, N_ROWS(losses), never};
+    tacit__pld pld = {losses, N_OF(losses), never};
     tacit_interval d;
     uint64_t n = 1;
     for (;; n++) {
@@ -243,7 +242,7 @@ TEST(spreading_raises_and_gathering_lowers_delta_everywhere)
     tacit__cells cells;
     double up[22], down[22];
     assert_int_equal(tacit__cells_create(&cells, 0.1, 0, -10, 21), 0);
-    for (size_t i = 0; i < N_ROWS(loss); i++)
+    for (size_t i = 0; i < N_OF(loss); i++)
         tacit__cells_add(&cells, loss[i], mass[i]);
     tacit__cells_spread(&cells, up); /* before gather, which uses the cells up */
     tacit__cells_gather(&cells, down);
@@ -258,7 +257,7 @@ TEST(spreading_raises_and_gathering_lowers_delta_everywhere)
     double widest = 0;
     for (double eps = -1; eps < 1.1; eps += 0.013) {
         double exact = 0;
-        for (size_t i = 0; i < N_ROWS(loss); i++)
+        for (size_t i = 0; i < N_OF(loss); i++)
             if (loss[i] > eps)
                 exact += mass[i] * -expm1(eps - loss[i]);
         double high = delta_by_sum(&cells, up, eps), low = delta_by_sum(&cells, down, eps);

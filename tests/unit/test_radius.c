@@ -16,8 +16,6 @@
 #include "support/check.h"
 #include "support/random.h"
 
-#define N_ROWS(table) (sizeof(table) / sizeof *(table))
-
 static tacit__printed_case case_of(tacit_model model, double epsilon, double k, double h, double d)
 {
     return (tacit__printed_case){.local = model == TACIT_MODEL_LOCAL,
@@ -52,7 +50,7 @@ static void print_levels(tacit__radius_options *o, const tacit__printed_noise *n
 TEST(printed_ucrl_vtr_is_as_printed)
 {
     for (int local = 0; local < 2; local++)
-        for (size_t i = 0; i < N_ROWS(oracle_vtr_joint); i++) {
+        for (size_t i = 0; i < N_OF(oracle_vtr_joint); i++) {
             double h = local ? oracle_vtr_local[i].h : oracle_vtr_joint[i].h;
             double d = local ? oracle_vtr_local[i].d : oracle_vtr_joint[i].d;
             double k = local ? oracle_vtr_local[i].k : oracle_vtr_joint[i].k;
@@ -83,7 +81,7 @@ TEST(printed_ucrl_vtr_is_as_printed)
 TEST(printed_ucrl_vtr_plus_is_as_printed)
 {
     for (int local = 0; local < 2; local++)
-        for (size_t i = 0; i < N_ROWS(oracle_plus_joint); i++) {
+        for (size_t i = 0; i < N_OF(oracle_plus_joint); i++) {
 #define FIELD(name) (local ? oracle_plus_local[i].name : oracle_plus_joint[i].name)
             double h = FIELD(h), d = FIELD(d), k = FIELD(k), h4 = h * h * h * h;
             tacit__printed_case c =
@@ -113,7 +111,7 @@ TEST(printed_ucrl_vtr_plus_is_as_printed)
 TEST(printed_linopt_is_as_printed)
 {
     for (int local = 0; local < 2; local++)
-        for (size_t i = 0; i < N_ROWS(oracle_linopt_joint); i++) {
+        for (size_t i = 0; i < N_OF(oracle_linopt_joint); i++) {
 #define FIELD(name) (local ? oracle_linopt_local[i].name : oracle_linopt_joint[i].name)
             double h = FIELD(h), d = FIELD(d), k = FIELD(k);
             tacit__printed_case c =
@@ -141,7 +139,7 @@ TEST(printed_linopt_is_as_printed)
 
 TEST(proven_radii_agree_with_the_oracle)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_proven); i++) {
+    for (size_t i = 0; i < N_OF(oracle_proven); i++) {
         double h = oracle_proven[i].h, d = oracle_proven[i].d, k = oracle_proven[i].k;
         double u = oracle_proven[i].u, c = oracle_proven[i].c;
         tacit__radius_options o = options_of(k, h, d, oracle_proven[i].w, oracle_proven[i].blocks);
@@ -221,7 +219,7 @@ static tacit_agent *hire(const char *kind, tacit_guarantee g, tacit_calibration 
  * sqrt(H - 1) (2 + c^2) / sqrt(2). */
 TEST(both_noises_are_in_the_best_proportion)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_split); i++) {
+    for (size_t i = 0; i < N_OF(oracle_split); i++) {
         double h = oracle_split[i].h;
         tacit_agent *agent =
             hire("ucrl-vtr", (tacit_guarantee){TACIT_MODEL_JOINT, oracle_split[i].epsilon, 1e-5},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "support/cases.h"
 #include "worlds/kind.h"
 
 enum { MAX_STEPS = 64, MAX_STATES = 128 };
@@ -451,126 +452,29 @@ TEST(a_map_can_come_from_a_file)
 
 /* --- Wrong settings ----------------------------------------------------------------------------- */
 
+static void refuse(char *text, char answer[CASE_TEXT])
+{
+    tacit_world *world = NULL;
+    tacit_error err = {.message = ""};
+    tacit_setting settings[2];
+    tacit_world_request request = {.settings = settings, .file = "lake/test.yaml", .line = 2};
+    char *rest = text;
+    (void)case_rest(text);
+    request.kind = strsep(&rest, " ");
+    while (rest != NULL) {
+        char *value = strsep(&rest, " "), *key = strsep(&value, "=");
+        assert_true(request.n_settings < N_OF(settings));
+        settings[request.n_settings] = (tacit_setting){key, value, 3 + (int)request.n_settings};
+        request.n_settings++;
+    }
+    tacit_status status = tacit_world_create(&request, &world, &err);
+    assert_null(world);
+    case_answer(answer, status, &err);
+}
+
 TEST(wrong_settings_are_explained)
 {
-    static const struct {
-        const char *kind;
-        tacit_setting settings[2];
-        tacit_status status;
-        const char *message;
-    } cases[] = {
-        {"rivreswim",
-         {{"states", "6", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:2: no world is called 'rivreswim' (did you mean 'riverswim'?); "
-         "`tacit worlds` lists them"},
-        {"riverswim",
-         {{"sates", "6", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: riverswim has no parameter 'sates' (did you mean 'states'?); it takes "
-         "states, "
-         "horizon, mirror"},
-        {"riverswim",
-         {{"colour", "red", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: riverswim has no parameter 'colour'; it takes states, horizon, mirror"},
-        {"riverswim",
-         {{"states", "six", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: states is 'six', expected a whole number from 2 to 1000000"},
-        {"riverswim",
-         {{"states", "1", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: states is '1', expected a whole number from 2 to 1000000"},
-        {"riverswim",
-         {{"states", "6.0", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: states is '6.0', expected a whole number from 2 to 1000000"},
-        {"riverswim",
-         {{"states", "99999999999999999999", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: states is '99999999999999999999', expected a whole number from 2 to "
-         "1000000"},
-        {"riverswim",
-         {{"mirror", "maybe", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: mirror is 'maybe', expected yes or no"},
-        {"riverswim",
-         {{"states", "6", 3}, {"states", "7", 4}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:4: 'states' is given twice; keep one"},
-        {"riverswim",
-         {{"horizon", "", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: horizon is '', expected a whole number from 1 to 1000000"},
-        {"random-tabular",
-         {{"concentration", "nan", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: concentration is 'nan', expected a number from 0.001 to 1000000"},
-        {"random-tabular",
-         {{"branching", "11", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: branching is 11, but there are 10 states; expected at most that"},
-        {"random-tabular",
-         {{"states", "100000", 3}, {NULL, NULL, 0}},
-         TACIT_TOO_LARGE,
-         "lake/test.yaml:2: 100000 states, 4 actions and 1 layer of up to 100000 outcomes are too "
-         "many; at most "
-         "134217728 "
-         "outcomes can be kept; fewer states or a smaller branching would do"},
-        {"deep-sea",
-         {{"seed", "3", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: seed has no effect without 'shuffle: yes'; add that or leave it out"},
-        {"grid",
-         {{"map", "SFF/FXG", 3}, {NULL, NULL, 0}},
-         TACIT_SYNTAX,
-         "lake/test.yaml:3: row 2, column 2 of the map is 'X', expected S (start), F (floor), H "
-         "(hole) or "
-         "G (goal)"},
-        {"grid",
-         {{"map", "SFF/FG", 3}, {NULL, NULL, 0}},
-         TACIT_SYNTAX,
-         "lake/test.yaml:3: row 2 of the map has 2 cells, expected 3, as many as the first"},
-        {"grid",
-         {{"map", "SFG/", 3}, {NULL, NULL, 0}},
-         TACIT_SYNTAX,
-         "lake/test.yaml:3: row 2 of the map is empty; expected at least one cell"},
-        {"grid",
-         {{"map", "FFG", 3}, {NULL, NULL, 0}},
-         TACIT_SYNTAX,
-         "lake/test.yaml:3: the map has no S (start)"},
-        {"grid",
-         {{"map", "SFF", 3}, {NULL, NULL, 0}},
-         TACIT_SYNTAX,
-         "lake/test.yaml:3: the map has no G (goal)"},
-        {"grid",
-         {{"map", "SG", 3}, {"map_file", "x", 4}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:4: map and map_file are both given; keep one"},
-        {"grid",
-         {{"slip", "1.5", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: slip is '1.5', expected a number from 0 to 1"},
-        {"grid",
-         {{"map_file", "no/such.map", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:3: cannot open 'no/such.map': No such file or directory; looked beside "
-         "this file "
-         "and in the current directory"},
-        {"table",
-         {{"horizon", "3", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:2: table needs 'transitions': CSV file with "
-         "state,action,next_state,probability,reward"},
-        {"table",
-         {{"transitions", "t.csv", 3}, {NULL, NULL, 0}},
-         TACIT_BAD_ARGUMENT,
-         "lake/test.yaml:2: table needs 'horizon': a whole number from 1 to 1000000"},
-    };
-    for (size_t k = 0; k < N_OF(cases); k++)
-        refuse_world(cases[k].kind, cases[k].settings, cases[k].settings[1].key != NULL ? 2 : 1,
-                     cases[k].status, cases[k].message);
+    cases_run("unit/cases/world_kinds", NULL, refuse);
 }
 
 TEST(incomplete_calls_are_refused)

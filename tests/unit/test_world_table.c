@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "support/cases.h"
 #include "worlds/kind.h"
 #include "worlds/table.h"
 
@@ -98,87 +99,22 @@ TEST(the_initial_distribution_is_read)
     tacit__mdp_destroy(mdp);
 }
 
+static void refuse(char *text, char answer[CASE_TEXT])
+{
+    tacit__mdp *mdp = NULL;
+    tacit_error err = {.message = ""};
+    char *initial = strstr(text, "--- initial\n");
+    size_t size = initial != NULL ? (size_t)(initial - text) : strlen(text);
+    tacit_status status =
+        parse(text, size, initial != NULL ? case_rest(initial) : NULL, 0, 1, &mdp, &err);
+    assert_null(mdp);
+    case_answer(answer, status, &err);
+}
+
 TEST(damaged_tables_are_explained)
 {
-    static const struct {
-        const char *transitions, *initial;
-        tacit_status status;
-        const char *message;
-    } cases[] = {
-        {"", NULL, TACIT_SYNTAX,
-         "t.csv: the file is empty, expected the header "
-         "state,action,next_state,probability,reward"},
-        {"state,action,next,probability,reward\n", NULL, TACIT_SYNTAX,
-         "t.csv:1: the header is 'state,action,next,probability,reward', expected "
-         "state,action,next_state,probability,reward"},
-        {"state,action,next_state,probability,reward,more\n", NULL, TACIT_SYNTAX,
-         "t.csv:1: the header is 'state,action,next_state,probability,rewa...', expected "
-         "state,action,next_state,probability,reward"},
-        {HEADER, NULL, TACIT_SYNTAX, "t.csv: no line follows the header"},
-        {HEADER "\n \r\n", NULL, TACIT_SYNTAX, "t.csv: no line follows the header"},
-        {HEADER "0,0,0,1\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: 4 fields, expected 5: state,action,next_state,probability,reward"},
-        {HEADER "\n0,0,0,1,0,\n", NULL, TACIT_SYNTAX,
-         "t.csv:3: 6 fields, expected 5: state,action,next_state,probability,reward"},
-        {HEADER "junk\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: 1 field, expected 5: state,action,next_state,probability,reward"},
-        {HEADER "0.5,0,0,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: state is '0.5', expected a whole number from 0 to 9999999"},
-        {HEADER "-1,0,0,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: state is '-1', expected a whole number from 0 to 9999999"},
-        {HEADER "0,\"0\",0,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: action is '\"0\"', expected a whole number from 0 to 999999"},
-        {HEADER "0,0,99999999999999999999,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: next_state is '99999999999999999999', expected a whole number from 0 to "
-         "9999999"},
-        {HEADER "0,0,0,,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: probability is '', expected a decimal number"},
-        {HEADER "0,0,0,0x1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: probability is '0x1', expected a decimal number"},
-        {HEADER "0,0,0,-0.5,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: probability is -0.5, expected a number from 0 to 1"},
-        {HEADER "0,0,0,2,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: probability is 2, expected a number from 0 to 1"},
-        {HEADER "0,0,0,1,inf\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: reward is 'inf', expected a decimal number"},
-        {HEADER "0,0,0,1,1e999\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: reward is '1e999', expected a decimal number"},
-        {HEADER "0,0,0,1,-1\n", NULL, TACIT_OUT_OF_BOUND,
-         "t.csv:2: reward is -1, outside the declared [0, 1]; set reward_low to -1 or less"},
-        {HEADER "0,0,0,1,2.5\n", NULL, TACIT_OUT_OF_BOUND,
-         "t.csv:2: reward is 2.5, outside the declared [0, 1]; set reward_high to 2.5 or more"},
-        {HEADER "0,0,0,1,0\n0,1,0,0.5,0\n0,1,0,0.4,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:3: the probabilities of state 0, action 1 sum to 0.9, expected 1"},
-        {HEADER "0,0,0,0,0\n", NULL, TACIT_SYNTAX,
-         "t.csv:2: the probabilities of state 0, action 0 sum to 0, expected 1"},
-        {HEADER "0,0,1,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv: state 1, action 0 has no line; each of the 2 states needs all 1 actions (to stay "
-         "for "
-         "ever: 1,0,1,1,0)"},
-        {HEADER "0,0,0,1,0\n5000000,999999,0,1,0\n", NULL, TACIT_SYNTAX,
-         "t.csv: state 0, action 1 has no line; each of the 5000001 states needs all 1000000 "
-         "actions (to "
-         "stay for ever: 0,1,0,1,0)"},
-        {GOOD, "", TACIT_SYNTAX, "i.csv: the file is empty, expected the header state,probability"},
-        {GOOD, "state,probability\n", TACIT_SYNTAX, "i.csv: no line follows the header"},
-        {GOOD, "state,probability\n2,1\n", TACIT_SYNTAX,
-         "i.csv:2: state is '2', expected a whole number from 0 to 1"},
-        {GOOD, "state,probability\n0,0.5\n1,0.25\n", TACIT_SYNTAX,
-         "i.csv: the initial probabilities sum to 0.75, expected 1"},
-        {GOOD, "state,probability\n0,0.5\n0,0.5\n", TACIT_SYNTAX,
-         "i.csv: state 0 is listed twice; keep one"},
-        {GOOD, "state,probability\n0,1\n1,-0\nx,0\n", TACIT_SYNTAX,
-         "i.csv:4: state is 'x', expected a whole number from 0 to 1"},
-    };
-    for (size_t k = 0; k < N_OF(cases); k++) {
-        tacit__mdp *mdp = NULL;
-        tacit_error err = {.message = ""};
-        tacit_status status = parse(cases[k].transitions, strlen(cases[k].transitions),
-                                    cases[k].initial, 0, 1, &mdp, &err);
-        assert_string_equal(err.message, cases[k].message);
-        assert_status(status, cases[k].status);
-        assert_null(mdp);
-    }
+    cases_run("unit/cases/world_table",
+              (const case_word[]){{"$HEADER\n", HEADER}, {"$GOOD\n", GOOD}, {0}}, refuse);
 }
 
 TEST(bytes_that_cannot_be_shown_are_not_shown)

@@ -8,11 +8,9 @@
 
 #include "oracle/account_oracle.inc"
 
-#define N_ROWS(table) (sizeof(table) / sizeof(table)[0])
-
 TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_zcdp_delta); i++) {
+    for (size_t i = 0; i < N_OF(oracle_zcdp_delta); i++) {
         double delta, wanted = oracle_zcdp_delta[i].delta;
         assert_ok(tacit_zcdp_delta(oracle_zcdp_delta[i].rho, oracle_zcdp_delta[i].epsilon, &delta));
         assert_within(delta, wanted * (1 - DBL_EPSILON), wanted * (1 + 1e-12));
@@ -21,7 +19,7 @@ TEST(delta_agrees_with_the_oracle_and_is_not_below_it)
 
 TEST(epsilon_agrees_with_the_oracle_and_is_not_below_it)
 {
-    for (size_t i = 0; i < N_ROWS(oracle_zcdp_epsilon); i++) {
+    for (size_t i = 0; i < N_OF(oracle_zcdp_epsilon); i++) {
         double epsilon, wanted = oracle_zcdp_epsilon[i].epsilon;
         assert_ok(
             tacit_zcdp_epsilon(oracle_zcdp_epsilon[i].rho, oracle_zcdp_epsilon[i].delta, &epsilon));
