@@ -24,9 +24,8 @@
 
 #include <tacit/agent.h>
 
+#include "fuzz/fuzz.h"
 #include "noise/stream.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { S = 2, A = 2, H = 2, D = 2, USERS = 12, STOPS = 6, CHECKSUM = 32, MAX_SEALS = 16 };
 enum { REPORT, MODEL, STATE, KINDS_OF_BYTES };
@@ -72,14 +71,6 @@ static const struct variant {
     {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
-
-#define require(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                  \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static tacit_agent *hire(size_t which)
 {

@@ -12,21 +12,12 @@
 #include <tacit/client.h>
 
 #include "base/json.h"
+#include "fuzz/fuzz.h"
 #include "noise/seal.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_HORIZON = 64, MAX_FEATURES = 4096 };
 
 static const tacit_client_terms terms = {.epsilon = 10, .delta = 0.01, .memory = (size_t)1 << 24};
-
-#define require(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                  \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* Plays an episode in the last state (or all features alike) with the last action's reward. A device acts whatever its person
  * meets. */

@@ -7,17 +7,11 @@
 
 #include <tacit/lab.h>
 
+#include "fuzz/fuzz.h"
+
 enum {
     MAX_JOBS = 500
 }; /* larger grids are refused, as they should be, and would take their time */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_entry(const tacit_experiment_facts *facts, const tacit_entry *entry)
 {

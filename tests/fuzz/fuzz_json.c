@@ -6,16 +6,9 @@
 #include "base/json.h"
 #include "base/json_text.h"
 #include "base/text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/fuzz.h"
 
 enum { ROOM = 512 };
-
-static void require(int condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* Writes the value at `node` and returns the node after it. */
 static const tacit__json_node *write_again(const tacit__json_node *node,

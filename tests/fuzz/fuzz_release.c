@@ -7,14 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/release.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition)
-{
-    if (!condition)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static void check_cost(const tacit_cost *cost)
 {

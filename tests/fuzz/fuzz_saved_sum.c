@@ -18,9 +18,8 @@
 
 #include <tacit/sum.h>
 
+#include "fuzz/fuzz.h"
 #include "noise/stream.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { N = 3, USERS = 6, KINDS = 8, MAX_STATE = 4096 };
 enum { RIGHT_CHECKSUM = 1, REPLACE = 2, KEEP_HEADER = 4 };
@@ -38,12 +37,6 @@ static const struct kind {
 };
 
 static const double x[N] = {0.25, -0.5, 0.125};
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* A ledger of this kind; plans and noise are made once. */
 static tacit_ledger *open_ledger(size_t kind, tacit_sum_spec *spec)

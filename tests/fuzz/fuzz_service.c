@@ -12,10 +12,9 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "fuzz/fuzz.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"
@@ -35,12 +34,6 @@ static const char yaml[] =
 static tacit_service *service;
 static char episode[512], decision[512];
 static atomic_bool resumed;
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void resume(tacit__request *r)
 {

@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz/fuzz.h"
 #include "serve/public_tables.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HORIZON = 2, PLACES = 4 };
 
@@ -30,12 +29,6 @@ static const struct shape {
     {TACIT__TABLE_FEATURES, 4, 5, .disjoint = true, .header = "state,feature,value"},
     {TACIT__TABLE_WEIGHTS, 4, 5, .header = "state,probability"},
 };
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* The file with this text, in memory: its path. */
 static const char *put(const void *text, size_t size)

@@ -20,11 +20,10 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "fuzz/fuzz.h"
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 #include "store/service_store_inside.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char yaml[] =
     "listen: 127.0.0.1:0\n"
@@ -44,14 +43,6 @@ static uint8_t *sound; /* the file as it was */
 static size_t sound_size;
 static char decision[1024];
 static atomic_bool resumed;
-
-#define require(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                  \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* --- A service, asked from within --------------------------------------------------------------- */
 

@@ -3,15 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "fuzz/fuzz.h"
 #include "worlds/grid_world.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int condition)
-{
-    if (!condition)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

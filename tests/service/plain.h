@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <tacit/client.h>
+
 #include "support/check.h"
 #include "support/server.h"
 
@@ -35,12 +37,6 @@ static inline void read_standing(const server *s, char word[32])
     assert_true(json_field(answer, "status", word, 32));
     if (strcmp(word, "ok") == 0)
         (void)snprintf(word, 32, "fine");
-}
-
-static inline void nap(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
 }
 
 static inline void begin(server *s, const char *yaml)
@@ -109,6 +105,24 @@ static inline double ledger(const server *s, const char *learner, const char *ke
     (void)snprintf(path, sizeof path, "/v1/ledger?learner=%s", learner);
     assert_int_equal(server_get(s, path, answer), 200);
     return json_number(answer, key);
+}
+
+/* The report of a device of `ours`; to be freed. */
+static inline char *make_report(const server *s)
+{
+    uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
+    double rewards[2] = {0.25, 0.75};
+    char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
+    tacit_client *client = NULL;
+    tacit_error err = {0};
+    assert_int_equal(server_get(s, "/v1/billboard?learner=ours", answer), 200);
+    const char *board = strchr(answer, '{');
+    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
+    assert_ok(tacit_client_create(board, strlen(board), &terms, &client, &err));
+    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
+    assert_ok(tacit_client_report(client, &t, &body, key, &err));
+    tacit_client_destroy(client);
+    return body;
 }
 
 /* Some file of the directory has this text. */

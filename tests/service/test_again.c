@@ -4,17 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <tacit/client.h>
+#include "service/plain.h"
 
-#include "support/check.h"
-#include "support/server.h"
-
-#define JOINT "{kind: dp-ucbvi, privacy: {model: joint, epsilon: 1}}"
-#define LOCAL "{kind: dp-ucbvi, privacy: {model: local, epsilon: 1}}"
-
-static const char plain[] =
+static const char keyed[] =
     "listen: 127.0.0.1:0\n"
     "store: service.db\n"
     "learners:\n"
@@ -25,27 +18,6 @@ static const char plain[] =
     "{model: none}}}\n"
     "  - {name: ours, space: {states: 3, actions: 2, horizon: 2, stationary: yes}, users: 50, "
     "agent: " LOCAL "}\n";
-
-static char answer[SERVER_ANSWER];
-
-static void nap(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
-}
-
-static void begin(server *s, const char *yaml)
-{
-    server_open(s, TACIT_COMMAND, yaml);
-    server_token(s, "all", "admin", s->token);
-    assert_true(server_start(s, NULL));
-}
-
-static void end(server *s)
-{
-    assert_int_equal(server_stop(s, SIGTERM), 0);
-    server_close(s);
-}
 
 static void crash(server *s)
 {
@@ -90,7 +62,7 @@ static double figure(const server *s, const char *learner, const char *key)
     return json_number(text, key);
 }
 
-static void observe(const server *s, const char *decision, const char *key, const char *rest)
+static void observe_as(const server *s, const char *decision, const char *key, const char *rest)
 {
     char body[2048];
     (void)snprintf(body, sizeof body, "{\"decision\":\"%s\"%s}", decision, rest);
@@ -107,10 +79,10 @@ TEST(an_episode_is_opened_once)
                       bob[] = "{\"learner\":\"walk\",\"user\":\"bob\"}";
     server s;
     char first[4096], episode[512], path[700], decision[1024];
-    begin(&s, plain);
+    begin(&s, keyed);
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
-    nap(1100); /* not by the clock */
+    server_nap(1100); /* not by the clock */
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
     crash(&s);
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
@@ -123,7 +95,7 @@ TEST(an_episode_is_opened_once)
     for (int h = 0; h < 3; h++) {
         (void)post(&s, path, NULL, "{\"state\":2}", 200);
         assert_true(json_field(answer, "decision", decision, sizeof decision));
-        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+        observe_as(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
     }
     server_wait_users(&s, "walk", 1);
     assert_string_equal(post(&s, "/v1/episodes", k1, ann, 201), first);
@@ -156,7 +128,7 @@ TEST(a_decision_is_made_once)
 {
     server s;
     char first[4096], second[4096], decision[1024], other[1024], episode[512], path[700];
-    begin(&s, plain);
+    begin(&s, keyed);
     static const char carl[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"carl\"}";
     keep(post(&s, "/v1/decide", k1, carl, 200), first);
     assert_true(json_field(first, "decision", decision, sizeof decision));
@@ -166,7 +138,7 @@ TEST(a_decision_is_made_once)
         (void)post(&s, "/v1/decide", NULL, "{\"learner\":\"arms\",\"state\":1}", 200);
         assert_true(json_field(answer, "decision", other, sizeof other));
         double now = json_number(answer, "action");
-        observe(&s, other, NULL, now == action ? ",\"reward\":0" : ",\"reward\":1");
+        observe_as(&s, other, NULL, now == action ? ",\"reward\":0" : ",\"reward\":1");
         server_wait_users(&s, "arms", (unsigned long)i + 1);
         (void)post(&s, "/v1/decide", NULL, "{\"learner\":\"arms\",\"state\":1}", 200);
     }
@@ -177,9 +149,9 @@ TEST(a_decision_is_made_once)
     assert_string_equal(post(&s, "/v1/decide", k1, carl, 200), first);
     assert_reused(&s, "/v1/decide", k1, "{\"learner\":\"arms\",\"state\":2,\"user\":\"carl\"}");
     double before = figure(&s, "arms", "accepted");
-    observe(&s, decision, k1, ",\"reward\":1"); /* a key does no harm here */
-    observe(&s, decision, k1, ",\"reward\":1");
-    observe(&s, decision, k2, ",\"reward\":1");
+    observe_as(&s, decision, k1, ",\"reward\":1"); /* a key does no harm here */
+    observe_as(&s, decision, k1, ",\"reward\":1");
+    observe_as(&s, decision, k2, ",\"reward\":1");
     assert_true(figure(&s, "arms", "accepted") == before + 1);
     assert_string_equal(post(&s, "/v1/decide", k1, carl, 200), first);
     (void)post(&s, "/v1/decide", k2, carl, 200); /* with another key he comes a second time */
@@ -199,7 +171,7 @@ TEST(a_decision_is_made_once)
         keep(post(&s, path, key, "{\"state\":2}", 200), first);
         assert_true(json_number(first, "step") == h);
         assert_true(json_field(first, "decision", decision, sizeof decision));
-        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+        observe_as(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
         if (h == 1)
             crash(&s);
         assert_string_equal(post(&s, path, key, "{\"state\":2}", 200), first);
@@ -230,7 +202,7 @@ TEST(those_who_come_at_once_get_one_answer)
     server s;
     pthread_t threads[RACERS];
     racer *racers = calloc(RACERS, sizeof *racers);
-    begin(&s, plain);
+    begin(&s, keyed);
     for (int i = 0; i < RACERS; i++) {
         racers[i].s = &s;
         assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
@@ -247,27 +219,10 @@ TEST(those_who_come_at_once_get_one_answer)
 
 /* --- Reports ------------------------------------------------------------------------------------ */
 
-static char *make_report(const server *s)
-{
-    uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
-    double rewards[2] = {0.25, 0.75};
-    char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
-    tacit_client *client = NULL;
-    tacit_error err = {0};
-    assert_int_equal(server_get(s, "/v1/billboard?learner=ours", answer), 200);
-    const char *board = strchr(answer, '{');
-    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
-    assert_ok(tacit_client_create(board, strlen(board), &terms, &client, &err));
-    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
-    assert_ok(tacit_client_report(client, &t, &body, key, &err));
-    tacit_client_destroy(client);
-    return body;
-}
-
 TEST(a_report_is_taken_once_and_another_under_its_key_is_refused)
 {
     server s;
-    begin(&s, plain);
+    begin(&s, keyed);
     char *one = make_report(&s), *two = make_report(&s);
     (void)post(&s, "/v1/reports", k1, one, 202);
     (void)post(&s, "/v1/reports", k1, one, 202);
@@ -298,11 +253,11 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
     static const char ann[] = "{\"learner\":\"walk\",\"user\":\"ann\"}";
     server s;
     char yaml[2048], first[4096], key[40];
-    (void)snprintf(yaml, sizeof yaml, "limits: {keys: 3}\n%s", plain);
+    (void)snprintf(yaml, sizeof yaml, "limits: {keys: 3}\n%s", keyed);
     begin(&s, yaml);
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     for (int i = 0; i < 5; i++) {
-        nap(i == 0 ? 1100 : 0); /* the first is the oldest */
+        server_nap(i == 0 ? 1100 : 0); /* the first is the oldest */
         (void)snprintf(key, sizeof key, "key-0123456789-%d", i);
         (void)post(&s, "/v1/decide", key, "{\"learner\":\"arms\",\"state\":0}", 200);
         assert_int_equal(kept(&s), i + 2 < 3 ? i + 2 : 3);
@@ -316,17 +271,17 @@ TEST(answers_end_with_their_episodes_and_the_oldest_are_forgotten_first)
         (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode[i]);
         (void)post(&s, path, NULL, "{\"state\":2,\"step\":0}", 200);
         assert_true(json_field(answer, "decision", decision, sizeof decision));
-        observe(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
+        observe_as(&s, decision, NULL, ",\"reward\":0.5,\"next_state\":2");
     }
     assert_int_equal(server_get(&s, "/metrics", answer), 200);
     assert_non_null(strstr(answer, "tacit_episodes_open 1\n"));
     end(&s);
-    begin(&s, plain); /* for a week; then for a second */
+    begin(&s, keyed); /* for a week; then for a second */
     keep(post(&s, "/v1/episodes", k1, ann, 201), first);
     (void)post(&s, "/v1/decide", k1, "{\"learner\":\"arms\",\"state\":0}", 200);
     assert_int_equal(kept(&s), 2);
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", plain);
+    (void)snprintf(yaml, sizeof yaml, "expire: 1\n%s", keyed);
     server_rewrite(&s, yaml);
     assert_true(server_start(&s, NULL));
     wait_until(kept(&s) == 0);

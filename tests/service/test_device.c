@@ -47,25 +47,6 @@ static const char yaml[] =
 
 static char answer[SERVER_ANSWER];
 
-static void write_file(const server *s, const char *name, const char *text)
-{
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
-static void read_file(const server *s, const char *name, char *out, size_t size)
-{
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    out[fread(out, 1, size - 1, file)] = '\0';
-    (void)fclose(file);
-}
-
 /* The server with all learners, and the tables that they name. */
 static void begin(server *s)
 {
@@ -80,8 +61,8 @@ static void begin(server *s)
         m += (size_t)snprintf(points + m, sizeof points - m, "%d,%d,0,%g\n%d,%d,1,%g\n", i / 3,
                               i % 3, i / 3 * 0.2, i / 3, i % 3, i % 3 * 0.3);
     server_open(s, TACIT_COMMAND, yaml);
-    write_file(s, "rewards.csv", rewards);
-    write_file(s, "points.csv", points);
+    server_write(s, "rewards.csv", rewards);
+    server_write(s, "points.csv", points);
     server_token(s, "all", "admin", s->token);
     assert_true(server_start(s, NULL));
 }
@@ -100,7 +81,7 @@ static int run_device(const server *s, const char *learner)
     assert_int_equal(server_ask(s, "", "GET", path, NULL, NULL, answer), 200);
     const char *body = strchr(answer, '{');
     assert_non_null(body);
-    write_file(s, "billboard.json", body);
+    server_write(s, "billboard.json", body);
     (void)snprintf(command, sizeof command,
                    "cd '%s' && timeout 60 '%s' - key <billboard.json >report.json 2>steps",
                    s->directory, TACIT_DEVICE);
@@ -111,8 +92,8 @@ static int send_report(const server *s)
 {
     static char report[SERVER_ANSWER];
     char key[128], header[256];
-    read_file(s, "report.json", report, sizeof report);
-    read_file(s, "key", key, sizeof key);
+    server_read(s, "report.json", report, sizeof report);
+    server_read(s, "key", key, sizeof key);
     (void)snprintf(header, sizeof header, "Idempotency-Key: %.*s\r\n", (int)strcspn(key, "\n"),
                    key);
     return server_ask(s, s->token, "POST", "/v1/reports", header, report, answer);
@@ -138,7 +119,7 @@ TEST(devices_of_every_family_report_and_are_counted_once)
         for (unsigned k = 1; k <= USERS; k++) {
             static char said[4096];
             if (run_device(&s, learners[i]) != 0) {
-                read_file(&s, "steps", said, sizeof said);
+                server_read(&s, "steps", said, sizeof said);
                 fail_msg("%s: %s", learners[i], said);
             }
             int status = send_report(&s);
@@ -163,9 +144,9 @@ TEST(a_device_reports_on_its_owners_terms_only)
     begin(&s);
     for (size_t i = 0; i < 2; i++) {
         assert_true(run_device(&s, cases[i].learner) != 0);
-        read_file(&s, "steps", said, sizeof said);
+        server_read(&s, "steps", said, sizeof said);
         assert_non_null(strstr(said, cases[i].said));
-        read_file(&s, "report.json", said, sizeof said);
+        server_read(&s, "report.json", said, sizeof said);
         assert_string_equal(said, "");
     }
     end(&s);

@@ -15,13 +15,6 @@ static const char yaml[] = "listen: 127.0.0.1:0\n"
                            "learners: [{name: arms, space: {states: 1, actions: 2, horizon: 1},"
                            " users: 2000, agent: " JOINT "}]\n";
 
-static void shell(const server *s, const char *command)
-{
-    char text[900];
-    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
-    assert_int_equal(system(text), 0);
-}
-
 static void tool(server *s, const char *arguments, int wanted)
 {
     char out[4096];
@@ -50,7 +43,7 @@ static void assert_store(const server *s, const char *wanted)
 static void open_drill(server *s)
 {
     server_open(s, TACIT_COMMAND, yaml);
-    shell(s, "mkdir disk other own && umask 077 && head -c 32 /dev/urandom >own/key");
+    server_shell(s, "mkdir disk other own && umask 077 && head -c 32 /dev/urandom >own/key");
     server_token(s, "all", "admin", s->token);
     assert_true(server_start(s, NULL));
 }
@@ -64,8 +57,9 @@ TEST(a_lost_disk_is_replaced_by_a_backup)
     tool(&s, "store backup service.yaml backup.db", 0);
     bring(&s, 10); /* they will be missing */
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-    shell(&s,
-          "rm -r disk && mkdir disk && cp backup.db disk/service.db && chmod 600 disk/service.db");
+    server_shell(
+        &s,
+        "rm -r disk && mkdir disk && cp backup.db disk/service.db && chmod 600 disk/service.db");
     assert_true(server_start(&s, NULL)); /* meanwhile it decides */
     assert_store(&s, "copy");
     tool(&s, "store check service.yaml", 1);
@@ -83,7 +77,7 @@ TEST(a_lost_disk_is_replaced_by_a_backup)
     /* for good: also in a backup of it, and one more when that is adopted */
     tool(&s, "store backup service.yaml second.db", 0);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    shell(&s, "rm -f disk/service.db* && cp second.db disk/service.db");
+    server_shell(&s, "rm -f disk/service.db* && cp second.db disk/service.db");
     tool(&s, "store adopt service.yaml --original-is-gone", 0);
     assert_true(server_start(&s, NULL));
     assert_true(ledger(&s, "arms", "lives") == 3);
@@ -96,7 +90,8 @@ TEST(the_whole_directory_moves_without_a_price)
     open_drill(&s);
     bring(&s, 5);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    shell(&s, "mkdir there && cp -a disk other own there && rm -r disk other own && mv there/* .");
+    server_shell(
+        &s, "mkdir there && cp -a disk other own there && rm -r disk other own && mv there/* .");
     assert_true(server_start(&s, NULL));
     assert_store(&s, "fine");
     bring(&s, 5);
@@ -120,7 +115,7 @@ TEST(a_mark_that_is_damaged_in_one_place_still_counts)
         open_drill(&s);
         bring(&s, 3);
         assert_int_equal(server_stop(&s, SIGTERM), 0);
-        shell(&s, cases[i].damage);
+        server_shell(&s, cases[i].damage);
         assert_true(server_start(&s, NULL));
         assert_store(&s, cases[i].standing);
         end(&s);
@@ -139,26 +134,27 @@ TEST(a_key_is_changed)
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}", decision);
     tool(&s, "store rekey service.yaml", 3); /* not while it runs */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    shell(&s, "cp -p own/key old");
+    server_shell(&s, "cp -p own/key old");
     tool(&s, "store rekey service.yaml", 0);
-    shell(&s, "! cmp -s own/key old && [ ! -e own/key.new ] && [ $(stat -c %a own/key) = 600 ]");
+    server_shell(&s,
+                 "! cmp -s own/key old && [ ! -e own/key.new ] && [ $(stat -c %a own/key) = 600 ]");
     tool(&s, "store check service.yaml", 0);
     assert_true(server_start(&s, NULL));
     assert_observed(&s, decision, ",\"reward\":1", "finished"); /* an old ticket is good */
     server_wait_users(&s, "arms", 4);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     /* cut short before the new key took the place of the old one: a start finds it and puts it there */
-    shell(&s, "mv own/key own/key.new && cp -p old own/key");
+    server_shell(&s, "mv own/key own/key.new && cp -p old own/key");
     tool(&s, "store check service.yaml", 0);
     assert_true(server_start(&s, NULL));
-    shell(&s, "! cmp -s own/key old && [ ! -e own/key.new ]");
+    server_shell(&s, "! cmp -s own/key old && [ ! -e own/key.new ]");
     assert_int_equal(server_stop(&s, SIGTERM), 0);
     /* elsewhere, and again, as after an interruption */
     tool(&s, "store rekey service.yaml --new-key fresh", 0);
     tool(&s, "store rekey service.yaml --new-key fresh", 0);
     assert_false(server_start(&s, &code));
     assert_int_equal(code, 2);
-    shell(&s, "mv fresh own/key");
+    server_shell(&s, "mv fresh own/key");
     assert_true(server_start(&s, NULL));
     assert_store(&s, "fine");
     server_wait_users(&s, "arms", 4);
@@ -194,7 +190,7 @@ TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
     open_drill(&s);
     bring(&s, USERS);
     assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-    shell(&s, "cp -a disk kept-disk && cp -a other kept-other");
+    server_shell(&s, "cp -a disk kept-disk && cp -a other kept-other");
     (void)snprintf(path, sizeof path, "%s/disk/service.db-wal", s.directory);
     assert_int_equal(stat(path, &entry), 0);
     const long pages = ((long)entry.st_size - HEADER) / FRAME;
@@ -203,14 +199,14 @@ TEST(a_log_that_is_cut_or_flipped_at_any_page_is_noticed)
         for (int flip = 0; flip < 2; flip++) {
             if (flip && i == pages)
                 continue;
-            shell(&s, "rm -r disk other && cp -a kept-disk disk && cp -a kept-other other &&"
-                      " rm -f disk/service.db-shm");
+            server_shell(&s, "rm -r disk other && cp -a kept-disk disk && cp -a kept-other other &&"
+                             " rm -f disk/service.db-shm");
             (void)snprintf(command, sizeof command,
                            flip ? "printf '\\377\\001' | dd of=disk/service.db-wal bs=1 seek=%ld"
                                   " conv=notrunc 2>/dev/null"
                                 : "truncate -s %ld disk/service.db-wal",
                            HEADER + i * FRAME + (flip ? 1000 : 0));
-            shell(&s, command);
+            server_shell(&s, command);
             assert_noticed(&s);
         }
     server_close(&s);

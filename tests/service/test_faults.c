@@ -11,14 +11,7 @@
 
 #include <sqlite3.h>
 
-#include "service/plain.h"
-
-/* A sanitizer's run-time must be the first library, so nothing can be put before it. */
-#ifdef TACIT_SANITIZED
-static const bool may_preload = false;
-#else
-static const bool may_preload = true;
-#endif
+#include "service/wall.h"
 
 TEST(a_second_server_on_the_store_refuses)
 {
@@ -129,19 +122,14 @@ TEST(a_full_disk_acknowledges_nothing_and_recovers)
     if (!may_preload)
         skip();
     server s;
-    char decision[1024], preload[600], flag[300], flag_env[400];
+    char decision[1024];
+    full_disk disk;
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
-    (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", TACIT_FAULT_IO);
-    (void)snprintf(flag, sizeof flag, "%s/full", s.directory);
-    (void)snprintf(flag_env, sizeof flag_env, "TACIT_FAULT_FULL_FLAG=%s", flag);
-    s.environment[s.n_environment++] = preload;
-    s.environment[s.n_environment++] = flag_env;
-    s.environment[s.n_environment++] = "TACIT_FAULT_PATH=/service.db";
+    full_disk_arm(&disk, &s);
     assert_true(server_start(&s, NULL));
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
-    FILE *file = fopen(flag, "w");
-    (void)fclose(file);
+    server_write(&s, "full", "");
     assert_error(observe(&s, decision, ",\"reward\":1"), 503, "store", "");
     assert_int_equal(server_get(&s, "/healthz", answer), 200);
     assert_non_null(strstr(answer, "\"status\":\"failing\""));
@@ -149,7 +137,7 @@ TEST(a_full_disk_acknowledges_nothing_and_recovers)
     assert_non_null(strstr(answer, "\"reasons\":[\"failing\"]"));
     char again[1024];
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", again); /* it goes on deciding */
-    assert_int_equal(unlink(flag), 0);
+    assert_int_equal(unlink(disk.flag), 0);
     assert_true(file_has(s.directory, "cannot write"));
     assert_observed(&s, decision, ",\"reward\":1", "finished");
     assert_int_equal(server_get(&s, "/readyz", answer), 200);
@@ -297,8 +285,8 @@ TEST(an_answer_during_the_end_closes_its_connection)
     assert_null(strstr(answer, "Connection: close"));
     assert_int_equal(kill(s.pid, SIGTERM), 0);
     for (int i = 0; i < 1000 && !file_has(s.directory, "stopping"); i++)
-        nap(1);
-    nap(100);
+        server_nap(1);
+    server_nap(100);
     assert_int_equal(server_talk(&s, &kept, "GET", "/healthz", NULL, NULL, answer), 200);
     assert_non_null(strstr(answer, "Connection: close"));
     (void)close(slow);

@@ -154,7 +154,7 @@ static bool wait_for_sockets(const server *s, int wanted)
     for (int i = 0; i < 1500; i++) {
         if (count_sockets(s) == wanted)
             return true;
-        nap(20);
+        server_nap(20);
     }
     return false;
 }
@@ -392,13 +392,6 @@ TEST(the_page_runs_nothing_inline)
     end(&s);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* However fast or slow the two sides are: in t seconds a token gets at most one second's worth and what came in since. */
 TEST(a_token_that_asks_too_often_is_told_to_wait)
 {
@@ -406,7 +399,7 @@ TEST(a_token_that_asks_too_often_is_told_to_wait)
     server s;
     begin_with(&s, "rate: 2");
     int refused = 0, served = 0;
-    double start = seconds();
+    double start = server_seconds();
     for (int i = 0; i < MOST && refused < REFUSED; i++) {
         int status = server_get(&s, "/v1/learners", answer);
         assert_true(status == 200 || status == 429);
@@ -416,8 +409,8 @@ TEST(a_token_that_asks_too_often_is_told_to_wait)
         served += status == 200;
     }
     assert_int_equal(refused, REFUSED);
-    assert_within(served, 1, RATE + RATE * (seconds() - start));
-    nap(1100);
+    assert_within(served, 1, RATE + RATE * (server_seconds() - start));
+    server_nap(1100);
     assert_int_equal(server_get(&s, "/v1/learners", answer), 200);
     end(&s);
 }
@@ -463,7 +456,7 @@ TEST(planted_values_are_found_nowhere)
     char log[300];
     (void)snprintf(log, sizeof log, "%s-wal", s.store);
     for (int i = 0; i < 3000 && stat(log, &entry) == 0 && entry.st_size > 0; i++)
-        nap(10);
+        server_nap(10);
     assert_true(stat(log, &entry) != 0 || entry.st_size == 0);
     end(&s);
 }

@@ -38,27 +38,22 @@ TEST(readiness_comes_back_by_itself)
     if (!may_preload)
         skip();
     server s;
-    char decision[1024], preload[600], flag[300], flag_env[400];
+    char decision[1024];
+    full_disk disk;
     server_open(&s, TACIT_COMMAND, plain);
     server_token(&s, "all", "admin", s.token);
-    (void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", TACIT_FAULT_IO);
-    (void)snprintf(flag, sizeof flag, "%s/full", s.directory);
-    (void)snprintf(flag_env, sizeof flag_env, "TACIT_FAULT_FULL_FLAG=%s", flag);
-    s.environment[s.n_environment++] = preload;
-    s.environment[s.n_environment++] = flag_env;
-    s.environment[s.n_environment++] = "TACIT_FAULT_PATH=/service.db";
+    full_disk_arm(&disk, &s);
     assert_true(server_start(&s, NULL));
     assert_reasons(&s, "");
     assert_alive(&s, "ok");
     assert_true(figure(&s, "tacit_ready") == 1);
     decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
-    FILE *file = fopen(flag, "w");
-    (void)fclose(file);
+    server_write(&s, "full", "");
     assert_error(observe(&s, decision, ",\"reward\":1"), 503, "store", "");
     assert_reasons(&s, "\"failing\"");
     assert_alive(&s, "failing"); /* alive: to start it again would mend no disk */
     assert_true(figure(&s, "tacit_ready") == 0);
-    assert_int_equal(unlink(flag), 0);
+    assert_int_equal(unlink(disk.flag), 0);
     wait_until(server_get(&s, "/readyz", answer) == 200); /* and nobody writes */
     assert_reasons(&s, "");
     assert_alive(&s, "ok");

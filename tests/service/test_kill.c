@@ -36,12 +36,6 @@ static const char yaml[] =
     "     agent: {kind: private-ucb-po, privacy: {model: joint, epsilon: 1, delta: 0}},\n"
     "     log_decisions: yes}\n";
 
-static void nap(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
-}
-
 /* A service that may be killed by another thread at any time; `lock` is held while it is started. */
 typedef struct victim {
     server s;    /* the killer's, once there is one */
@@ -57,7 +51,7 @@ static void *kill_often(void *context)
 {
     victim *v = context;
     while (!atomic_load(&v->over) && atomic_load(&v->kills) < v->wanted) {
-        nap(5 + (long)(random_unit(&v->chance) * 120));
+        server_nap(5 + (long)(random_unit(&v->chance) * 120));
         pthread_mutex_lock(&v->lock);
         if (!atomic_load(&v->over)) {
             assert_int_equal(server_stop(&v->s, SIGKILL), -SIGKILL);
@@ -123,7 +117,7 @@ static void *crowd(void *context)
         const server s = g->v->face;
         if (server_post(&s, "/v1/episodes", "{\"learner\":\"busy\"}", answer) != 201 ||
             !json_field(answer, "episode", episode, sizeof episode)) {
-            nap(5);
+            server_nap(5);
             continue;
         }
         (void)snprintf(path, sizeof path, "/v1/episodes/%s/decide", episode);

@@ -27,13 +27,6 @@ typedef struct life {
     double sum[MOST + 1];
 } life;
 
-static void shell(const server *s, const char *command)
-{
-    char text[1600];
-    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
-    assert_int_equal(system(text), 0);
-}
-
 static void bring(const server *s, int n, int reward)
 {
     char decision[1024], rest[32];
@@ -73,7 +66,7 @@ static life live_first(server *s)
     bring(s, BEFORE, 1);
     server_wait_users(s, "arms", BEFORE);
     assert_int_equal(server_stop(s, SIGTERM), 0);
-    shell(s, "cp service.db kept");
+    server_shell(s, "cp service.db kept");
     assert_true(server_start(s, NULL));
     bring(s, AFTER, 1);
     server_wait_users(s, "arms", MOST);
@@ -169,7 +162,7 @@ static void put_back(int reward)
     server s;
     life first = live_first(&s);
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
+    server_shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
     assert_true(server_start(&s, NULL));
     assert_closed(&s, "behind");
     adopt(&s, 2);
@@ -177,7 +170,7 @@ static void put_back(int reward)
     assert_apart(&first, &second);
     /* the file from before the adoption is not taken for the store any more, nor is its mark */
     assert_int_equal(server_stop(&s, SIGTERM), 0);
-    shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
+    server_shell(&s, "rm -f service.db-wal service.db-shm; cp kept service.db");
     assert_true(server_start(&s, NULL));
     assert_closed(&s, "behind");
     /* adopted, too, it is a third line: it knows nothing of the second, but the mark does */
@@ -204,7 +197,7 @@ static void lose_log(const char *damage)
         server s;
         life first = live_first(&s);
         assert_int_equal(server_stop(&s, SIGKILL), -SIGKILL);
-        shell(&s, damage);
+        server_shell(&s, damage);
         assert_true(server_start(&s, NULL));
         bool lost = users_of(&s) < MOST;
         if (lost) {
@@ -240,7 +233,7 @@ static void open_second(const server *first, server *second, const char *command
     server_open(second, TACIT_COMMAND, yaml);
     (void)snprintf(text, sizeof text, "first='%s'; cp \"$first\"/service.db.key . && %s",
                    first->directory, command);
-    shell(second, text);
+    server_shell(second, text);
     (void)snprintf(second->token, sizeof second->token, "%s", first->token);
 }
 
@@ -360,7 +353,7 @@ TEST(who_is_not_the_owner_any_more_stops)
         server_wait_users(&s, "arms", BEFORE + 1);
         decide(&s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0}", decision);
         if (ways[i] != NULL)
-            shell(&s, ways[i]);
+            server_shell(&s, ways[i]);
         else
             execute(s.store, "UPDATE meta SET value=randomblob(16) WHERE name='owner'");
         const int status = observe(&s, decision, ",\"reward\":1");

@@ -16,13 +16,6 @@ static const char named[] = "listen: 127.0.0.1:0\n"
                             "learners: [{name: arms, space: {states: 3, actions: 4, horizon: 1},"
                             " users: 100, agent: " JOINT "}]\n";
 
-static void shell(const server *s, const char *command)
-{
-    char text[600];
-    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
-    assert_int_equal(system(text), 0);
-}
-
 /* A service that one user has taken part in, and that has been stopped. */
 static void serve_somebody(server *s)
 {
@@ -33,7 +26,7 @@ static void serve_somebody(server *s)
     assert_observed(s, decision, ",\"reward\":1", "finished");
     server_wait_users(s, "arms", 1);
     assert_int_equal(server_stop(s, SIGTERM), 0);
-    shell(s, "cp service.db kept");
+    server_shell(s, "cp service.db kept");
 }
 
 /* Neither a start nor a new token works, the reason is this one, and no store has been made. */
@@ -41,19 +34,19 @@ static void assert_refused(server *s, const char *why, const char *afterwards)
 {
     int code = 0;
     char out[512];
-    shell(s, ": > err");
+    server_shell(s, ": > err");
     assert_false(server_start(s, &code));
     assert_int_equal(code, 2);
     assert_true(file_has(s->directory, why));
     assert_int_not_equal(
         server_tool(s, "token create service.yaml --name other --scopes read", out, sizeof out), 0);
     assert_string_equal(out, "");
-    shell(s, afterwards);
+    server_shell(s, afterwards);
 }
 
 static void put_back(server *s)
 {
-    shell(s, "cp kept service.db");
+    server_shell(s, "cp kept service.db");
     assert_true(server_start(s, NULL));
     assert_int_equal(
         server_post(s, "/v1/decide", "{\"learner\":\"arms\",\"state\":0,\"user\":\"ann\"}", answer),
@@ -68,15 +61,16 @@ TEST(a_store_that_is_gone_or_empty_is_not_begun_anew)
     for (int own = 0; own < 2; own++) {
         server_open(&s, TACIT_COMMAND, own ? named : plain);
         if (own)
-            shell(&s, "umask 077; head -c 32 /dev/zero >own"); /* before the store, as it should */
+            server_shell(
+                &s, "umask 077; head -c 32 /dev/zero >own"); /* before the store, as it should */
         serve_somebody(&s);
-        shell(&s, ": > service.db");
+        server_shell(&s, ": > service.db");
         assert_refused(&s, "the store is empty", "[ ! -s service.db ]");
-        shell(&s, "rm service.db");
+        server_shell(&s, "rm service.db");
         assert_refused(&s, "the store is gone", "[ ! -e service.db ]");
         put_back(&s);
         /* whoever does begin anew says so */
-        shell(&s, "rm -f service.db*");
+        server_shell(&s, "rm -f service.db*");
         assert_true(server_start(&s, NULL));
         assert_int_equal(server_stop(&s, SIGTERM), 0);
         server_close(&s);
@@ -94,18 +88,18 @@ TEST(a_first_start_that_was_killed_is_begun_again)
     server s;
     server_open(&s, TACIT_COMMAND, plain);
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        shell(&s, left[i]);
+        server_shell(&s, left[i]);
         if (i == 3) { /* a header, and nothing else */
             sqlite3 *db = NULL;
-            shell(&s, ": > service.db.lock");
+            server_shell(&s, ": > service.db.lock");
             assert_int_equal(sqlite3_open(s.store, &db), SQLITE_OK);
             assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL),
                              SQLITE_OK);
             assert_int_equal(sqlite3_close(db), SQLITE_OK);
-            shell(&s, "[ -s service.db ]");
+            server_shell(&s, "[ -s service.db ]");
         }
         serve_somebody(&s);
-        shell(&s, "[ -s service.db.lock ]");
+        server_shell(&s, "[ -s service.db.lock ]");
     }
     server_close(&s);
 }

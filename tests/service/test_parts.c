@@ -61,16 +61,8 @@ TEST(files_are_read_or_refused_with_the_line)
     assert_true(c.learners[1].per_user == 21 && c.learners[1].request.horizon == 1);
     assert_true(c.learners[1].request.guarantee.delta == 1 / 90.0);
     tacit__service_config_free(&c);
-    for (uint64_t n = 1;; n++) { /* without memory, anywhere */
-        tacit__alloc_fail_at(n);
-        tacit_status status =
-            tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL);
-        bool failed = tacit__alloc_has_failed();
-        tacit__alloc_fail_at(0);
-        assert_true(status == (failed ? TACIT_NO_MEMORY : TACIT_OK));
-        if (!failed)
-            break;
-    }
+    assert_survives_no_memory(
+        tacit__service_config_parse(good, sizeof good - 1, "dir/s.yaml", &c, NULL), (void)0);
     tacit__service_config_free(&c);
 }
 

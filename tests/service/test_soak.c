@@ -72,13 +72,6 @@ typedef struct client {
     char decision[2048];
 } client;
 
-static double seconds(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One request whose answer must be this. */
 static bool say(client *c, const char *method, const char *extra, int wanted)
 {
@@ -90,7 +83,7 @@ static bool say(client *c, const char *method, const char *extra, int wanted)
                              c->body[0] != '\0' ? c->body : NULL, c->answer);
     (void)atomic_fetch_add(&c->soak->sent, 1);
     /* who has taken longer than episodes live is rightly told so */
-    if (status != wanted && !(status == 410 && seconds() - c->since > EXPIRE))
+    if (status != wanted && !(status == 410 && server_seconds() - c->since > EXPIRE))
         (void)atomic_fetch_add(&c->soak->wrong, 1);
     return status == wanted;
 }
@@ -105,7 +98,7 @@ static void ask(client *c, const char *path, const char *body)
 static void one_step(client *c, const char *body, const char *extra)
 {
     ask(c, "/v1/decide", body);
-    c->since = seconds();
+    c->since = server_seconds();
     if (!say(c, "POST", extra, 200) ||
         !json_field(c->answer, "decision", c->decision, sizeof c->decision))
         return;
@@ -122,7 +115,7 @@ static void begin_and_leave(client *c)
 {
     char episode[700];
     ask(c, "/v1/episodes", "{\"learner\":\"walk\"}");
-    c->since = seconds();
+    c->since = server_seconds();
     if (!say(c, "POST", NULL, 201) || !json_field(c->answer, "episode", episode, sizeof episode))
         return;
     (void)snprintf(c->path, sizeof c->path, "/v1/episodes/%s/decide", episode);
@@ -258,13 +251,13 @@ TEST(memory_and_store_do_not_grow_with_requests)
     assert_int_equal(server_get(&k.s, "/v1/billboard?learner=ours", answer), 200);
     (void)snprintf(k.board, sizeof k.board, "%s", strchr(answer, '{'));
     const unsigned long requests = memory_tells ? REQUESTS : REQUESTS < 3000 ? REQUESTS : 3000;
-    double start = seconds();
+    double start = server_seconds();
     send_until(&k, memory_tells ? WARM_UP : requests / 3);
     long before = memory_of(&k.s);
     health first = look(&k.s);
     send_until(&k, requests);
     long after = memory_of(&k.s);
-    double took = seconds() - start;
+    double took = server_seconds() - start;
     /* everybody is learned from, and who never finished is given up */
     health last;
     wait_until((last = look(&k.s), last.waiting == 0 && last.open == 0 && last.answers == 0));

@@ -43,23 +43,6 @@ static int bring_user(const server *s, const char *token, char body[2048])
     return server_ask(s, token, "POST", "/v1/observe", NULL, body, answer);
 }
 
-static char *make_report(const server *s)
-{
-    uint32_t states[3] = {0, 1, 2}, actions[2] = {0, 1};
-    double rewards[2] = {0.25, 0.75};
-    char key[TACIT_CLIENT_KEY_SIZE], *body = NULL;
-    tacit_client *client = NULL;
-    tacit_error err = {0};
-    assert_int_equal(server_get(s, "/v1/billboard?learner=ours", answer), 200);
-    const char *board = strchr(answer, '{');
-    const tacit_client_terms terms = {.epsilon = 1, .delta = 1};
-    assert_ok(tacit_client_create(board, strlen(board), &terms, &client, &err));
-    const tacit_trajectory t = {.states = states, .actions = actions, .rewards = rewards};
-    assert_ok(tacit_client_report(client, &t, &body, key, &err));
-    tacit_client_destroy(client);
-    return body;
-}
-
 /* The status of a report under a key that ends with `number`. */
 static int send_report(const server *s, const char *token, int number, const char *body)
 {

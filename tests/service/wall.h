@@ -30,6 +30,21 @@ static inline void wall_arm(wall *w, server *s)
     s->environment[s->n_environment++] = w->variable;
 }
 
+/* For servers that are started from now on: the store's disk is full while the file `flag` exists. */
+typedef struct full_disk {
+    char preload[600], flag[300], variable[400];
+} full_disk;
+
+static inline void full_disk_arm(full_disk *d, server *s)
+{
+    (void)snprintf(d->preload, sizeof d->preload, "LD_PRELOAD=%s", TACIT_FAULT_IO);
+    (void)snprintf(d->flag, sizeof d->flag, "%s/full", s->directory);
+    (void)snprintf(d->variable, sizeof d->variable, "TACIT_FAULT_FULL_FLAG=%s", d->flag);
+    s->environment[s->n_environment++] = d->preload;
+    s->environment[s->n_environment++] = d->variable;
+    s->environment[s->n_environment++] = "TACIT_FAULT_PATH=/service.db";
+}
+
 /* In one step, as the clock itself is set. */
 static inline void wall_move(const wall *w, long seconds)
 {

@@ -51,6 +51,24 @@ int test_run(CMFixtureFunction setup, CMFixtureFunction teardown);
         check_child_aborted(#statement, __FILE__, __LINE__);                                       \
     } while (0)
 
+/* The call, a status, is NO_MEMORY whichever of its allocations fails, after which `clean` is run; and OK when none does. Where
+ * this is used, base/memory.h is included. */
+#define assert_survives_no_memory(call, clean)                                                     \
+    do {                                                                                           \
+        bool failed_ = true;                                                                       \
+        for (uint64_t n_ = 1; failed_; n_++) {                                                     \
+            tacit__alloc_fail_at(n_);                                                              \
+            tacit_status status_ = (call);                                                         \
+            failed_ = tacit__alloc_has_failed();                                                   \
+            tacit__alloc_fail_at(0);                                                               \
+            check_status(status_, failed_ ? TACIT_NO_MEMORY : TACIT_OK, #call, __FILE__,           \
+                         __LINE__);                                                                \
+            if (failed_) {                                                                         \
+                clean;                                                                             \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 void check_status(tacit_status got, tacit_status wanted, const char *call, const char *file,
                   int line);
 void check_within(double value, double low, double high, const char *what, const char *file,

@@ -21,14 +21,14 @@
 /* How long is waited for what must come. Only a server that hangs is waited for that long, so a slow machine costs nothing. */
 enum { PATIENCE_S = 120, ANSWER_MS = 60000 };
 
-static double seconds(void)
+double server_seconds(void)
 {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void nap(long ms)
+void server_nap(long ms)
 {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     (void)nanosleep(&t, NULL);
@@ -37,9 +37,9 @@ static void nap(long ms)
 bool server_may_wait(double *until)
 {
     if (*until == 0)
-        *until = seconds() + PATIENCE_S;
-    nap(10);
-    return seconds() < *until;
+        *until = server_seconds() + PATIENCE_S;
+    server_nap(10);
+    return server_seconds() < *until;
 }
 
 /* --- Servers that run ---------------------------------------------------------------------------- */
@@ -91,12 +91,39 @@ static bool has_ended(server *s, int *code)
 
 /* --- Files and processes ------------------------------------------------------------------------- */
 
+void server_shell(const server *s, const char *command)
+{
+    char text[1600];
+    (void)snprintf(text, sizeof text, "cd '%s' && { %s; }", s->directory, command);
+    assert_int_equal(system(text), 0);
+}
+
+static FILE *open_file(const server *s, const char *name, const char *mode)
+{
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/%s", s->directory, name);
+    FILE *file = fopen(path, mode);
+    assert_non_null(file);
+    return file;
+}
+
+void server_write(const server *s, const char *name, const char *text)
+{
+    FILE *file = open_file(s, name, "w");
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+void server_read(const server *s, const char *name, char *out, size_t size)
+{
+    FILE *file = open_file(s, name, "r");
+    out[fread(out, 1, size - 1, file)] = '\0';
+    (void)fclose(file);
+}
+
 void server_rewrite(server *s, const char *yaml)
 {
-    FILE *file = fopen(s->file, "w");
-    assert_non_null(file);
-    assert_true(fputs(yaml, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    server_write(s, "service.yaml", yaml);
 }
 
 void server_open(server *s, const char *command, const char *yaml)
@@ -191,7 +218,7 @@ int server_stop(server *s, int signal)
         return code;
     (void)kill(s->pid, SIGKILL);
     while (!has_ended(s, &code))
-        nap(10);
+        server_nap(10);
     fail_msg("the server does not end");
     return 0;
 }

@@ -38,6 +38,16 @@ int server_tool(server *s, const char *arguments, char *out, size_t size);
 /* A token of these scopes; known after the next start or SIGHUP. */
 void server_token(server *s, const char *name, const char *scopes, char token[128]);
 
+/* A shell command in the directory; it must succeed. */
+void server_shell(const server *s, const char *command);
+/* Files of the directory, as text. */
+void server_write(const server *s, const char *name, const char *text);
+void server_read(const server *s, const char *name, char *out, size_t size);
+
+void server_nap(long ms);
+/* Seconds by the monotonic clock. */
+double server_seconds(void);
+
 /* One request on a connection of its own: the status (0: no answer) and the body as text. `extra` are header lines, or NULL. */
 int server_ask(const server *s, const char *token, const char *method, const char *path,
                const char *extra, const char *body, char answer[SERVER_ANSWER]);

@@ -229,13 +229,7 @@ TEST(loading_survives_every_failing_allocation)
         assert_ok(tacit_agent_save(agent, saved, &size, &err));
         tacit_billboard wanted = agent_board(agent);
         tacit_agent *fresh = hire(&a, kinds[i], joint, "every");
-        tacit_status status = TACIT_NO_MEMORY;
-        for (uint64_t n = 1; status != TACIT_OK; n++) {
-            tacit__alloc_fail_at(n);
-            status = tacit_agent_load(fresh, saved, size, &err);
-            assert_int_equal(status, tacit__alloc_has_failed() ? TACIT_NO_MEMORY : TACIT_OK);
-            tacit__alloc_fail_at(0);
-        }
+        assert_survives_no_memory(tacit_agent_load(fresh, saved, size, &err), (void)0);
         tacit_billboard got = agent_board(fresh);
         arena_assert_same_board(&a, &wanted, &got);
         free(saved);

@@ -166,14 +166,7 @@ TEST(files_are_found_beside_the_experiment)
     tacit_world_destroy(world);
     world = NULL;
 
-    bool failed = true;
-    for (uint64_t n = 1; failed; n++) {
-        tacit__alloc_fail_at(n);
-        tacit_status status = tacit_world_create(&request, &world, &err);
-        failed = tacit__alloc_has_failed();
-        tacit__alloc_fail_at(0);
-        assert_status(status, failed ? TACIT_NO_MEMORY : TACIT_OK);
-    }
+    assert_survives_no_memory(tacit_world_create(&request, &world, &err), assert_null(world));
     tacit_world_destroy(world);
     world = NULL;
 
