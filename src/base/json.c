@@ -237,9 +237,10 @@ const tacit__json_node *tacit__json_get(const tacit__json_node *object,
     if (object->kind != TACIT__JSON_OBJECT)
         return NULL;
     const tacit__json_node *at = object + 1;
+    const size_t length = strlen(key);
     for (uint32_t i = 0; i < object->size; i++) {
         const tacit__json_node *value = nodes + at->next;
-        if (at->length == strlen(key) && memcmp(at->text, key, at->length) == 0)
+        if (at->length == length && memcmp(at->text, key, at->length) == 0)
             return value;
         at = nodes + value->next;
     }

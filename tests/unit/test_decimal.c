@@ -39,6 +39,31 @@ static void every_shape_of_number_is_rounded_as_by_strtod(void **state)
     }
 }
 
+/* Digits are read several bytes at a time: what follows a number is no part of it, whatever it is. */
+static void a_number_ends_where_its_digits_end(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"0",          "7",         "-3",        "0.5",
+                                          "-0.221371",  "1.2345678", "1.1234567", "12.25",
+                                          "0.12345678", "9.9e2",     "-1.5E-3",   "1234567.5"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int next = 0; next < 256; next++) {
+            char text[40];
+            const size_t n = strlen(numbers[i]);
+            memset(text, '1', sizeof text); /* digits that would be taken along */
+            memcpy(text, numbers[i], n);
+            text[n] = (char)next;
+            if ((next >= '0' && next <= '9') || next == '.' || (next | 0x20) == 'e')
+                continue;
+            bool in_range = false;
+            double got = (double)NAN;
+            for (size_t left = n + 1; left <= sizeof text; left++) {
+                assert_ptr_equal(tacit__decimal_read(text, text + left, &got, &in_range), text + n);
+                assert_true(in_range && got == strtod(numbers[i], NULL));
+            }
+        }
+}
+
 /* Halves between two doubles, exactly and with a digit more or less: where rounding is decided. */
 static void ties_go_to_the_even_one(void **state)
 {
@@ -108,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_of_number_is_rounded_as_by_strtod),
+        cmocka_unit_test(a_number_ends_where_its_digits_end),
         cmocka_unit_test(ties_go_to_the_even_one),
         cmocka_unit_test(what_is_no_number_is_not_read),
     };

@@ -210,6 +210,16 @@ static void text_that_is_written_can_be_read_again(void **state)
         assert_true(parse(t.data) == 1 && nodes[0].number == numbers[i]);
         tacit__text_destroy(&t);
     }
+    for (uint64_t i = 0, word = 1; i < 100000; i++, word = word * 6364136223846793005 + 1) {
+        /* short decimals of all sizes, as printf has them */
+        const double x = (double)(word >> 40) / pow(10, (double)(i % 13));
+        char wanted[32];
+        (void)snprintf(wanted, sizeof wanted, "%.15g", x);
+        tacit__text_number(&t, x);
+        assert_string_equal(t.data, wanted);
+        t.length = 0;
+    }
+    tacit__text_destroy(&t);
     tacit__text_number(&t, (double)NAN);
     assert_string_equal(t.data, "null");
     tacit__text_destroy(&t);
