@@ -283,6 +283,13 @@ bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity
 {
     const char *at = node->text, *end = at + node->length;
     size_t size = 0;
+    if (memchr(at, '\\', node->length) == NULL) { /* as it stands; it has no control characters */
+        if (node->length >= capacity)
+            return false;
+        memcpy(out, at, node->length);
+        out[node->length] = '\0';
+        return true;
+    }
     while (at < end) {
         char piece[4] = {*at};
         size_t length = 1, taken = 1;
