@@ -205,8 +205,7 @@ static bool convert(uint64_t w, int q, double *out)
     return w != 0 && q >= LEAST && q <= MOST && round_product(w, q, out);
 }
 
-/* One digit, the point, and fewer than eight others, as most features are; NULL: it is something else. */
-static inline const char *read_feature(const char *text, const char *end, double *out)
+const char *tacit__decimal_short(const char *text, const char *end, double *out)
 {
     const bool minus = text < end && *text == '-';
     const char *at = text + minus;
@@ -225,11 +224,6 @@ static inline const char *read_feature(const char *text, const char *end, double
 
 const char *tacit__decimal_read(const char *text, const char *end, double *out, bool *in_range)
 {
-    const char *after = read_feature(text, end, out);
-    if (after != NULL) {
-        *in_range = true;
-        return after;
-    }
     const bool minus = text < end && *text == '-';
     const char *first = text + minus;
     uint64_t w = 0;

@@ -39,6 +39,30 @@ static void every_shape_of_number_is_rounded_as_by_strtod(void **state)
     }
 }
 
+static void short_numbers_are_read_as_all_others(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    size_t n_short = 0;
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        const double x = (2 * random_unit(&seed) - 1) * pow(10, (int)random_below(&seed, 3) - 1);
+        const int n =
+            snprintf(text, sizeof text, "%.*f", (int)random_below(&seed, 12), x); /* digits */
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s", i % 3 ? ",-1.0,2.0" : "e1,2.0,3");
+        const char *end = text + strlen(text);
+        bool in_range = false;
+        double one = 0, other = 0;
+        const char *after = tacit__decimal_short(text, end, &one);
+        if (after == NULL)
+            continue;
+        n_short++;
+        assert_ptr_equal(tacit__decimal_read(text, end, &other, &in_range), after);
+        assert_true(in_range && memcmp(&one, &other, sizeof one) == 0);
+    }
+    assert_true(n_short > 20000);
+}
+
 /* Digits are read several bytes at a time: what follows a number is no part of it, whatever it is. */
 static void a_number_ends_where_its_digits_end(void **state)
 {
@@ -134,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_of_number_is_rounded_as_by_strtod),
         cmocka_unit_test(a_number_ends_where_its_digits_end),
+        cmocka_unit_test(short_numbers_are_read_as_all_others),
         cmocka_unit_test(ties_go_to_the_even_one),
         cmocka_unit_test(what_is_no_number_is_not_read),
     };

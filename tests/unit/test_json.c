@@ -193,6 +193,34 @@ static void numbers_are_read_to_the_last_bit(void **state)
     assert_true(parse("-0.0") == 1 && signbit(nodes[0].number));
 }
 
+static void arrays_of_numbers_have_a_node_for_each(void **state)
+{
+    (void)state;
+    static const char text[] = "[0.5,-1.25,3, 0.125 ,-0.0000001,0.12345678,2.5e3,[0.5,0.5],0.75]";
+    static const double wanted[] = {0.5, -1.25, 3, 0.125, -1e-7, 0.12345678, 2.5e3};
+    assert_int_equal(parse(text), 12);
+    assert_int_equal(nodes[0].size, 9);
+    assert_int_equal(nodes[0].next, 12);
+    for (uint32_t i = 0; i < 7; i++) {
+        const tacit__json_node *node = &nodes[1 + i];
+        assert_true(node->kind == TACIT__JSON_NUMBER && node->number == wanted[i]);
+        assert_int_equal(node->next, 2 + i);
+        assert_true(strtod(node->text, NULL) == wanted[i] &&
+                    strchr(", ", node->text[node->length]));
+    }
+    assert_true(nodes[8].kind == TACIT__JSON_ARRAY && nodes[8].size == 2 && nodes[8].next == 11);
+    assert_true(nodes[11].number == 0.75);
+    static const char *const bad[] = {
+        "[0.5000,]",          "[0.5000,,0.25000]", "[0.5000,00.5000000]", "[0.5000,-]",
+        "[0.5000,.50000000]", "[0.5000,0.]",       "[0.500000,0.25,",     "[0.50000000,0.25"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(parse(bad[i]), 0);
+    const char *why;
+    tacit__json_node few[3];
+    assert_int_equal(tacit__json_parse(text, sizeof text - 1, few, 3, &why), 0);
+    assert_string_equal(why, "it has too many parts");
+}
+
 static void text_that_is_written_can_be_read_again(void **state)
 {
     (void)state;
@@ -254,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_text_that_is_cut_short_is_refused),
         cmocka_unit_test(values_are_found_by_their_keys),
         cmocka_unit_test(numbers_are_read_to_the_last_bit),
+        cmocka_unit_test(arrays_of_numbers_have_a_node_for_each),
         cmocka_unit_test(text_that_is_written_can_be_read_again),
         cmocka_unit_test(text_without_memory_says_so),
     };
