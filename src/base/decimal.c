@@ -92,29 +92,42 @@ static bool is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Eight digits at once, where bytes are in the order of the machine; false: there are none, or fewer. Each step adds neighbors: bytes to
- * pairs, pairs to fours, fours to eight [L21, section 6]. */
-static bool read_eight(const char *at, uint64_t *w)
+static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                              1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* As many digits as there are in the next eight bytes, and w with them behind it; for bytes in the order of this machine. The highest bit of a
+ * byte of `other` says that it is no digit; what such a byte carries is in those after it, which no longer matter. The digits move to
+ * the end, zeros before them, and then each step adds neighbors: bytes to pairs, pairs to fours, fours to eight [L21, section 6]. */
+static inline unsigned read_eight(const char *at, uint64_t *w)
 {
+    static const uint32_t powers[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
-    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ ||
-        ((bytes & (bytes + 0x0606060606060606)) & 0xf0f0f0f0f0f0f0f0) != 0x3030303030303030)
-        return false;
-    bytes -= 0x3030303030303030;
+    const uint64_t zeros = 0x3030303030303030, value = bytes - zeros,
+                   other = (value | (bytes + 0x4646464646464646)) & 0x8080808080808080;
+    const unsigned n = other != 0 ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    if (n == 0)
+        return 0;
+    bytes = value << (64 - 8 * n);
     bytes = bytes * 10 + (bytes >> 8);
     bytes = ((bytes & 0x000000ff000000ff) * 0x000f424000000064 +
              (bytes >> 16 & 0x000000ff000000ff) * 0x0000271000000001) >>
             32;
-    *w = *w * 100000000 + (uint32_t)bytes;
-    return true;
+    *w = *w * powers[n] + (uint32_t)bytes;
+    return n;
 }
 
 /* Digits of which w is the number, modulo 2^64 if there are too many. */
 static const char *read_digits(const char *at, const char *end, uint64_t *w)
 {
-    while (end - at >= 8 && read_eight(at, w))
-        at += 8;
+    while (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && end - at >= 8) {
+        const unsigned n = read_eight(at, w);
+        at += n;
+        if (n < 8)
+            return at;
+    }
     uint64_t number = *w;
     for (; at != end; at++) {
         const unsigned digit = (unsigned)(unsigned char)*at - '0';
@@ -185,14 +198,28 @@ static bool round_product(uint64_t w, int q, double *out)
 
 static bool convert(uint64_t w, int q, double *out)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (w <= UINT64_C(1) << 53 && q >= -EXACT && q <= EXACT) {
         *out = q < 0 ? (double)w / tens[-q] : (double)w * tens[q];
         return true;
     }
     return w != 0 && q >= LEAST && q <= MOST && round_product(w, q, out);
+}
+
+const char *tacit__decimal_short(const char *text, const char *end, double *out)
+{
+    const bool minus = text < end && *text == '-';
+    const char *at = text + minus;
+    if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || end - at < 2 + 8 || !is_digit(*at) ||
+        at[1] != '.')
+        return NULL;
+    uint64_t w = (uint64_t)(*at - '0');
+    const unsigned n = read_eight(at + 2, &w);
+    at += 2 + n;
+    if (n == 0 || n == 8 || (*at | 0x20) == 'e')
+        return NULL;
+    const double x = (double)w / tens[n];
+    *out = minus ? -x : x;
+    return at;
 }
 
 const char *tacit__decimal_read(const char *text, const char *end, double *out, bool *in_range)

@@ -147,6 +147,27 @@ static bool is_new_key(const parser *p, size_t object, size_t key)
 
 static bool read_value(parser *p, int depth);
 
+/* Numbers of an array, as long as they are short and a comma follows at once: most of a context. */
+static void read_short_numbers(parser *p, size_t self)
+{
+    const char *at = p->at, *after;
+    size_t n = p->n;
+    double x;
+    while (n < p->capacity && (after = tacit__decimal_short(at, p->end, &x)) != NULL &&
+           after < p->end && *after == ',') {
+        p->nodes[n] = (tacit__json_node){.kind = TACIT__JSON_NUMBER,
+                                         .next = (uint32_t)n + 1,
+                                         .length = (uint32_t)(after - at),
+                                         .text = at,
+                                         .number = x};
+        n++;
+        at = after + 1;
+    }
+    p->nodes[self].size += (uint32_t)(n - p->n);
+    p->n = n;
+    p->at = at;
+}
+
 static bool read_members(parser *p, int depth, bool object)
 {
     if (depth == TACIT__JSON_DEPTH)
@@ -176,6 +197,8 @@ static bool read_members(parser *p, int depth, bool object)
                 if (p->at == p->end || *p->at != ':')
                     return refuse(p, "a colon is missing");
                 p->at++;
+            } else {
+                read_short_numbers(p, self);
             }
             if (!read_value(p, depth + 1))
                 return false;
@@ -237,9 +260,10 @@ const tacit__json_node *tacit__json_get(const tacit__json_node *object,
     if (object->kind != TACIT__JSON_OBJECT)
         return NULL;
     const tacit__json_node *at = object + 1;
+    const size_t length = strlen(key);
     for (uint32_t i = 0; i < object->size; i++) {
         const tacit__json_node *value = nodes + at->next;
-        if (at->length == strlen(key) && memcmp(at->text, key, at->length) == 0)
+        if (at->length == length && memcmp(at->text, key, at->length) == 0)
             return value;
         at = nodes + value->next;
     }
@@ -282,6 +306,13 @@ bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity
 {
     const char *at = node->text, *end = at + node->length;
     size_t size = 0;
+    if (memchr(at, '\\', node->length) == NULL) { /* as it stands; it has no control characters */
+        if (node->length >= capacity)
+            return false;
+        memcpy(out, at, node->length);
+        out[node->length] = '\0';
+        return true;
+    }
     while (at < end) {
         char piece[4] = {*at};
         size_t length = 1, taken = 1;

@@ -37,6 +37,30 @@ static void print_real(char out[32], int digits, double x)
         *comma = '.';
 }
 
+/* A number with at most PLACES digits behind the point, as %.15g prints it; false: x is none. w and 10^PLACES are exact doubles, so w / 10^PLACES
+ * is the double nearest to that decimal, which has at most 15 digits and so is the only such one that reads back as x [C90]. */
+static bool put_short(tacit__text *t, double x)
+{
+    enum { PLACES = 9, SCALE = 1000000000 };
+    if (!(x >= 1e-4 && x < 1e5))
+        return false;
+    uint64_t w = (uint64_t)(x * SCALE + 0.5);
+    if ((double)w / SCALE != x)
+        return false;
+    char places[PLACES];
+    size_t n = PLACES;
+    const uint64_t whole = w / SCALE;
+    w %= SCALE;
+    for (size_t i = PLACES; i-- > 0; w /= 10)
+        places[i] = (char)('0' + w % 10);
+    while (n > 0 && places[n - 1] == '0')
+        n--;
+    tacit__text_count(t, whole);
+    tacit__text_put(t, ".");
+    tacit__text_add(t, places, n);
+    return true;
+}
+
 void tacit__text_number(tacit__text *t, double x)
 {
     char buffer[32];
@@ -49,6 +73,8 @@ void tacit__text_number(tacit__text *t, double x)
         tacit__text_count(t, (uint64_t)x);
         return;
     }
+    if (put_short(t, x))
+        return;
     for (int digits = 15; digits <= 17; digits++) {
         print_real(buffer, digits, x);
         if (tacit__read_real(buffer, strlen(buffer), &back) && back == x)

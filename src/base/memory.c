@@ -8,6 +8,8 @@
 enum {
     ALIGNMENT = 64,      /* a cache line, and the widest vector register */
     HUGE_PAGE = 1 << 21, /* from this size on, ask for large pages */
+    SMALL =
+        1024, /* up to this size glibc's malloc keeps what a thread has freed at hand; its calloc does not look there */
 };
 
 static atomic_uint_fast64_t fail_countdown;
@@ -55,7 +57,11 @@ void *tacit__alloc(size_t n, size_t size)
 void *tacit__alloc_brief(size_t n, size_t size)
 {
     const size_t bytes = admit(n, size);
-    return bytes > 0 ? calloc(1, bytes) : NULL;
+    if (bytes > SMALL)
+        return calloc(1, bytes);
+    void *p = bytes > 0 ? malloc(bytes) : NULL;
+    __asm__ volatile("" : "+r"(p)); /* or the compiler makes it calloc */
+    return p != NULL ? memset(p, 0, bytes) : NULL;
 }
 
 void *tacit__alloc_raw(size_t n, size_t size)

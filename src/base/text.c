@@ -46,11 +46,6 @@ void tacit__text_add(tacit__text *text, const char *bytes, size_t n)
     text->data[text->length] = '\0';
 }
 
-void tacit__text_put(tacit__text *text, const char *string)
-{
-    tacit__text_add(text, string, strlen(string));
-}
-
 void tacit__text_print(tacit__text *text, const char *format, ...)
 {
     char piece[PIECE];

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Begins as {0}. `data` ends with a zero byte that `length` does not count; NULL while empty. */
 typedef struct tacit__text {
@@ -15,7 +16,11 @@ typedef struct tacit__text {
 void tacit__text_destroy(tacit__text *text);
 
 void tacit__text_add(tacit__text *text, const char *bytes, size_t n);
-void tacit__text_put(tacit__text *text, const char *string);
+static inline void tacit__text_put(tacit__text *text, const char *string)
+{
+    tacit__text_add(text, string,
+                    strlen(string)); /* known to the compiler where it is written out */
+}
 /* For short pieces: at most 1000 bytes; what is longer is cut. */
 __attribute__((format(printf, 2, 3))) void tacit__text_print(tacit__text *text, const char *format,
                                                              ...);

@@ -14,8 +14,8 @@ enum { TACIT__SEAL_BYTES = 40 }; /* nonce and authenticator */
 /* Must come before the others; may be called often, from any thread. */
 void tacit__seal_start(void);
 
-/* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a random nonce: nobody without the key can read
- * it, or make another that `unseal` takes. */
+/* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a nonce of its own: nobody without the key can read
+ * it, or make another that `unseal` takes. `out` and `text` do not overlap. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out);
 /* The same with a nonce that is a hash of the text under another key made from this one: the same text is sealed to the same
  * bytes, which is all that they tell. */
@@ -36,6 +36,11 @@ void tacit__keyed_hash(const uint8_t key[TACIT__KEY_BYTES], const void *data, si
 /* 64 bits that stand for the data under the key, by SipHash-2-4: for what is kept in short. */
 enum { TACIT__SHORT_KEY = 16 };
 uint64_t tacit__short_hash(const uint8_t key[TACIT__SHORT_KEY], const void *data, size_t n);
+
+/* 128 bits that nobody without the key finds other data for, by SipHash-2-4-128. */
+enum { TACIT__TAG_KEY = 16, TACIT__TAG = 16 };
+void tacit__short_tag(const uint8_t key[TACIT__TAG_KEY], const void *data, size_t n,
+                      uint8_t tag[TACIT__TAG]);
 
 void tacit__random_bytes(void *out, size_t n);
 /* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of which a service needs many. */

@@ -29,7 +29,7 @@ typedef struct exchange {
     struct MHD_Connection *connection;
     tacit__caller *caller;
     double start; /* seconds */
-    const char *headers[TACIT__N_HEADERS];
+    const char *headers[TACIT__N_HEADERS], *arguments[TACIT__N_ARGUMENTS];
     char *body;
     size_t size, capacity, expected; /* expected: as the head says, or 0 */
     bool prepared, handled, overflow, waits;
@@ -46,17 +46,21 @@ static void allow(exchange *e, uint64_t bytes)
 
 /* --- Answers ------------------------------------------------------------------------------------ */
 
+/* What keeps an answer out of caches, and browsers from taking it for something else, is for what can be fetched by a link. An answer
+ * to POST is not kept by any cache unless it says how long it is good for (RFC 9110, 9.3.3), and no page can load one as a script, a style or an image.
+ * A header is three allocations. */
 static void add_headers(struct MHD_Response *response, const tacit__request *r)
 {
+    const bool posted =
+        r->route != NULL && strcmp(r->route->method, "POST") == 0 && r->status == 200;
     char text[64];
     (void)MHD_add_response_header(response, "Content-Type",
                                   r->type != NULL ? r->type : "application/json");
-    (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (r->max_age > 0 && (r->status == 200 || r->status == 304)) {
+    if (!posted) {
+        (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
         (void)snprintf(text, sizeof text, "public, max-age=%u", r->max_age);
-        (void)MHD_add_response_header(response, "Cache-Control", text);
-    } else {
-        (void)MHD_add_response_header(response, "Cache-Control", "no-store");
+        const bool kept = r->max_age > 0 && (r->status == 200 || r->status == 304);
+        (void)MHD_add_response_header(response, "Cache-Control", kept ? text : "no-store");
     }
     if (r->etag[0] != '\0')
         (void)MHD_add_response_header(response, "ETag", r->etag);
@@ -87,7 +91,7 @@ static enum MHD_Result answer(exchange *e)
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(
         r->answer.length, r->answer.data != NULL ? r->answer.data : (void *)(uintptr_t) "",
-        MHD_RESPMEM_MUST_COPY);
+        MHD_RESPMEM_PERSISTENT); /* until tacit__exchange_end, which is told when it has been sent */
     if (response == NULL)
         return MHD_NO;
     add_headers(response, r);
@@ -109,7 +113,8 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     tacit__request *r = &e->request;
     const tacit__service_config *c = &r->service->config;
     const char *known;
-    const tacit__fault *fault = tacit__strict_look(e->connection, url, version, e->headers);
+    const tacit__fault *fault =
+        tacit__strict_look(e->connection, url, version, e->headers, e->arguments);
     if (fault != NULL) {
         e->hangs_up = true;
         return !tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
@@ -164,6 +169,13 @@ static bool store_body(exchange *e, const char *data, size_t size)
     return true;
 }
 
+/* Whether its handler may leave it to the scribe. */
+static bool may_wait(const exchange *e)
+{
+    const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
+    return (e->request.route->scope & written) != 0 || e->headers[TACIT__IDEMPOTENCY_KEY] != NULL;
+}
+
 /* Whether it will be suspended, and has to be made ready for that: the next call is to handle it.
  *
  * libmicrohttpd 0.9.75 reads from a resumed connection before it asks for the answer, if reading was what it did last; and a
@@ -172,10 +184,7 @@ static bool store_body(exchange *e, const char *data, size_t size)
  * read from, so that is waited for; it costs one turn of the loop. */
 static bool prepare(exchange *e)
 {
-    const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
-    bool first =
-        !e->prepared && !e->overflow &&
-        ((e->request.route->scope & written) != 0 || e->headers[TACIT__IDEMPOTENCY_KEY] != NULL);
+    bool first = !e->prepared && !e->overflow && may_wait(e);
     e->prepared = true;
     return first;
 }
@@ -215,8 +224,10 @@ static enum MHD_Result handle(exchange *e)
 {
     tacit__request *r = &e->request;
     tacit__caller_wait(e->caller);
-    e->handled = e->waits = true;
-    atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
+    e->handled = true;
+    e->waits = may_wait(e);
+    if (e->waits)
+        atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
     if (atomic_load(&e->http->stage) == OVER) {
         r->retry_after = 1;
         (void)tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
@@ -228,10 +239,10 @@ static enum MHD_Result handle(exchange *e)
                             (unsigned long long)r->service->config.limits.body);
         return settle_and_answer(e);
     }
-    r->learner = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "learner");
+    r->learner = e->arguments[TACIT__ARGUMENT_LEARNER];
     r->idempotency = e->headers[TACIT__IDEMPOTENCY_KEY];
     r->if_none_match = e->headers[TACIT__IF_NONE_MATCH];
-    r->step = MHD_lookup_connection_value(e->connection, MHD_GET_ARGUMENT_KIND, "step");
+    r->step = e->arguments[TACIT__ARGUMENT_STEP];
     r->user = e->headers[TACIT__USER];
     r->binary = tacit__route_takes_bytes(r->route) && is_binary(e->headers[TACIT__TYPE]);
     r->body = e->body;
@@ -239,6 +250,7 @@ static enum MHD_Result handle(exchange *e)
     r->resume = resume;
     if (r->route->handle(r))
         return settle_and_answer(e);
+    TACIT__REQUIRE(e->waits);
     MHD_suspend_connection(e->connection);
     int running = RUNNING;
     if (!atomic_compare_exchange_strong(&e->phase, &running, SUSPENDED))

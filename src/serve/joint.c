@@ -77,8 +77,6 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
                          .has_person = has,
                          .learner = tacit__learner_id(l),
                          .opened = tacit__clock_now(&r->service->clock)};
-    r->expires =
-        tacit__clock_wall(&r->service->clock, t->opened + (int64_t)r->service->config.expire);
     if (r->keyed)
         tacit__again_episode(r, t->episode);
     else
@@ -167,8 +165,11 @@ bool tacit__handle_open(tacit__request *r)
     tacit__body b;
     bool found;
     if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL ||
-        !begin_episode(&b, r->chosen, &r->ticket) || !tacit__again_recall(r, &r->ticket, &found) ||
-        (!found && !foresee(r, &r->ticket)))
+        !begin_episode(&b, r->chosen, &r->ticket))
+        return true;
+    r->expires = tacit__clock_wall(&r->service->clock,
+                                   r->ticket.opened + (int64_t)r->service->config.expire);
+    if (!tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
         return true;
     if (r->keyed && !found) {
         tacit__again_post(r, answer_open);

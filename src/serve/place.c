@@ -53,7 +53,7 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
 {
     tacit__request *r = b->request;
     const size_t room = tacit__place_room(c);
-    double *x = tacit__alloc(room, 1);
+    double *x = tacit__alloc_raw(room, 1);
     if (x == NULL)
         return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
     bool given = true, good;

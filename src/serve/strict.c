@@ -1,6 +1,7 @@
 #include "serve/strict.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -34,26 +35,25 @@ static const tacit__fault faults[] = {
 enum { NO_HOST, BOTH, NOT_CHUNKED, TWICE, BAD_NAME, CONTROL, ASKED_TWICE };
 
 typedef struct headers {
-    const char **values;
+    const char **values, **asked;
     bool twice, bad_name, control, asked_twice;
-    unsigned asked; /* bits of `arguments` */
+    unsigned seen; /* bits of `arguments` */
 } headers;
 
-/* What handlers look up in a query. */
-static const char *const arguments[] = {"learner", "step"};
-enum { N_ARGUMENTS = sizeof arguments / sizeof *arguments };
+static const char *const arguments[TACIT__N_ARGUMENTS] = {
+    [TACIT__ARGUMENT_LEARNER] = "learner", [TACIT__ARGUMENT_STEP] = "step"};
 
 /* The characters of a token (RFC 9110, 5.6.2). */
 static bool is_token(const char *text, size_t size)
 {
-    static const char more[] = "!#$%&'*+.^_`|~";
-    bool good = size > 0;
-    for (size_t i = 0; i < size && good; i++) {
-        const char c = text[i], small = (char)(c | 0x20);
-        good = (small >= 'a' && small <= 'z') || c == '-' || (c >= '0' && c <= '9') ||
-               (c != '\0' && strchr(more, c) != NULL);
+    /* a bit for each of the first 128 characters: !#$%&'*+-.^_`|~, digits, letters */
+    static const uint32_t good[4] = {0, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff};
+    uint32_t all = size > 0;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        all &= good[c >> 5 & 3] >> (c & 31) & (c < 128);
     }
-    return good;
+    return all != 0;
 }
 
 static bool has_control(const char *text, size_t size)
@@ -68,16 +68,21 @@ static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const 
                                       size_t key_size, const char *value, size_t value_size)
 {
     headers *h = cls;
+    bool known = false;
     (void)kind, (void)value_size;
-    h->bad_name = h->bad_name || !is_token(key, key_size);
     for (int i = 0; i < TACIT__N_HEADERS; i++) {
-        if (key_size != names[i].size || strcasecmp(key, names[i].name) != 0)
+        /* the last character first: strcasecmp is called for hardly any but the one that it is */
+        if (key_size != names[i].size ||
+            (key[key_size - 1] | 0x20) != names[i].name[key_size - 1] ||
+            strcasecmp(key, names[i].name) != 0)
             continue;
+        known = true;
         if (h->values[i] == NULL)
             h->values[i] = value != NULL ? value : "";
         else
             h->twice = h->twice || i < TACIT__IF_NONE_MATCH;
     }
+    h->bad_name = h->bad_name || (!known && !is_token(key, key_size));
     return MHD_YES;
 }
 
@@ -88,21 +93,24 @@ static enum MHD_Result look_at_argument(void *cls, enum MHD_ValueKind kind, cons
     (void)kind;
     h->control = h->control || has_control(key, key_size) ||
                  (value != NULL && has_control(value, value_size));
-    for (unsigned i = 0; i < N_ARGUMENTS; i++) {
+    for (unsigned i = 0; i < TACIT__N_ARGUMENTS; i++) {
         if (strcasecmp(key, arguments[i]) != 0) /* as libmicrohttpd looks them up */
             continue;
-        h->asked_twice = h->asked_twice || (h->asked >> i & 1) != 0;
-        h->asked |= 1u << i;
+        h->asked_twice = h->asked_twice || (h->seen >> i & 1) != 0;
+        h->seen |= 1u << i;
+        h->asked[i] = value;
     }
     return MHD_YES;
 }
 
 const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
-                                       const char *version, const char **values)
+                                       const char *version, const char **values, const char **asked)
 {
-    headers h = {.values = values, .control = has_control(url, strlen(url))};
+    headers h = {.values = values, .asked = asked, .control = has_control(url, strlen(url))};
     for (int i = 0; i < TACIT__N_HEADERS; i++)
         values[i] = NULL;
+    for (int i = 0; i < TACIT__N_ARGUMENTS; i++)
+        asked[i] = NULL;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
     (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, look_at_argument, &h);
     if (h.bad_name)

@@ -31,7 +31,7 @@ void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticke
             memcpy(plain + sizeof *ticket, place, more);
         (alike ? tacit__seal_alike : tacit__seal)(key, plain, size, sealed);
         tacit__base64_write(sealed, size + TACIT__SEAL_BYTES, text);
-        tacit__text_put(out, text);
+        tacit__text_add(out, text, (4 * (size + TACIT__SEAL_BYTES) + 2) / 3);
     }
     if (large) {
         tacit__free_secret(plain, plain != NULL ? size : 0);

@@ -38,6 +38,53 @@ TEST(every_shape_of_number_is_rounded_as_by_strtod)
     }
 }
 
+TEST(short_numbers_are_read_as_all_others)
+{
+    uint64_t seed = 5;
+    size_t n_short = 0;
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        const double x = (2 * random_unit(&seed) - 1) * pow(10, (int)random_below(&seed, 3) - 1);
+        const int n =
+            snprintf(text, sizeof text, "%.*f", (int)random_below(&seed, 12), x); /* digits */
+        (void)snprintf(text + n, sizeof text - (size_t)n, "%s", i % 3 ? ",-1.0,2.0" : "e1,2.0,3");
+        const char *end = text + strlen(text);
+        bool in_range = false;
+        double one = 0, other = 0;
+        const char *after = tacit__decimal_short(text, end, &one);
+        if (after == NULL)
+            continue;
+        n_short++;
+        assert_ptr_equal(tacit__decimal_read(text, end, &other, &in_range), after);
+        assert_true(in_range && memcmp(&one, &other, sizeof one) == 0);
+    }
+    assert_true(n_short > 20000);
+}
+
+/* Digits are read several bytes at a time: what follows a number is no part of it, whatever it is. */
+TEST(a_number_ends_where_its_digits_end)
+{
+    static const char *const numbers[] = {"0",          "7",         "-3",        "0.5",
+                                          "-0.221371",  "1.2345678", "1.1234567", "12.25",
+                                          "0.12345678", "9.9e2",     "-1.5E-3",   "1234567.5"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int next = 0; next < 256; next++) {
+            char text[40];
+            const size_t n = strlen(numbers[i]);
+            memset(text, '1', sizeof text); /* digits that would be taken along */
+            memcpy(text, numbers[i], n);
+            text[n] = (char)next;
+            if ((next >= '0' && next <= '9') || next == '.' || (next | 0x20) == 'e')
+                continue;
+            bool in_range = false;
+            double got = (double)NAN;
+            for (size_t left = n + 1; left <= sizeof text; left++) {
+                assert_ptr_equal(tacit__decimal_read(text, text + left, &got, &in_range), text + n);
+                assert_true(in_range && got == strtod(numbers[i], NULL));
+            }
+        }
+}
+
 /* Halves between two doubles, exactly and with a digit more or less: where rounding is decided. */
 TEST(ties_go_to_the_even_one)
 {

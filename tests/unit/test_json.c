@@ -187,6 +187,33 @@ TEST(numbers_are_read_to_the_last_bit)
     assert_true(parse("-0.0") == 1 && signbit(nodes[0].number));
 }
 
+TEST(arrays_of_numbers_have_a_node_for_each)
+{
+    static const char text[] = "[0.5,-1.25,3, 0.125 ,-0.0000001,0.12345678,2.5e3,[0.5,0.5],0.75]";
+    static const double wanted[] = {0.5, -1.25, 3, 0.125, -1e-7, 0.12345678, 2.5e3};
+    assert_int_equal(parse(text), 12);
+    assert_int_equal(nodes[0].size, 9);
+    assert_int_equal(nodes[0].next, 12);
+    for (uint32_t i = 0; i < 7; i++) {
+        const tacit__json_node *node = &nodes[1 + i];
+        assert_true(node->kind == TACIT__JSON_NUMBER && node->number == wanted[i]);
+        assert_int_equal(node->next, 2 + i);
+        assert_true(strtod(node->text, NULL) == wanted[i] &&
+                    strchr(", ", node->text[node->length]));
+    }
+    assert_true(nodes[8].kind == TACIT__JSON_ARRAY && nodes[8].size == 2 && nodes[8].next == 11);
+    assert_true(nodes[11].number == 0.75);
+    static const char *const bad[] = {
+        "[0.5000,]",          "[0.5000,,0.25000]", "[0.5000,00.5000000]", "[0.5000,-]",
+        "[0.5000,.50000000]", "[0.5000,0.]",       "[0.500000,0.25,",     "[0.50000000,0.25"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(parse(bad[i]), 0);
+    const char *why;
+    tacit__json_node few[3];
+    assert_int_equal(tacit__json_parse(text, sizeof text - 1, few, 3, &why), 0);
+    assert_string_equal(why, "it has too many parts");
+}
+
 TEST(text_that_is_written_can_be_read_again)
 {
     tacit__text t = {0};
@@ -203,6 +230,16 @@ TEST(text_that_is_written_can_be_read_again)
         assert_true(parse(t.data) == 1 && nodes[0].number == numbers[i]);
         tacit__text_destroy(&t);
     }
+    for (uint64_t i = 0, word = 1; i < 100000; i++, word = word * 6364136223846793005 + 1) {
+        /* short decimals of all sizes, as printf has them */
+        const double x = (double)(word >> 40) / pow(10, (double)(i % 13));
+        char wanted[32];
+        (void)snprintf(wanted, sizeof wanted, "%.15g", x);
+        tacit__text_number(&t, x);
+        assert_string_equal(t.data, wanted);
+        t.length = 0;
+    }
+    tacit__text_destroy(&t);
     tacit__text_number(&t, (double)NAN);
     assert_string_equal(t.data, "null");
     tacit__text_destroy(&t);

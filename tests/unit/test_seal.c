@@ -84,6 +84,59 @@ TEST(chance_is_in_its_interval)
     assert_within(most, 0.99, 1 - 0x1p-53);
 }
 
+static int by_nonce(const void *a, const void *b)
+{
+    return memcmp(a, b, 24);
+}
+
+TEST(bytes_are_the_same_only_if_all_of_them_are)
+{
+    uint8_t a[40], b[40];
+    tacit__random_bytes(a, sizeof a);
+    memcpy(b, a, sizeof b);
+    for (size_t n = 0; n <= sizeof a; n++) {
+        assert_true(tacit__same_bytes(a, b, n));
+        for (size_t i = 0; i < sizeof a; i++) {
+            b[i] ^= 0x80;
+            assert_true(tacit__same_bytes(a, b, n) == (i >= n));
+            b[i] ^= 0x80;
+        }
+    }
+}
+
+/* A prefix is kept for some texts, whatever their keys are; the rest of the nonce counts. */
+TEST(no_nonce_comes_twice)
+{
+    enum { N = 3000, NONCE = 24, SIZE = 88 };
+    static uint8_t nonces[N][NONCE];
+    uint8_t text[SIZE] = {7}, sealed[SIZE + TACIT__SEAL_BYTES], back[SIZE];
+    size_t changes = 0;
+    tacit__seal_start();
+    for (size_t i = 0; i < N; i++) {
+        tacit__seal(i % 3 == 0 ? other : key, text, sizeof text, sealed);
+        assert_true(tacit__unseal(i % 3 == 0 ? other : key, sealed, sizeof sealed, back));
+        assert_memory_equal(back, text, sizeof text);
+        memcpy(nonces[i], sealed, NONCE);
+        changes += i > 0 && memcmp(nonces[i - 1], nonces[i], 16) != 0;
+    }
+    assert_true(changes >= N / 256 - 1 && changes < N / 100); /* kept, but not for long */
+    qsort(nonces, N, NONCE, by_nonce);
+    for (size_t i = 1; i < N; i++)
+        assert_memory_not_equal(nonces[i - 1], nonces[i], NONCE);
+}
+
+TEST(every_length_is_sealed)
+{
+    enum { MOST = 700 };
+    uint8_t text[MOST], sealed[MOST + TACIT__SEAL_BYTES], back[MOST];
+    tacit__random_bytes(text, sizeof text);
+    for (size_t n = 0; n <= MOST; n++) {
+        tacit__seal(key, text, n, sealed);
+        assert_true(tacit__unseal(key, sealed, n + TACIT__SEAL_BYTES, back));
+        assert_memory_equal(back, text, n);
+    }
+}
+
 static int by_bytes(const void *a, const void *b)
 {
     return memcmp(a, b, 16);
@@ -105,19 +158,26 @@ TEST(names_that_are_drawn_ahead_are_all_different)
 
 TEST(a_child_draws_other_names_than_its_parent)
 {
-    uint8_t mine[16], theirs[16];
+    uint8_t mine[16], theirs[16], sealed[TACIT__SEAL_BYTES], other_sealed[TACIT__SEAL_BYTES];
     int ends[2];
     tacit__seal_start();
     tacit__random_few(mine, sizeof mine); /* something is drawn ahead */
+    tacit__seal(key, "", 0, sealed);      /* and kept */
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     tacit__random_few(mine, sizeof mine);
+    tacit__seal(key, "", 0, sealed);
     if (child == 0)
-        _exit(write(ends[1], mine, sizeof mine) == sizeof mine ? 0 : 1);
+        _exit(write(ends[1], mine, sizeof mine) == sizeof mine &&
+                      write(ends[1], sealed, sizeof sealed) == sizeof sealed
+                  ? 0
+                  : 1);
     assert_int_equal(read(ends[0], theirs, sizeof theirs), sizeof theirs);
+    assert_int_equal(read(ends[0], other_sealed, sizeof other_sealed), sizeof other_sealed);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_memory_not_equal(mine, theirs, sizeof mine);
+    assert_memory_not_equal(sealed, other_sealed, 16); /* the kept part of the nonce */
     (void)close(ends[0]);
     (void)close(ends[1]);
 }
