@@ -20,6 +20,7 @@ static atomic_uint_fast64_t forks;
 
 static pthread_key_t sealers; /* wipes what a thread seals by when it ends */
 static void wipe_sealer(void *p);
+static void fill_pairs(void);
 
 static void count_fork(void)
 {
@@ -31,6 +32,7 @@ static void start(void)
     TACIT__REQUIRE(sodium_init() >= 0);
     TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
     TACIT__REQUIRE(pthread_key_create(&sealers, wipe_sealer) == 0);
+    fill_pairs();
 }
 
 void tacit__seal_start(void)
@@ -212,34 +214,22 @@ bool tacit__same_bytes(const void *a, const void *b, size_t n)
     return (n == 0 || sodium_memcmp(x, y, n) == 0) && differ == 0;
 }
 
-/* What is written is not secret any more, so a table will do: several times as fast as code that hides its input. Two digits at a time. */
+/* What is written is not secret any more, so a table will do: several times as fast as code that hides its input. Two
+ * digits at a time, in a table that is filled when the program first seals something. */
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-#define EACH(of, x)                                                                                \
-    of(x, "A") of(x, "B") of(x, "C") of(x, "D") of(x, "E") of(x, "F") of(x, "G") of(x, "H")        \
-        of(x, "I") of(x, "J") of(x, "K") of(x, "L") of(x, "M") of(x, "N") of(x, "O") of(x, "P")    \
-            of(x, "Q") of(x, "R") of(x, "S") of(x, "T") of(x, "U") of(x, "V") of(x, "W")           \
-                of(x, "X") of(x, "Y") of(x, "Z") of(x, "a") of(x, "b") of(x, "c") of(x, "d")       \
-                    of(x, "e") of(x, "f") of(x, "g") of(x, "h") of(x, "i") of(x, "j") of(x, "k")   \
-                        of(x, "l") of(x, "m") of(x, "n") of(x, "o") of(x, "p") of(x, "q")          \
-                            of(x, "r") of(x, "s") of(x, "t") of(x, "u") of(x, "v") of(x, "w")      \
-                                of(x, "x") of(x, "y") of(x, "z") of(x, "0") of(x, "1") of(x, "2")  \
-                                    of(x, "3") of(x, "4") of(x, "5") of(x, "6") of(x, "7")         \
-                                        of(x, "8") of(x, "9") of(x, "-") of(x, "_")
-#define PAIR(first, second) first second
-#define ROW(first) EACH(PAIR, first),
-static const char pairs[64][128] = {
-    ROW("A") ROW("B") ROW("C") ROW("D") ROW("E") ROW("F") ROW("G") ROW("H") ROW("I") ROW("J")
-        ROW("K") ROW("L") ROW("M") ROW("N") ROW("O") ROW("P") ROW("Q") ROW("R") ROW("S") ROW("T")
-            ROW("U") ROW("V") ROW("W") ROW("X") ROW("Y") ROW("Z") ROW("a") ROW("b") ROW("c")
-                ROW("d") ROW("e") ROW("f") ROW("g") ROW("h") ROW("i") ROW("j") ROW("k") ROW("l")
-                    ROW("m") ROW("n") ROW("o") ROW("p") ROW("q") ROW("r") ROW("s") ROW("t") ROW("u")
-                        ROW("v") ROW("w") ROW("x") ROW("y") ROW("z") ROW("0") ROW("1") ROW("2")
-                            ROW("3") ROW("4") ROW("5") ROW("6") ROW("7") ROW("8") ROW("9") ROW("-")
-                                ROW("_")};
+static char pairs[4096][2];
+
+static void fill_pairs(void)
+{
+    for (size_t i = 0; i < 4096; i++) {
+        pairs[i][0] = digits[i >> 6];
+        pairs[i][1] = digits[i & 63];
+    }
+}
 
 void tacit__base64_write(const void *bytes, size_t n, char *out)
 {
-    const char *two = (const char *)(const void *)pairs;
+    tacit__seal_start();
     const uint8_t *b = bytes;
     for (; n >= 8; n -= 6, b += 6, out += 8) {
         uint64_t word;
@@ -247,12 +237,12 @@ void tacit__base64_write(const void *bytes, size_t n, char *out)
         if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
             word = __builtin_bswap64(word);
         for (int i = 0; i < 4; i++)
-            memcpy(out + 2 * i, two + (word >> (51 - 12 * i) & 0x1ffe), 2);
+            memcpy(out + 2 * i, pairs[word >> (52 - 12 * i) & 0xfff], 2);
     }
     for (; n >= 3; n -= 3, b += 3, out += 4) {
         const size_t word = (size_t)b[0] << 16 | (size_t)b[1] << 8 | b[2];
-        memcpy(out, two + 2 * (word >> 12), 2);
-        memcpy(out + 2, two + 2 * (word & 0xfff), 2);
+        memcpy(out, pairs[word >> 12], 2);
+        memcpy(out + 2, pairs[word & 0xfff], 2);
     }
     if (n > 0) {
         uint32_t word = (uint32_t)b[0] << 16 | (n > 1 ? (uint32_t)b[1] << 8 : 0);
