@@ -216,6 +216,14 @@ TEST(local_reports_are_counted_once)
         assert_non_null(strstr(answer, etag));
         assert_non_null(strstr(answer, "Cache-Control: public, max-age=5\r\n"));
     }
+    /* what a link can fetch is not taken for anything else, and kept only where it says so; so are errors */
+    static const char sniff[] = "X-Content-Type-Options: nosniff\r\n",
+                      unkept[] = "Cache-Control: no-store\r\n";
+    assert_non_null(strstr(answer, sniff));
+    assert_int_equal(server_ask(&s, s.token, "GET", "/v1/learners", NULL, NULL, answer), 200);
+    assert_true(strstr(answer, sniff) != NULL && strstr(answer, unkept) != NULL);
+    assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", NULL, "{}", answer), 401);
+    assert_true(strstr(answer, sniff) != NULL && strstr(answer, unkept) != NULL);
     /* the same version of another learner is something else */
     assert_int_equal(server_ask(&s, "", "GET", "/v1/billboard?learner=arms", NULL, NULL, answer),
                      200);
