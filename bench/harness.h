@@ -18,7 +18,7 @@ double bench_megabytes(void);
 
 /* Ends the bench with a sentence; the first does so unless the status is OK. */
 void bench_check(tacit_status status, const tacit_error *err);
-_Noreturn void bench_die(const char *what);
+__attribute__((noreturn)) void bench_die(const char *what);
 
 /* {"bench":...,"compiler":...,"cpu":...}: the first line of every bench. */
 void bench_header(const char *name);

@@ -17,6 +17,7 @@ __extension__ typedef unsigned __int128 wide;
 
 /* FAR: beyond every exponent that is looked at here. */
 enum { DIGITS = 19, EXACT = 22, LEAST = -40, MOST = 22, BITS = 52, FAR = 10000 };
+_Static_assert(MOST <= 23, "halves between two doubles are products of at most 5^23");
 
 /* 5^q, moved so that the highest of 128 bits is set: truncated for q >= 0, and 1/5^-q rounded up for q < 0. */
 static const struct {
@@ -183,8 +184,9 @@ static bool round_product(uint64_t w, int q, double *out)
     const int upper = (int)(high >> 63), shift = upper + 64 - BITS - 3;
     uint64_t mantissa = high >> shift;
     int power = ((217706 * q) >> 16) + 63 + upper - zeros + 1023; /* 217706 / 2^16: of log2(10) */
-    if (low <= 1 && q >= -4 && q <= 23 && (mantissa & 3) == 1 && mantissa << shift == high)
-        mantissa &= ~UINT64_C(1); /* halfway between two: to the even one */
+    if (low <= 1 && q >= -4 && (mantissa & 3) == 1 &&
+        mantissa << shift == high) /* q <= MOST <= 23 */
+        mantissa &= ~UINT64_C(1);  /* halfway between two: to the even one */
     mantissa = (mantissa + (mantissa & 1)) >> 1;
     if (mantissa >= UINT64_C(2) << BITS) {
         mantissa = UINT64_C(1) << BITS;

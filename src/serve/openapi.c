@@ -26,9 +26,11 @@ static void put_pair(tacit__text *out, const char *before, const char *key, cons
 static void put_type(tacit__text *out, const char **at);
 
 /* What a basic type is; its bounds are those of `low` and `high`. */
-static const struct {
+typedef struct basic {
     const char *name, *schema, *low, *high;
-} basics[] = {
+} basic;
+
+static const basic basics[] = {
     {"text", "\"type\":\"string\"", "minLength", "maxLength"},
     {"count", "\"type\":\"integer\"", "minimum", "maximum"},
     {"number", "\"type\":\"number\"", "minimum", "maximum"},
@@ -44,20 +46,20 @@ static const struct {
 static void put_basic(tacit__text *out, const char **at)
 {
     const size_t length = strspn(*at, "abcdefghijklmnopqrstuvwxyz0123456789");
-    size_t i = 0;
-    while (i < sizeof basics / sizeof *basics &&
-           (strlen(basics[i].name) != length || memcmp(basics[i].name, *at, length) != 0))
-        i++;
-    TACIT__REQUIRE(i < sizeof basics / sizeof *basics); /* the table is ours */
+    const basic *type = NULL;
+    for (size_t i = 0; i < sizeof basics / sizeof *basics && type == NULL; i++)
+        if (strlen(basics[i].name) == length && memcmp(basics[i].name, *at, length) == 0)
+            type = &basics[i];
+    TACIT__REQUIRE(type != NULL); /* the table is ours */
     *at += length;
-    tacit__text_print(out, "{%s", basics[i].schema);
+    tacit__text_print(out, "{%s", type->schema);
     unsigned low, high;
     int read = 0;
     if (sscanf(*at, " %u..%u%n", &low, &high, &read) == 2) {
-        TACIT__REQUIRE(basics[i].low != NULL);
-        tacit__text_print(out, ",\"%s\":%u,\"%s\":%u", basics[i].low, low, basics[i].high, high);
+        TACIT__REQUIRE(type->low != NULL);
+        tacit__text_print(out, ",\"%s\":%u,\"%s\":%u", type->low, low, type->high, high);
         *at += read;
-    } else if (strcmp(basics[i].name, "count") == 0) {
+    } else if (strcmp(type->name, "count") == 0) {
         tacit__text_put(out, ",\"minimum\":0");
     }
     tacit__text_put(out, "}");
