@@ -74,11 +74,8 @@ static tacit_status follow(tacit_client *c, tacit_error *err)
         return TACIT_OK;
     if (c->model == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard has no model to make reports by");
-    tacit_status status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
-    if (status == TACIT_OK)
-        status = tacit_agent_billboard(c->agent, &plan, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_follow(c->agent, c->model, c->model_size, err));
+    TRY(tacit_agent_billboard(c->agent, &plan, err));
     if (!is_plan(c, &plan))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the billboard's model gives no plan");
     if (c->table != NULL && !agrees(c, &plan))
@@ -181,9 +178,8 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
                                 char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
     size_t size = 0;
-    tacit_status status = tacit_agent_report(c->agent, NULL, NULL, &size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_report(c->agent, NULL, NULL, &size, err));
+    tacit_status status = TACIT_OK;
     const size_t monitor = c->monitor != NULL ? TACIT__MONITOR_REPORT : 0,
                  tail = monitor + TACIT__REPORT_NAME;
     uint8_t *bytes = tacit__alloc(size + tail, 1), name[24];

@@ -73,10 +73,8 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
 {
     opened o;
     tacit_service_file *file = NULL;
-    tacit_status status = open_store(options, TACIT__VAULT_READ, &o, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__vault_adoptable(o.vault, err);
+    TRY(open_store(options, TACIT__VAULT_READ, &o, err));
+    tacit_status status = tacit__vault_adoptable(o.vault, err);
     if (status == TACIT_OK)
         status = tacit_service_file_read(options->file, &file, err);
     *lives = tacit__vault_next_lives(o.vault);
@@ -99,10 +97,8 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
 tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error *err)
 {
     opened o;
-    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__vault_adopt(o.vault, err);
+    TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
+    tacit_status status = tacit__vault_adopt(o.vault, err);
     close_store(&o);
     return status;
 }
@@ -114,9 +110,7 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
 {
     opened o;
     int64_t present;
-    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
     *from = (int)tacit__vault_came_from(o.vault, &present);
     *to = (int)present;
     close_store(&o);

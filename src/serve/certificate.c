@@ -54,9 +54,8 @@ static tacit_status read_chain(tacit__certificate *c, const char *path, tacit_er
 {
     char *text = NULL;
     unsigned n = MAX_CHAIN;
-    tacit_status status = read_pem(path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_pem(path, &text, err));
+    tacit_status status = TACIT_OK;
     gnutls_datum_t pem = datum(text);
     int code = gnutls_pcert_list_import_x509_raw(c->chain, &n, &pem, GNUTLS_X509_FMT_PEM, 0);
     if (code < 0 || n == 0)
@@ -71,9 +70,8 @@ static tacit_status read_chain(tacit__certificate *c, const char *path, tacit_er
 static tacit_status read_key(tacit__certificate *c, const char *path, tacit_error *err)
 {
     char *text = NULL;
-    tacit_status status = read_pem(path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_pem(path, &text, err));
+    tacit_status status = TACIT_OK;
     gnutls_datum_t pem = datum(text);
     int code = gnutls_privkey_init(&c->key);
     if (code >= 0)

@@ -65,9 +65,7 @@ static tacit_status read_path(const config *c, const tacit__node *map, const cha
     const char *text;
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__node_read(c->yaml, node, &path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(c->yaml, node, &path, &text, err));
     const char *directory = text[0] == '/' ? "" : c->directory;
     size_t n = strlen(directory), size = n + strlen(text) + 1;
     *out = tacit__alloc(size, 1);
@@ -89,9 +87,7 @@ static tacit_status read_address(const config *c, const tacit__node *root, const
         return TACIT_OK;
     *out_host = "127.0.0.1";
     const char *text;
-    tacit_status status = tacit__node_read(c->yaml, node, &address_text, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(c->yaml, node, &address_text, &text, err));
     const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
     int64_t number;
     bool good = tacit__read_integer(port, strlen(port), &number) && number >= 0 && number < 65536;
@@ -119,12 +115,9 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
 {
     c->host = "127.0.0.1";
     c->port = 8470;
-    tacit_status status =
-        read_address(c, root, fields[LISTEN].name, &c->host, &c->owned_host, &c->port, err);
-    if (status == TACIT_OK)
-        status = read_address(c, root, fields[ADMIN].name, &c->admin_host, &c->owned_admin_host,
-                              &c->admin_port, err);
-    return status;
+    TRY(read_address(c, root, fields[LISTEN].name, &c->host, &c->owned_host, &c->port, err));
+    return read_address(c, root, fields[ADMIN].name, &c->admin_host, &c->owned_admin_host,
+                        &c->admin_port, err);
 }
 
 static tacit_status read_limits(config *c, const tacit__node *root, tacit_error *err)
@@ -155,14 +148,10 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
     const tacit__node *node = tacit__node_get(root, fields[TLS].name);
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__map_check(c->yaml, node, fields[TLS].name, tls_fields, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, node, tls_fields, c, err);
-    if (status == TACIT_OK)
-        status = read_path(c, node, "certificate", &c->certificate, err);
-    if (status == TACIT_OK)
-        status = read_path(c, node, "key", &c->private_key, err);
-    return status;
+    TRY(tacit__map_check(c->yaml, node, fields[TLS].name, tls_fields, err));
+    TRY(tacit__map_read(c->yaml, node, tls_fields, c, err));
+    TRY(read_path(c, node, "certificate", &c->certificate, err));
+    return read_path(c, node, "key", &c->private_key, err);
 }
 
 /* --- Learners ---------------------------------------------------------------------------------- */
@@ -206,26 +195,16 @@ static tacit_status fill(config *c, tacit_error *err)
     const tacit__node *root = tacit__yaml_root(c->yaml);
     c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
     c->threads = 2;
-    tacit_status status = tacit__map_check(c->yaml, root, "a service", fields, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, root, fields, c, err);
-    if (status == TACIT_OK)
-        status = set_directory(c, err);
-    if (status == TACIT_OK)
-        status = read_listen(c, root, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[STORE].name, &c->store, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[KEY].name, &c->key, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[MARK].name, &c->mark, err);
-    if (status == TACIT_OK)
-        status = read_tls(c, root, err);
-    if (status == TACIT_OK)
-        status = read_limits(c, root, err);
-    if (status == TACIT_OK)
-        status = read_learners(c, root, err);
-    return status;
+    TRY(tacit__map_check(c->yaml, root, "a service", fields, err));
+    TRY(tacit__map_read(c->yaml, root, fields, c, err));
+    TRY(set_directory(c, err));
+    TRY(read_listen(c, root, err));
+    TRY(read_path(c, root, fields[STORE].name, &c->store, err));
+    TRY(read_path(c, root, fields[KEY].name, &c->key, err));
+    TRY(read_path(c, root, fields[MARK].name, &c->mark, err));
+    TRY(read_tls(c, root, err));
+    TRY(read_limits(c, root, err));
+    return read_learners(c, root, err);
 }
 
 static tacit_status finish(tacit_status status, config *out, tacit_error *err)

@@ -155,8 +155,8 @@ tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES], ta
     char part[MAX_PATH + 16];
     (void)snprintf(part, sizeof part, "%s.partial", path);
     (void)unlink(part); /* of one that was interrupted */
-    tacit_status status = make_file(part, key, err);
-    return status == TACIT_OK ? tacit__key_rename(part, path, err) : status;
+    TRY(make_file(part, key, err));
+    return tacit__key_rename(part, path, err);
 }
 
 tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err)

@@ -28,10 +28,10 @@ static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, 
     size_t tail = l->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
     if (size < tail)
         return tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
-    tacit_status status = tacit_agent_absorb(l->agent, data, size - tail, err);
-    if (status == TACIT_OK && tail > 0)
-        status = tacit__monitor_absorb(l->monitor, data + size - tail, err);
-    return status;
+    TRY(tacit_agent_absorb(l->agent, data, size - tail, err));
+    if (tail > 0)
+        return tacit__monitor_absorb(l->monitor, data + size - tail, err);
+    return TACIT_OK;
 }
 
 /* What the next user brings is named by the key that it was taken under. If this store should ever be continued twice, from
@@ -180,14 +180,14 @@ static tacit_status show(tacit__learner *l, tacit_error *err)
 /* A batch, and what is due of all before it. */
 static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 {
-    tacit_status status = take_batch(l, n, err);
-    if (status == TACIT_OK && l->news)
-        status = show(l, err);
-    if (status == TACIT_OK && tacit__learner_due(l) <= tacit__now_ms())
-        status = tacit__learner_checkpoint(l, err);
-    if (status == TACIT_OK && l->has_leftover)
-        status = tacit__learner_drop_inputs(l, err);
-    return status;
+    TRY(take_batch(l, n, err));
+    if (l->news)
+        TRY(show(l, err));
+    if (tacit__learner_due(l) <= tacit__now_ms())
+        TRY(tacit__learner_checkpoint(l, err));
+    if (l->has_leftover)
+        return tacit__learner_drop_inputs(l, err);
+    return TACIT_OK;
 }
 
 /* Until there are inputs, or a checkpoint is due. False: the learner is to stop. */
@@ -285,15 +285,12 @@ tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, taci
 {
     tacit__board *board = NULL;
     l->scribe = scribe;
-    tacit_status status = catch_up(l, err);
-    if (status == TACIT_OK)
-        status = tacit__learner_make_board(l, &board, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(catch_up(l, err));
+    TRY(tacit__learner_make_board(l, &board, err));
     tacit__learner_publish(l, board);
     if (l->figures.standing != TACIT__STANDING_FINE)
         return TACIT_OK;
-    status = tacit__thread_start(&l->thread, learn, l, err);
+    tacit_status status = tacit__thread_start(&l->thread, learn, l, err);
     l->started = status == TACIT_OK;
     return status;
 }

@@ -37,9 +37,7 @@ tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
     if (l->row.users < l->next_point && l->row.users < l->row.limit)
         return TACIT_OK;
     tacit_billboard board;
-    tacit_status status = tacit_agent_billboard(l->agent, &board, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_billboard(l->agent, &board, err));
     tacit__vault_point *point = &l->points[l->n_points++];
     *point = (tacit__vault_point){l->row.users, board.version, (double)NAN, (double)NAN};
     if (l->monitor != NULL)
@@ -148,11 +146,9 @@ tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
 {
     const double start = tacit__now_ms();
     keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
-    tacit_status status = tacit__learner_save(l, err);
-    if (status == TACIT_OK)
-        status = tacit__edition_open(&k.edition, l->state, l->state_size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__learner_save(l, err));
+    TRY(tacit__edition_open(&k.edition, l->state, l->state_size, err));
+    tacit_status status = TACIT_OK;
     while (status == TACIT_OK &&
            tacit__edition_next(&k.edition)) /* sealed here, not by the scribe */
         status = tacit__scribe_wait(l->scribe, &k.job);

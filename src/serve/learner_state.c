@@ -23,10 +23,10 @@ static tacit_status measure(const tacit__learner *l, size_t *agent, size_t *moni
                             tacit_error *err)
 {
     *monitor = 0;
-    tacit_status status = tacit_agent_save(l->agent, NULL, agent, err);
-    if (status == TACIT_OK && l->monitor != NULL)
-        status = tacit__monitor_save(l->monitor, NULL, monitor, err);
-    return status;
+    TRY(tacit_agent_save(l->agent, NULL, agent, err));
+    if (l->monitor != NULL)
+        return tacit__monitor_save(l->monitor, NULL, monitor, err);
+    return TACIT_OK;
 }
 
 tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, tacit_error *err)
@@ -40,9 +40,7 @@ tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, ta
 tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
 {
     size_t agent = 0, monitor = 0;
-    tacit_status status = measure(l, &agent, &monitor, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(measure(l, &agent, &monitor, err));
     size_t needed = sizeof(uint64_t) + agent + monitor;
     if (needed > l->state_capacity) {
         uint8_t *larger = tacit__alloc(needed + needed / 4, 1);
@@ -54,7 +52,7 @@ tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
     }
     uint64_t size = agent;
     memcpy(l->state, &size, sizeof size);
-    status = tacit_agent_save(l->agent, l->state + sizeof size, &agent, err);
+    tacit_status status = tacit_agent_save(l->agent, l->state + sizeof size, &agent, err);
     if (status == TACIT_OK && l->monitor != NULL)
         status = tacit__monitor_save(l->monitor, l->state + sizeof size + agent, &monitor, err);
     l->state_size = needed;
@@ -76,13 +74,12 @@ static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t s
                                tacit_error *err)
 {
     size_t agent = 0;
-    tacit_status status = split_state(state, size, &agent, err);
-    if (status == TACIT_OK)
-        status = tacit_agent_load(l->agent, state + sizeof(uint64_t), agent, err);
-    if (status == TACIT_OK && l->monitor != NULL)
-        status = tacit__monitor_load(l->monitor, state + sizeof(uint64_t) + agent,
-                                     size - sizeof(uint64_t) - agent, err);
-    return status;
+    TRY(split_state(state, size, &agent, err));
+    TRY(tacit_agent_load(l->agent, state + sizeof(uint64_t), agent, err));
+    if (l->monitor != NULL)
+        return tacit__monitor_load(l->monitor, state + sizeof(uint64_t) + agent,
+                                   size - sizeof(uint64_t) - agent, err);
+    return TACIT_OK;
 }
 
 /* --- Agent and monitor -------------------------------------------------------------------------- */
@@ -155,12 +152,10 @@ tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out, ta
 {
     tacit_billboard look;
     tacit__shadow *shadow = NULL;
-    tacit_status status = tacit_agent_billboard(l->agent, &look, err);
-    if (status == TACIT_OK && look.policy == NULL && look.mixed == NULL)
-        status = make_shadow(l, look.version, &shadow, err);
-    if (status == TACIT_OK)
-        status = tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
-    return status;
+    TRY(tacit_agent_billboard(l->agent, &look, err));
+    if (look.policy == NULL && look.mixed == NULL)
+        TRY(make_shadow(l, look.version, &shadow, err));
+    return tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
 }
 
 void tacit__learner_publish(tacit__learner *l, tacit__board *board)
@@ -181,22 +176,14 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
 static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
     tacit_billboard board;
-    tacit_status status = tacit_agent_plan(l->agent, &board, err);
-    if (status == TACIT_OK)
-        status = tacit__learner_save(l, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_plan(l->agent, &board, err));
+    TRY(tacit__learner_save(l, err));
     l->row.limit = l->config->request.episodes;
     l->row.version = board.version;
-    status = tacit__vault_begin(vault, err);
-    if (status == TACIT_OK) {
-        status = tacit__vault_add(vault, l->config->name, &l->row, l->state, l->state_size, err);
-        if (status == TACIT_OK)
-            status = tacit__vault_commit(vault, err);
-        else
-            tacit__vault_undo(vault);
-    }
-    return status;
+    TRY(tacit__vault_begin(vault, err));
+    return tacit__vault_finish_transaction(
+        vault, tacit__vault_add(vault, l->config->name, &l->row, l->state, l->state_size, err),
+        err);
 }
 
 static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_error *err)
@@ -211,9 +198,8 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
                                    {&c->monitor.delta, sizeof c->monitor.delta},
                                    {names, tacit__names_digest(c, names)}},
                   5, fingerprint);
-    tacit_status status = tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err));
+    tacit_status status = TACIT_OK;
     if (!found) {
         memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);
         return begin_new(l, vault, err);

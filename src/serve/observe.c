@@ -177,19 +177,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     uint8_t *before = NULL;
     bool seen = false, full = false;
     r->is_user = r->opens = r->closes = false;
-    tacit_status status =
-        tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
         memset(r->data, 0, tacit__episode_size(c));
     tacit__free_secret(before, held);
     if (seen)
         return compare(r, vault, &told, err);
-    status = tacit__vault_is_full(vault, t->learner, &full, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_is_full(vault, t->learner, &full, err));
+    tacit_status status = TACIT_OK;
     tacit__episode e = tacit__episode_view(c, r->data);
     bool returning = t->unlearned == TACIT__RETURNING;
     if (!full && !returning && !tacit__episode_is_counted(&e)) {

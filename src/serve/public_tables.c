@@ -121,9 +121,8 @@ static tacit_status count(sheet *s, tacit_error *err)
     size_t column = 0, largest = 0, lines = 0;
     while (column < s->n && s->size[column] > 0)
         column++;
-    tacit_status status = open_lines(s, &csv, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(open_lines(s, &csv, err));
+    tacit_status status = TACIT_OK;
     for (; (status = next_line(s, &csv, &more, at, err)) == TACIT_OK && more; lines++)
         if (column < s->n && at[column] >= largest)
             largest = at[column] + (size_t)1;

@@ -82,10 +82,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
     tacit_status status = tacit__vault_begin(s->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         status = job->apply(job, s->vault, err);
-    if (status != TACIT_OK)
-        tacit__vault_undo(s->vault);
-    else
-        status = tacit__vault_commit(s->vault, err);
+    status = tacit__vault_finish_transaction(s->vault, status, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
                               memory_order_relaxed);
     bool failing = status != TACIT_OK;

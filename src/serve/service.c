@@ -68,17 +68,11 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 static tacit_status start_clock(tacit_service *s, tacit_error *err)
 {
     int64_t seconds = 0;
-    tacit_status status = tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_begin(s->vault, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err));
+    TRY(tacit__vault_begin(s->vault, err));
     tacit__clock_start(&s->clock, seconds);
-    status = tacit__vault_keep_clock(s->vault, seconds, err);
-    if (status == TACIT_OK)
-        return tacit__vault_commit(s->vault, err);
-    tacit__vault_undo(s->vault);
-    return status;
+    return tacit__vault_finish_transaction(s->vault,
+                                           tacit__vault_keep_clock(s->vault, seconds, err), err);
 }
 
 /* From the scribe's thread: the store is somebody else's. */

@@ -53,14 +53,10 @@ static bool knows_old(tacit_service *s, int64_t before)
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     sweeping *w = (sweeping *)job;
-    tacit_status status = tacit__vault_keep_clock(vault, w->now, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->expired, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
-    if (status == TACIT_OK)
-        status = forget_told(w, vault, err);
-    return status;
+    TRY(tacit__vault_keep_clock(vault, w->now, err));
+    TRY(tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->expired, err));
+    TRY(tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err));
+    return forget_told(w, vault, err);
 }
 
 /* One look; true if there was more than it could end. */
@@ -116,10 +112,8 @@ tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
 
 static tacit_status apply_last(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__vault_keep_clock(vault, ((sweeping *)job)->now, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "service stopped");
-    return status;
+    TRY(tacit__vault_keep_clock(vault, ((sweeping *)job)->now, err));
+    return tacit__vault_event(vault, err, "service stopped");
 }
 
 void tacit__sweeper_stop(tacit_service *s)

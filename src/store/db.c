@@ -83,9 +83,8 @@ tacit_status tacit__db_write(tacit__db *db, size_t number, const char *sql, taci
                              const char *format, ...)
 {
     sqlite3_stmt *statement = NULL;
-    tacit_status status = tacit__db_prepare(db, number, sql, &statement, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(db, number, sql, &statement, err));
+    tacit_status status = TACIT_OK;
     va_list args;
     va_start(args, format);
     int code = bind_all(statement, format, args);

@@ -156,12 +156,10 @@ static void reset_statements(tacit__store *store)
 static tacit_status prepare_writing(tacit__store *store, tacit_error *err)
 {
     reset_statements(store);
-    tacit_status status =
-        tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err);
-    store->prepared = status == TACIT_OK;
-    return status;
+    TRY(tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err));
+    TRY(tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err));
+    store->prepared = true;
+    return TACIT_OK;
 }
 
 static tacit_status open_as(tacit__store *store, const char *directory, tacit__store_mode mode,
@@ -169,26 +167,21 @@ static tacit_status open_as(tacit__store *store, const char *directory, tacit__s
 {
     owner whose = NOBODY;
     int format = 0;
-    tacit_status status = mode == TACIT__STORE_READ ? TACIT_OK : lock(store, directory, err);
-    if (status == TACIT_OK)
-        status = find_owner(store, &whose, err);
-    if (status != TACIT_OK)
-        return status;
+    if (mode != TACIT__STORE_READ)
+        TRY(lock(store, directory, err));
+    TRY(find_owner(store, &whose, err));
     *nothing = whose == NOBODY && mode != TACIT__STORE_CREATE;
     if (*nothing)
         return TACIT_OK;
-    status = open_handle(store, mode, err);
-    if (status == TACIT_OK)
-        status = read_format(store, &format, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(open_handle(store, mode, err));
+    TRY(read_format(store, &format, err));
     *nothing = format == 0 && mode != TACIT__STORE_CREATE;
     if (mode == TACIT__STORE_CREATE && format != 0)
         return tacit__fail(err, TACIT_EXISTS, "%.200s: is there already", store->db.path);
     if (mode != TACIT__STORE_CREATE)
         return TACIT_OK;
-    status = tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
-    return status == TACIT_OK ? tacit__db_run(&store->db, schema, "write", err) : status;
+    TRY(tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err));
+    return tacit__db_run(&store->db, schema, "write", err);
 }
 
 tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, tacit__store **out,
@@ -250,8 +243,9 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
 
 tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
 {
-    tacit_status status = store->prepared ? TACIT_OK : prepare_writing(store, err);
-    return status == TACIT_OK ? tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err) : status;
+    if (!store->prepared)
+        TRY(prepare_writing(store, err));
+    return tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
 }
 
 tacit_status tacit__store_commit(tacit__store *store, tacit_error *err)

@@ -48,12 +48,8 @@ tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head,
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err));
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more || sqlite3_column_bytes(row, 0) != TACIT__STORE_IDENTITY)
         return fail_damaged(store, "it does not say which experiment it is of", err);
     /* The statement stays at its row, so that the texts live on. */
@@ -93,19 +89,15 @@ tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_w
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status = tacit__db_prepare(
+    TRY(tacit__db_prepare(
         &store->db, TACIT__SQL_READ_WORLD,
         "SELECT family, states, actions, horizon, stationary, reward_low,"
         " reward_high, optimal_scaled, optimal_value, kind, people, labelled, remark"
         " FROM world"
         " WHERE number = ?",
-        &row, err);
-    if (status != TACIT_OK)
-        return status;
+        &row, err));
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
-    status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more)
         return fail_damaged(store, "a world is missing", err);
     *facts = (tacit_world_facts){.kind = tacit_world_kind_find(text_at(row, 9)),
@@ -183,13 +175,11 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
                           "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
                           " weight, scale, mechanism FROM release WHERE part = ? ORDER BY line",
-                          &row, err);
-    if (status != TACIT_OK)
-        return status;
+                          &row, err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
     do {
         status = tacit__db_next(&store->db, row, &more, err);
@@ -205,15 +195,10 @@ tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *re
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
-                          "SELECT remark, law FROM part WHERE number = ?", &row, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
+                          "SELECT remark, law FROM part WHERE number = ?", &row, err));
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
-    status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more)
         return fail_damaged(store, "an agent in a world is missing", err);
     (void)snprintf(remark, remark_size, "%s", text_at(row, 0));
@@ -223,7 +208,7 @@ tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *re
     if (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE)
         return TACIT_OK;
     tacit_plan *fresh = NULL;
-    status = tacit_plan_create(&fresh);
+    tacit_status status = tacit_plan_create(&fresh);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = read_lines(store, number, (tacit_law)law, false, fresh, err);
@@ -271,15 +256,13 @@ tacit_status tacit__store_count_jobs(tacit__store *store, uint64_t *n, tacit_err
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_COUNT_JOBS, "SELECT count(*) FROM job", &row, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&store->db, row, &more, err);
-    if (status == TACIT_OK && more)
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_COUNT_JOBS, "SELECT count(*) FROM job", &row,
+                          err));
+    TRY(tacit__db_next(&store->db, row, &more, err));
+    if (more)
         *n = count_at(row, 0);
-    if (status == TACIT_OK)
-        (void)sqlite3_reset(row);
-    return status;
+    (void)sqlite3_reset(row);
+    return TACIT_OK;
 }
 
 tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn, void *context,

@@ -22,13 +22,11 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
 {
     sqlite3_stmt *s;
     /* the row of learner 0 is the store's own: a learner that was made later had nobody then */
-    tacit_status status = tacit__vault_prepare(
+    TRY(tacit__vault_prepare(
         vault,
         "SELECT a.at, coalesce(b.users, 0), a.lives FROM adoption AS a LEFT JOIN adoption AS b"
         " ON b.lives=a.lives AND b.learner=? WHERE a.learner=0 ORDER BY a.number",
-        &s, err);
-    if (status != TACIT_OK)
-        return status;
+        &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     int code;
     tacit__text_put(out, "[");
@@ -66,16 +64,11 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
 {
     uint8_t identity[TACIT__OWNER_BYTES];
     tacit__random_bytes(identity, sizeof identity);
-    tacit_status status = tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "copy", NULL, 0, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
-    return status;
+    TRY(tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err));
+    TRY(tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err));
+    TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
+    TRY(tacit__vault_set_fact(vault, "copy", NULL, 0, err));
+    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
 tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
@@ -83,13 +76,9 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
     const char *why = NULL;
     bool found;
     uint64_t mark;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_check_facts(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_glance(vault, &why, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_check_facts(vault, err));
+    TRY(tacit__vault_glance(vault, &why, err));
     if (tacit__vault_compare(vault, found, mark) == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is no copy and did not go "
@@ -100,28 +89,22 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
                                      vault->db.path, why);
 }
 
+/* All changes of an adoption, in the transaction that its caller began. */
+static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
+{
+    TRY(change_identity(vault, err));
+    TRY(write_down(vault, tacit__vault_next_lives(vault), err));
+    return tacit__vault_event(vault, err, "adopted: %s learns again",
+                              vault->copy ? "a copy" : "a store that went back");
+}
+
 tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
 {
-    const bool was_copy = vault->copy;
-    tacit_status status = tacit__vault_adoptable(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_begin(vault, err);
-    if (status != TACIT_OK)
-        return status;
-    status = change_identity(vault, err);
-    if (status == TACIT_OK)
-        status = write_down(vault, tacit__vault_next_lives(vault), err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "adopted: %s learns again",
-                                    was_copy ? "a copy" : "a store that went back");
-    if (status == TACIT_OK)
-        status = tacit__vault_commit(vault, err);
-    else
-        tacit__vault_undo(vault);
+    TRY(tacit__vault_adoptable(vault, err));
+    TRY(tacit__vault_begin(vault, err));
+    TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
     /* from here on it is done: a start finishes what a crash leaves */
-    if (status == TACIT_OK)
-        status = tacit__vault_read_facts(vault, NULL, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_judge(vault, err);
-    return status == TACIT_OK ? tacit__vault_claim(vault, err) : status;
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    TRY(tacit__vault_judge(vault, err));
+    return tacit__vault_claim(vault, err);
 }

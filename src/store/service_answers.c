@@ -17,14 +17,11 @@ tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_RECALL,
-                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_RECALL,
+                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err));
     (void)sqlite3_bind_blob(s, 1, name, TACIT__VAULT_KEY, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 2, opened);
-    status = tacit__db_next(&vault->db, s, &found, err);
+    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
     *memory = TACIT__VAULT_NEW;
     if (status != TACIT_OK || !found)
         return status;
@@ -73,14 +70,12 @@ tacit_status tacit__vault_remember(tacit__vault *vault, const uint8_t name[TACIT
                                    const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
                                    const void *data, size_t size, uint64_t most, tacit_error *err)
 {
-    tacit_status status = make_room(vault, most, err);
-    uint8_t *sealed = status == TACIT_OK ? tacit__alloc(size + TACIT__SEAL_BYTES, 1) : NULL;
-    if (status == TACIT_OK && sealed == NULL)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_room(vault, most, err));
+    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
+    if (sealed == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    status =
+    tacit_status status =
         tacit__db_write(&vault->db, SQL_REMEMBER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)",
                         err, "bibb", name, (size_t)TACIT__VAULT_KEY, opened, content,
                         (size_t)TACIT__VAULT_KEY, sealed, size + TACIT__SEAL_BYTES);

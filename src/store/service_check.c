@@ -93,10 +93,8 @@ static tacit_status check_table(tacit__vault *vault, const char *name, tacit_err
 static tacit_status next_table(tacit__vault *vault, char name[128], tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__vault_prepare(
-        vault, "SELECT min(name) FROM sqlite_master WHERE type='table' AND name>?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(
+        vault, "SELECT min(name) FROM sqlite_master WHERE type='table' AND name>?", &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(s);
     const char *next = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
@@ -162,9 +160,8 @@ static tacit_status keep_place(tacit__vault *vault, walk *w, sqlite3_stmt *row, 
 static tacit_status look_at_piece(tacit__vault *vault, walk *w, int *n, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__vault_prepare(vault, w->sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, w->sql, &s, err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, w->number);
     (void)sqlite3_bind_blob(s, 2, w->name, (int)w->name_size, SQLITE_TRANSIENT);
     (void)sqlite3_bind_int(s, 3, PIECE);
@@ -229,11 +226,8 @@ static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
 {
     bool found;
     uint64_t mark;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_read_facts(vault, NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_read_facts(vault, NULL, err));
     const tacit__standing standing = vault->use == TACIT__VAULT_SERVE
                                          ? tacit__vault_standing(vault)
                                          : tacit__vault_compare(vault, found, mark);

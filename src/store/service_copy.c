@@ -33,14 +33,14 @@ static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
 /* Marks what was copied as a copy: with a proof, or, in a format that had none, without. */
 static tacit_status name_copy(tacit__vault *copy, bool proved, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&copy->db,
-                                        "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
-                                        "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
-                                        "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
-                                        "write the copy", err);
-    if (status == TACIT_OK && proved)
-        status = tacit__vault_prove_all(copy, err);
-    return status == TACIT_OK ? tacit__db_run(&copy->db, "COMMIT", "write the copy", err) : status;
+    TRY(tacit__db_run(&copy->db,
+                      "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
+                      "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
+                      "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
+                      "write the copy", err));
+    if (proved)
+        TRY(tacit__vault_prove_all(copy, err));
+    return tacit__db_run(&copy->db, "COMMIT", "write the copy", err);
 }
 
 static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool proved,

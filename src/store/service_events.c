@@ -22,14 +22,10 @@ tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const cha
     if (n >= 0 && (size_t)n < sizeof text)
         (void)snprintf(text + n, sizeof text - (size_t)n, " (by user %lu)",
                        (unsigned long)getuid());
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
-                        (int64_t)time(NULL), text);
-    if (status == TACIT_OK)
-        status =
-            tacit__db_write(&vault->db, SQL_FORGET_EVENT, "DELETE FROM event WHERE number<=?", err,
-                            "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
-    return status;
+    TRY(tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
+                        (int64_t)time(NULL), text));
+    return tacit__db_write(&vault->db, SQL_FORGET_EVENT, "DELETE FROM event WHERE number<=?", err,
+                           "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
 }
 
 tacit_status tacit__vault_events(tacit__vault *vault,

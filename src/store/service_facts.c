@@ -83,9 +83,7 @@ tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const 
     if (what != NULL)
         return tacit__db_write(&vault->db, SQL_SET_META, "INSERT OR REPLACE INTO meta VALUES(?,?)",
                                err, "tb", name, what, size);
-    tacit_status status = tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     return tacit__vault_finish(vault, s, err);
 }
@@ -161,17 +159,11 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
     vault->lives = 1;
     vault->generation = 1;
     vault->unmarked = true;
-    tacit_status status = tacit__vault_seal_keys(vault, key, err);
-    if (status == TACIT_OK)
-        status =
-            tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "generation", vault->generation, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "lives", vault->lives, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
-    return status;
+    TRY(tacit__vault_seal_keys(vault, key, err));
+    TRY(tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err));
+    TRY(tacit__vault_set_count(vault, "generation", vault->generation, err));
+    TRY(tacit__vault_set_count(vault, "lives", vault->lives, err));
+    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
 /* What one row says. */
@@ -204,10 +196,8 @@ tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, ta
     sqlite3_stmt *s;
     vault->copy = vault->unmarked = false;
     /* `check` comes before `secrets`: a wrong key is called so */
-    tacit_status status =
-        tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err));
+    tacit_status status = TACIT_OK;
     int code = SQLITE_DONE;
     while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 0);

@@ -29,17 +29,16 @@ static tacit_status write_counters(tacit__vault *vault, const tacit__vault_learn
 tacit_status tacit__vault_show(tacit__vault *vault, const tacit__vault_learner *learner,
                                const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
 {
-    tacit_status status = write_shown(vault, learner, lines, n_lines, err);
-    return status == TACIT_OK ? tacit__vault_prove(vault, learner->id, err) : status;
+    TRY(write_shown(vault, learner, lines, n_lines, err));
+    return tacit__vault_prove(vault, learner->id, err);
 }
 
 tacit_status tacit__vault_checkpoint(tacit__vault *vault, const tacit__vault_learner *learner,
                                      const tacit__edition *e, tacit_error *err)
 {
-    tacit_status status = write_counters(vault, learner, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_flip_state(vault, learner->id, e, err);
-    return status == TACIT_OK ? tacit__vault_prove(vault, learner->id, err) : status;
+    TRY(write_counters(vault, learner, err));
+    TRY(tacit__vault_flip_state(vault, learner->id, e, err));
+    return tacit__vault_prove(vault, learner->id, err);
 }
 
 /* By the row's own word for what its state has, so that no caller can remove more. */
@@ -63,12 +62,8 @@ tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *
     tacit__vault_learner shown = *learner;
     bool more;
     shown.shown = learner->users;
-    tacit_status status = write_shown(vault, &shown, lines, n_lines, err);
-    if (status == TACIT_OK)
-        status = write_counters(vault, learner, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_write_state(vault, learner->id, state, state_size, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_drop_inputs(vault, learner->id, INT64_MAX, &more, err);
-    return status;
+    TRY(write_shown(vault, &shown, lines, n_lines, err));
+    TRY(write_counters(vault, learner, err));
+    TRY(tacit__vault_write_state(vault, learner->id, state, state_size, err));
+    return tacit__vault_drop_inputs(vault, learner->id, INT64_MAX, &more, err);
 }

@@ -123,12 +123,10 @@ tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
     if (vault->mark < 0)
         return fail_mark(vault, "make", err);
     /* both: nothing is left of an earlier identity, which an older file might have */
-    tacit_status status = write_slot(vault, 0, err);
-    if (status == TACIT_OK)
-        status = write_slot(vault, 1, err);
-    if (status == TACIT_OK)
-        status = sync_mark(vault, err);
-    return status == TACIT_OK ? tacit__vault_sync_directory(vault->mark_path, err) : status;
+    TRY(write_slot(vault, 0, err));
+    TRY(write_slot(vault, 1, err));
+    TRY(sync_mark(vault, err));
+    return tacit__vault_sync_directory(vault->mark_path, err);
 }
 
 /* The file of this name is the one that is written to. */

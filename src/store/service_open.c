@@ -80,20 +80,13 @@ static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
 
 static tacit_status create(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err);
-    if (status == TACIT_OK)
-        status = tacit__vault_create_tables(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_format(vault, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err));
+    TRY(tacit__vault_create_tables(vault, err));
+    TRY(tacit__vault_set_format(vault, err));
     tacit__vault_draw_keys(vault);
-    status = tacit__vault_begin_facts(vault, key, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_prove_all(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "COMMIT", "create", err);
-    return status;
+    TRY(tacit__vault_begin_facts(vault, key, err));
+    TRY(tacit__vault_prove_all(vault, err));
+    return tacit__db_run(&vault->db, "COMMIT", "create", err);
 }
 
 static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
@@ -121,9 +114,8 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
 static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     int64_t format = 0;
-    tacit_status status = tacit__vault_read_format(vault, &format, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_read_format(vault, &format, err));
+    tacit_status status = TACIT_OK;
     vault->came_from = format;
     if (format != TACIT__VAULT_FORMAT && vault->use == TACIT__VAULT_SERVE)
         status = tacit__vault_bring_over(vault, format, key, err);
@@ -140,12 +132,10 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
 /* What only who serves does: make it, judge it, own it. */
 static tacit_status take_over(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__vault_check_facts(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_judge(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_claim(vault, err);
-    return status == TACIT_OK ? mark_made(vault, err) : status;
+    TRY(tacit__vault_check_facts(vault, err));
+    TRY(tacit__vault_judge(vault, err));
+    TRY(tacit__vault_claim(vault, err));
+    return mark_made(vault, err);
 }
 
 /* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the other one does not have, and

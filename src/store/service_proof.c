@@ -40,8 +40,8 @@ static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql
                              tacit__text *out, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
-    return status == TACIT_OK ? tacit__vault_put_rows(vault, s, learner, out, err) : status;
+    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
+    return tacit__vault_put_rows(vault, s, learner, out, err);
 }
 
 /* What is proved. The state is there by its tag. */
@@ -70,11 +70,9 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
 static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    tacit_status status = make_proof(vault, learner, proof, err);
-    return status == TACIT_OK
-               ? tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?",
-                                 err, "bi", proof, sizeof proof, learner)
-               : status;
+    TRY(make_proof(vault, learner, proof, err));
+    return tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?", err,
+                           "bi", proof, sizeof proof, learner);
 }
 
 /* Over all: what the rows' own proofs do not say. */
@@ -137,16 +135,11 @@ tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, taci
     uint8_t proof[TACIT__PROOF_BYTES];
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = make_proof(vault, learner, proof, err);
-    if (status == TACIT_OK)
-        status = tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?",
-                                   &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_proof(vault, learner, proof, err));
+    TRY(tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    tacit_status status = TACIT_OK;
     size_t size = 0;
     const void *kept = found ? tacit__vault_blob(s, 0, &size) : NULL;
     if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
@@ -162,11 +155,9 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     sqlite3_stmt *s;
-    tacit_status status = make_whole_proof(vault, proof, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_whole_proof(vault, proof, err));
+    TRY(tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err));
+    tacit_status status = TACIT_OK;
     int code = sqlite3_step(s);
     size_t size = 0;
     const void *kept = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;

@@ -73,15 +73,14 @@ static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
     int64_t learners = 0;
     if (!vault->mark_foreign || vault->generation > 1)
         return TACIT_OK;
-    tacit_status status =
-        tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err);
-    if (status == TACIT_OK && (vault->mark_named || learners > 0))
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: this is the mark of another store, or of this one under "
-                             "another key; give this store a mark of its own, or remove the file "
-                             "if no store uses it any more",
-                             vault->mark_path);
-    return status;
+    TRY(tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err));
+    if (vault->mark_named || learners > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: this is the mark of another store, or of this one under "
+                           "another key; give this store a mark of its own, or remove the file "
+                           "if no store uses it any more",
+                           vault->mark_path);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
@@ -89,16 +88,11 @@ tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
     bool found = false;
     uint64_t mark = 0;
     const char *why = NULL;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_glance(vault, &why, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_glance(vault, &why, err));
     tacit__standing standing = tacit__vault_compare(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
-        status = check_foreign(vault, err);
-    if (status != TACIT_OK)
-        return status;
+        TRY(check_foreign(vault, err));
     if (standing == TACIT__STANDING_FINE && why != NULL)
         standing = TACIT__STANDING_UNSOUND;
     atomic_store(&vault->standing, (int)standing);
@@ -109,35 +103,33 @@ tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
 static tacit_status check_unchanged(tacit__vault *vault, tacit_error *err)
 {
     const uint64_t generation = vault->generation;
-    tacit_status status = tacit__vault_read_facts(vault, NULL, err);
-    if (status == TACIT_OK && vault->generation != generation)
-        status = tacit__vault_refuse_second(vault, err);
-    return status;
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    if (vault->generation != generation)
+        return tacit__vault_refuse_second(vault, err);
+    return TACIT_OK;
+}
+
+static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err)
+{
+    TRY(check_unchanged(vault, err));
+    if (fine) /* it may be too low, after a loss of power */
+        TRY(tacit__mark_make(vault, err));
+    tacit__random_bytes(vault->owner, sizeof vault->owner);
+    TRY(tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err));
+    if (fine && vault->unmarked)
+        return tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err)
 {
     const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status != TACIT_OK)
-        return status;
-    status = check_unchanged(vault, err);
-    if (status == TACIT_OK && fine) /* it may be too low, after a loss of power */
-        status = tacit__mark_make(vault, err);
-    tacit__random_bytes(vault->owner, sizeof vault->owner);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err);
-    if (status == TACIT_OK && fine && vault->unmarked)
-        status = tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_commit(vault, err);
-    else
-        tacit__vault_undo(vault);
-    if (status == TACIT_OK)
-        vault->owned = true;
-    if (status == TACIT_OK && fine)
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
+    vault->owned = true;
+    if (fine)
         vault->unmarked = false;
-    return status;
+    return TACIT_OK;
 }
 
 /* The file of this name is the one that was opened. */
@@ -181,14 +173,10 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
     bool found = false;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
         return fence(vault, "another server has taken over the store", err);
-    tacit_status status = tacit__vault_check_place(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_prepare(&vault->db, SQL_OWNER,
-                                   "SELECT value FROM meta WHERE name='owner'", &s, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_check_place(vault, err));
+    TRY(tacit__db_prepare(&vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'", &s,
+                          err));
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     size_t size = 0;
     const void *owner = found ? tacit__vault_blob(s, 0, &size) : NULL;
     bool ours = size == sizeof vault->owner && memcmp(owner, vault->owner, size) == 0;

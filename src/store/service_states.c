@@ -78,14 +78,10 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = tacit__db_prepare(&vault->db, SQL_EDITION,
-                                            "SELECT edition, tag FROM learner WHERE id=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_EDITION, "SELECT edition, tag FROM learner WHERE id=?",
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, id);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     if (!found)
         return fail_state(vault, err);
     size_t size;
@@ -104,15 +100,14 @@ tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t id, const tacit_
     int64_t edition = 0;
     label l;
     const int64_t part = (int64_t)e->parts - 1;
-    tacit_status status = find_edition(vault, id, &edition, &l, err);
-    if (status == TACIT_OK)
-        status = tacit__db_write(&vault->db, SQL_PART,
-                                 "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?",
-                                 err, "biii", e->sealed, e->sealed_size, id, 1 - edition, part);
-    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
-        status = tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
-                                 "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
-    return status;
+    TRY(find_edition(vault, id, &edition, &l, err));
+    TRY(tacit__db_write(&vault->db, SQL_PART,
+                        "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?", err,
+                        "biii", e->sealed, e->sealed_size, id, 1 - edition, part));
+    if (sqlite3_changes(vault->db.handle) == 0)
+        return tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
+                               "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const tacit__edition *e,
@@ -120,14 +115,12 @@ tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const taci
 {
     int64_t edition = 0;
     label l;
-    tacit_status status = e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                                          : find_edition(vault, id, &edition, &l, err);
-    if (status == TACIT_OK) /* a state may become smaller */
-        status = tacit__db_write(&vault->db, SQL_DROP_PARTS,
-                                 "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err,
-                                 "iii", id, 1 - edition, (int64_t)e->parts);
-    if (status != TACIT_OK)
-        return status;
+    TRY(e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                        : find_edition(vault, id, &edition, &l, err));
+    /* a state may become smaller */
+    TRY(tacit__db_write(&vault->db, SQL_DROP_PARTS,
+                        "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err, "iii",
+                        id, 1 - edition, (int64_t)e->parts));
     make_tag(vault, &e->heads, l.tag);
     tacit__seal(vault->key_state, e->key, sizeof e->key, l.sealed_key);
     return tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET edition=?, tag=? WHERE id=?",
@@ -155,17 +148,13 @@ static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = tacit__db_prepare(&vault->db, SQL_STATE_SIZE,
-                                            "SELECT coalesce(sum(length(data)), 0) FROM state"
-                                            " WHERE learner=? AND edition=?",
-                                            &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_STATE_SIZE,
+                          "SELECT coalesce(sum(length(data)), 0) FROM state"
+                          " WHERE learner=? AND edition=?",
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, id);
     (void)sqlite3_bind_int64(s, 2, edition);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     *size = found ? (size_t)sqlite3_column_int64(s, 0) : 0;
     (void)sqlite3_reset(s);
     *out = tacit__alloc(*size + 1, 1);
@@ -178,11 +167,10 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
                                tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__db_prepare(
-        &vault->db, SQL_READ_PARTS,
-        "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_READ_PARTS,
+                          "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s,
+                          err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, id);
     (void)sqlite3_bind_int64(s, 2, edition);
     *used = 0;

@@ -90,6 +90,9 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
+/* Commits what was written with this status, or undoes it if it failed. */
+TACIT_MUST_USE tacit_status tacit__vault_finish_transaction(tacit__vault *vault,
+                                                            tacit_status status, tacit_error *err);
 /* From now on the log is brought into the file by `empty_log` alone, which does so if it has grown by so many pages; it is then
  * written over from its beginning. */
 void tacit__vault_watch_log(tacit__vault *vault);

@@ -20,14 +20,13 @@ tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
                               tacit_error *err)
 {
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?", err,
-                        "ib", learner, key, (size_t)TACIT__VAULT_KEY);
-    if (status == TACIT_OK && person != NULL)
-        status = tacit__db_write(
+    TRY(tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?", err,
+                        "ib", learner, key, (size_t)TACIT__VAULT_KEY));
+    if (person != NULL)
+        return tacit__db_write(
             &vault->db, SQL_END_CLAIM, "DELETE FROM person WHERE learner=? AND hash=? AND key=?",
             err, "ibb", learner, person, (size_t)TACIT__VAULT_KEY, key, (size_t)TACIT__VAULT_KEY);
-    return status;
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
@@ -53,15 +52,13 @@ tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
     sqlite3_stmt *s;
     bool found = false;
     *known = false;
-    tacit_status status = tacit__db_prepare(
-        &vault->db, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_IS_SEEN,
+                          "SELECT content FROM seen WHERE learner=? AND key=?", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK || !found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
     size_t n = 0;
     const uint8_t *content = tacit__vault_blob(s, 0, &n);
     *known = n == TIME_BYTES + size; /* one that was taken by an earlier version has none */
@@ -78,14 +75,11 @@ tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner, int64_t
     uint8_t before[TIME_BYTES];
     put_time(opened, before);
     *has = false;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_HAS_TOLD,
-                          "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_HAS_TOLD,
+                          "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, before, sizeof before, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, has, err);
+    tacit_status status = tacit__db_next(&vault->db, s, has, err);
     (void)sqlite3_reset(s);
     return status;
 }

@@ -18,12 +18,10 @@ static tacit_status exists(tacit__vault *vault, size_t number, const char *sql, 
 {
     sqlite3_stmt *s;
     *found = false;
-    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, found, err);
+    tacit_status status = tacit__db_next(&vault->db, s, found, err);
     if (row != NULL)
         *row = s;
     else
@@ -80,11 +78,8 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
                             const uint8_t *content, bool *same, tacit_error *err)
 {
     sqlite3_stmt *row;
-    tacit_status status =
-        exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
-               key, seen, &row, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
+               key, seen, &row, err));
     if (same != NULL) {
         size_t size = 0;
         const void *theirs = *seen ? tacit__vault_blob(row, 0, &size) : NULL;
@@ -122,43 +117,37 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
                                const uint8_t *content, const void *data, size_t size,
                                tacit__vault_answer *answer, tacit_error *err)
 {
-    bool seen, same = true;
-    tacit_status status = is_seen(vault, learner, key, &seen, content, &same, err);
-    *answer = !seen ? TACIT__VAULT_TAKEN : same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
-    if (status != TACIT_OK || seen)
-        return status;
-    status = ask_person(vault, learner, person, key, answer, err);
-    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
-        return status;
-    status = tacit__db_write(&vault->db, SQL_ACCEPT,
-                             "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
-                             " accepted<users_limit",
-                             err, "i", learner);
-    if (status == TACIT_OK && !changed(vault))
+    bool seen = false, same = true;
+    *answer = TACIT__VAULT_TAKEN;
+    TRY(is_seen(vault, learner, key, &seen, content, &same, err));
+    if (seen) {
+        *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+        return TACIT_OK;
+    }
+    TRY(ask_person(vault, learner, person, key, answer, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(tacit__db_write(&vault->db, SQL_ACCEPT,
+                        "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
+                        " accepted<users_limit",
+                        err, "i", learner));
+    if (!changed(vault))
         *answer = TACIT__VAULT_FULL;
-    if (status == TACIT_OK)
-        status = tacit__vault_prove(vault, learner, err);
-    if (status == TACIT_OK) /* what is over is over, whether it counted or not */
-        status =
-            tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?",
-                            err, "ib", learner, key, (size_t)TACIT__VAULT_KEY);
-    if (status == TACIT_OK &&
-        *answer == TACIT__VAULT_FULL) /* who was not learned from may come again */
+    TRY(tacit__vault_prove(vault, learner, err));
+    /* the episode is finished, whether it counts or not */
+    TRY(tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?", err,
+                        "ib", learner, key, (size_t)TACIT__VAULT_KEY));
+    if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
         return person == NULL
                    ? TACIT_OK
                    : tacit__db_write(&vault->db, SQL_UNCLAIM,
                                      "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
                                      learner, person, (size_t)TACIT__VAULT_KEY);
-    if (status == TACIT_OK)
-        status = claim(vault, learner, person, key, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
-                             learner, key, (size_t)TACIT__VAULT_KEY, content,
-                             content != NULL ? (size_t)TACIT__VAULT_KEY : 0);
-    if (status == TACIT_OK)
-        status = queue(vault, learner, key, data, size, err);
-    return status;
+    TRY(claim(vault, learner, person, key, err));
+    TRY(tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb", learner,
+                        key, (size_t)TACIT__VAULT_KEY, content,
+                        content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
+    return queue(vault, learner, key, data, size, err);
 }
 
 tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -166,23 +155,21 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                int64_t opened, const void *data, size_t size,
                                tacit__vault_answer *answer, tacit_error *err)
 {
-    bool seen;
-    tacit_status status = is_seen(vault, learner, key, &seen, NULL, NULL, err);
+    bool seen = false;
+    TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
-    if (status != TACIT_OK || seen)
-        return status;
-    status = ask_person(vault, learner, person, key, answer, err);
-    if (status == TACIT_OK && *answer == TACIT__VAULT_TAKEN)
-        status = claim(vault, learner, person, key, err);
-    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
-        return status;
+    if (!seen)
+        TRY(ask_person(vault, learner, person, key, answer, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(claim(vault, learner, person, key, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    status = tacit__db_write(&vault->db, SQL_HOLD, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)",
-                             err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
-                             size + TACIT__SEAL_BYTES);
+    tacit_status status = tacit__db_write(
+        &vault->db, SQL_HOLD, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib", learner,
+        key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
@@ -192,13 +179,10 @@ tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *fu
 {
     sqlite3_stmt *s;
     *full = false;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_IS_FULL,
-                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_IS_FULL,
+                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
-    status = tacit__db_next(&vault->db, s, full, err);
+    tacit_status status = tacit__db_next(&vault->db, s, full, err);
     (void)sqlite3_reset(s);
     return status;
 }
@@ -233,21 +217,20 @@ tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t aft
     bool found;
     *size = 0;
     *data = NULL;
-    tacit_status status = tacit__db_prepare(
+    TRY(tacit__db_prepare(
         &vault->db, SQL_NEXT,
         "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT 1", &s,
-        err);
-    if (status != TACIT_OK)
-        return status;
+        err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_int64(s, 2, after);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK || !found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
     size_t n;
     const void *sealed = tacit__vault_blob(s, 1, &n);
     *number = sqlite3_column_int64(s, 0);
-    status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+    tacit_status status =
+        tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
     (void)sqlite3_reset(s);
     if (status == TACIT_OK && *size <= TACIT__VAULT_KEY) {
         tacit__free_secret(*data, *size);

@@ -121,10 +121,10 @@ tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 
 tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status != TACIT_OK || vault->use != TACIT__VAULT_SERVE)
-        return status;
-    status = tacit__vault_check_owner(vault, err);
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    if (vault->use != TACIT__VAULT_SERVE)
+        return TACIT_OK;
+    tacit_status status = tacit__vault_check_owner(vault, err);
     /* what is on disk must be known outside before there is more; by its owner, who alone knows how far the store is */
     if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
@@ -137,10 +137,9 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_error *err)
 {
     *counted = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    tacit_status status = TACIT_OK;
     if (*counted)
-        status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
-    return status == TACIT_OK ? tacit__vault_prove_all(vault, err) : status;
+        TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
+    return tacit__vault_prove_all(vault, err);
 }
 
 tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
@@ -172,6 +171,15 @@ void tacit__vault_undo(tacit__vault *vault)
         (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
+tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status status,
+                                             tacit_error *err)
+{
+    if (status == TACIT_OK)
+        return tacit__vault_commit(vault, err);
+    tacit__vault_undo(vault);
+    return status;
+}
+
 bool tacit__vault_settle(tacit__vault *vault)
 {
     if (!tacit__vault_has_log(vault))
@@ -197,17 +205,15 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
                                tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
                           "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
                           " taken, shown FROM learner WHERE name = ?",
-                          &s, err);
-    if (status != TACIT_OK)
-        return status;
+                          &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, found, err);
-    if (status != TACIT_OK || !*found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, found, err));
+    if (!*found)
+        return TACIT_OK;
+    tacit_status status = TACIT_OK;
     size_t size;
     const void *fingerprint = tacit__vault_blob(s, 1, &size);
     *learner = (tacit__vault_learner){.id = sqlite3_column_int64(s, 0),
@@ -231,14 +237,11 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
 tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vault_learner *learner,
                               const uint8_t *state, size_t state_size, tacit_error *err)
 {
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_ADD_LEARNER,
+    TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
                         " refused, version, taken, shown, edition) VALUES(?,?,?,0,0,0,?,0,0,0)",
                         err, "tbii", name, learner->fingerprint, sizeof learner->fingerprint,
-                        (int64_t)learner->limit, (int64_t)learner->version);
-    if (status != TACIT_OK)
-        return status;
+                        (int64_t)learner->limit, (int64_t)learner->version));
     learner->id = sqlite3_last_insert_rowid(vault->db.handle);
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
