@@ -452,7 +452,7 @@ static void fill_store(void)
     uint8_t *state;
     size_t size;
     if (tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err) != TACIT_OK ||
-        tacit__vault_find(vault, "arms", &found, &row, &state, &size, &err) != TACIT_OK ||
+        tacit__vault_find_learner(vault, "arms", &found, &row, &state, &size, &err) != TACIT_OK ||
         tacit__vault_begin(vault, &err) != TACIT_OK)
         die(err.message);
     for (uint64_t i = 0; i < MILLION; i++) { /* names that were seen, and people that took part */
@@ -460,12 +460,12 @@ static void fill_store(void)
         tacit__vault_answer answer;
         memcpy(name, &i, sizeof i);
         memcpy(person, &i, sizeof i);
-        if (tacit__vault_take(vault, row.id, name, person, NULL, "x", 1, &answer, &err) != TACIT_OK)
+        if (tacit__vault_add_user(vault, row.id, name, person, NULL, "x", 1, &answer, &err) != TACIT_OK)
             die(err.message);
         if (i % 1000 == 999) { /* as if they were learned */
             row.taken = INT64_MAX / 2;
             row.users = i + 1;
-            if (tacit__vault_keep(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
+            if (tacit__vault_save_learner(vault, &row, state, size, NULL, 0, &err) != TACIT_OK)
                 die(err.message);
         }
     }

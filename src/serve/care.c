@@ -82,7 +82,7 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
         tacit_store_cost cost = {.learner = tacit_service_file_at(file, i)->name};
         tacit__vault_learner row = {0};
         bool found;
-        status = tacit__vault_find(o.vault, cost.learner, &found, &row, NULL, NULL, err);
+        status = tacit__vault_find_learner(o.vault, cost.learner, &found, &row, NULL, NULL, err);
         cost.users = row.shown;
         if (status == TACIT_OK)
             status = find_cost(file, i, *lives, &cost, err);
@@ -111,7 +111,7 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
     opened o;
     int64_t present;
     TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
-    *from = (int)tacit__vault_came_from(o.vault, &present);
+    *from = (int)tacit__vault_previous_format(o.vault, &present);
     *to = (int)present;
     close_store(&o);
     return TACIT_OK;

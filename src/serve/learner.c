@@ -93,8 +93,8 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
     int64_t number;
-    tacit_status status =
-        tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, key, &data, &size, err);
+    tacit_status status = tacit__vault_next_input(l->reader, l->row.id, l->row.taken, &number, key,
+                                                  &data, &size, err);
     *found = status == TACIT_OK && size > 0;
     if (!*found)
         return status;

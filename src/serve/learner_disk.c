@@ -71,11 +71,12 @@ static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_er
 {
     showing *k = (showing *)job;
     tacit__learner *l = k->learner;
-    tacit_status status = k->keep ? tacit__vault_keep(vault, &l->row, l->state, l->state_size,
-                                                      k->lines, k->n_lines, err)
-                                  : tacit__vault_show(vault, &l->row, k->lines, k->n_lines, err);
+    tacit_status status = k->keep
+                              ? tacit__vault_save_learner(vault, &l->row, l->state, l->state_size,
+                                                          k->lines, k->n_lines, err)
+                              : tacit__vault_save_shown(vault, &l->row, k->lines, k->n_lines, err);
     for (size_t i = 0; status == TACIT_OK && i < l->n_points; i++)
-        status = tacit__vault_note(vault, l->row.id, &l->points[i], err);
+        status = tacit__vault_add_point(vault, l->row.id, &l->points[i], err);
     return status;
 }
 
@@ -139,7 +140,7 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
     const keeping *k = (const keeping *)job;
     const tacit__vault_learner *row = &k->learner->row;
     return k->flip ? tacit__vault_checkpoint(vault, row, &k->edition, err)
-                   : tacit__vault_put_part(vault, row->id, &k->edition, err);
+                   : tacit__vault_write_part(vault, row->id, &k->edition, err);
 }
 
 tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
@@ -176,7 +177,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
     dropping *d = (dropping *)job;
     const tacit__vault_learner *row = &d->learner->row;
     const size_t most = DROPPED / (d->learner->input_size + 1) + 1;
-    return tacit__vault_drop_inputs(vault, row->id, most, &d->more, err);
+    return tacit__vault_delete_inputs(vault, row->id, most, &d->more, err);
 }
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)

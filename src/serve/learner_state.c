@@ -182,7 +182,8 @@ static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_erro
     l->row.version = board.version;
     TRY(tacit__vault_begin(vault, err));
     return tacit__vault_finish_transaction(
-        vault, tacit__vault_add(vault, l->config->name, &l->row, l->state, l->state_size, err),
+        vault,
+        tacit__vault_add_learner(vault, l->config->name, &l->row, l->state, l->state_size, err),
         err);
 }
 
@@ -198,7 +199,7 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
                                    {&c->monitor.delta, sizeof c->monitor.delta},
                                    {names, tacit__names_digest(c, names)}},
                   5, fingerprint);
-    TRY(tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err));
+    TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
     tacit_status status = TACIT_OK;
     if (!found) {
         memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);

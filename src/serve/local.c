@@ -81,14 +81,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
     r->is_user = false;
-    tacit_status status = tacit__vault_is_taken(vault, learner, r->key, r->content, &answer, err);
+    tacit_status status =
+        tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
         status = tacit__vault_is_full(vault, learner, &full, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
         status = tacit__quota_ask(r, vault, &may, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
-        status = tacit__vault_take(vault, learner, r->key, NULL, r->content, r->data, r->data_size,
-                                   &answer, err);
+        status = tacit__vault_add_user(vault, learner, r->key, NULL, r->content, r->data,
+                                       r->data_size, &answer, err);
     r->answer_code = may ? (int)answer : OVER_QUOTA;
     r->is_user = may && answer == TACIT__VAULT_TAKEN;
     if (status == TACIT_OK && r->is_user)

@@ -64,8 +64,8 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit_
     bool known = false;
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status =
-        tacit__vault_told(vault, r->ticket.learner, r->ticket.episode, digest, size, &known, err);
+    tacit_status status = tacit__vault_get_digest(vault, r->ticket.learner, r->ticket.episode,
+                                                  digest, size, &known, err);
     r->answer_code =
         known && !tacit__digest_agrees(c, digest, &key, told, &r->field) ? CONTRADICTION : FINISHED;
     r->learned = true;
@@ -89,15 +89,15 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
         r->answer_code = OVER_QUOTA;
         return status;
     }
-    status = tacit__vault_take(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
-                               NULL, r->data, tacit__episode_size(e->config), answer, err);
+    status = tacit__vault_add_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                                   NULL, r->data, tacit__episode_size(e->config), answer, err);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
     uint8_t *digest = tacit__alloc(size, 1);
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    status = tacit__vault_keep_told(vault, t->learner, t->episode, t->opened, digest, size, err);
+    status = tacit__vault_save_digest(vault, t->learner, t->episode, t->opened, digest, size, err);
     tacit__free(digest);
     const size_t extra = tacit__record_extra(e->config);
     if (status == TACIT_OK && e->config->log_decisions)
@@ -161,8 +161,8 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
     r->closes = !is_new && finished;
     if (finished)
         return is_new ? TACIT_OK
-                      : tacit__vault_end(vault, t->learner, t->episode,
-                                         t->has_person ? t->person : NULL, err);
+                      : tacit__vault_end_episode(vault, t->learner, t->episode,
+                                                 t->has_person ? t->person : NULL, err);
     return tacit__vault_hold(vault, t->learner, t->episode, NULL, t->opened, r->data,
                              tacit__episode_size(e->config), &answer, err);
 }

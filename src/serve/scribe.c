@@ -119,7 +119,7 @@ static void await(tacit__scribe *s)
     while (is_idle(s) && !s->stop) {
         if (!tacit__wait_ms(&s->news, &s->lock, s->unsettled ? SETTLE_MS : HUGE_VAL)) {
             pthread_mutex_unlock(&s->lock);
-            s->unsettled = !tacit__vault_settle(s->vault);
+            s->unsettled = !tacit__vault_truncate_log(s->vault);
             pthread_mutex_lock(&s->lock);
         }
     }

@@ -72,7 +72,7 @@ static tacit_status start_clock(tacit_service *s, tacit_error *err)
     TRY(tacit__vault_begin(s->vault, err));
     tacit__clock_start(&s->clock, seconds);
     return tacit__vault_finish_transaction(s->vault,
-                                           tacit__vault_keep_clock(s->vault, seconds, err), err);
+                                           tacit__vault_save_clock(s->vault, seconds, err), err);
 }
 
 /* From the scribe's thread: the store is somebody else's. */
@@ -87,7 +87,7 @@ static void on_fenced(void *context)
 static void say_format(tacit_service *s)
 {
     int64_t present;
-    const int from = (int)tacit__vault_came_from(s->vault, &present);
+    const int from = (int)tacit__vault_previous_format(s->vault, &present);
     if (from != present)
         tacit__service_say(s, TACIT__INFO, "store",
                            "the store was brought from format %d to %d; as it was, it is beside "
@@ -139,7 +139,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
         memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
         memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
-        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_TOLD), sizeof s->key_told);
+        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(&key, sizeof key);

@@ -30,8 +30,8 @@ static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *e
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         uint64_t n = 0;
         if (!is_local(s, i))
-            status = tacit__vault_forget_told(vault, tacit__learner_id(s->learners[i]), w->before,
-                                              SWEEP_MOST, &n, err);
+            status = tacit__vault_delete_digests(vault, tacit__learner_id(s->learners[i]),
+                                                 w->before, SWEEP_MOST, &n, err);
         w->told = n > w->told ? n : w->told;
     }
     return status;
@@ -43,8 +43,9 @@ static bool knows_old(tacit_service *s, int64_t before)
     bool has = false;
     pthread_mutex_lock(&s->reader_lock);
     for (size_t i = 0; i < s->config.n_learners && !has; i++)
-        if (!is_local(s, i) && tacit__vault_has_told(s->reader, tacit__learner_id(s->learners[i]),
-                                                     before, &has, NULL) != TACIT_OK)
+        if (!is_local(s, i) &&
+            tacit__vault_has_digests(s->reader, tacit__learner_id(s->learners[i]), before, &has,
+                                     NULL) != TACIT_OK)
             break;
     pthread_mutex_unlock(&s->reader_lock);
     return has;
@@ -53,9 +54,9 @@ static bool knows_old(tacit_service *s, int64_t before)
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     sweeping *w = (sweeping *)job;
-    TRY(tacit__vault_keep_clock(vault, w->now, err));
-    TRY(tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->expired, err));
-    TRY(tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err));
+    TRY(tacit__vault_save_clock(vault, w->now, err));
+    TRY(tacit__vault_expire_episodes(vault, w->before, SWEEP_MOST, &w->expired, err));
+    TRY(tacit__vault_delete_answers(vault, w->before, SWEEP_MOST, &w->forgotten, err));
     return forget_told(w, vault, err);
 }
 
@@ -112,7 +113,7 @@ tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
 
 static tacit_status apply_last(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
-    TRY(tacit__vault_keep_clock(vault, ((sweeping *)job)->now, err));
+    TRY(tacit__vault_save_clock(vault, ((sweeping *)job)->now, err));
     return tacit__vault_event(vault, err, "service stopped");
 }
 

@@ -41,7 +41,7 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
 }
 
 /* The rows of one adoption. */
-static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error *err)
+static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t lives, tacit_error *err)
 {
     static const char *const rows[] = {
         "INSERT INTO adoption(at, learner, users, lives) VALUES(?1, 0, 0, ?2)",
@@ -55,7 +55,7 @@ static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error 
             break;
         (void)sqlite3_bind_int64(s, 1, now);
         (void)sqlite3_bind_int64(s, 2, (int64_t)lives);
-        status = tacit__vault_finish(vault, s, err);
+        status = tacit__vault_run_once(vault, s, err);
     }
     return status;
 }
@@ -78,8 +78,8 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
     uint64_t mark;
     TRY(tacit__mark_read(vault, &found, &mark, err));
     TRY(tacit__vault_check_facts(vault, err));
-    TRY(tacit__vault_glance(vault, &why, err));
-    if (tacit__vault_compare(vault, found, mark) == TACIT__STANDING_FINE)
+    TRY(tacit__vault_check_sums(vault, &why, err));
+    if (tacit__vault_compare_mark(vault, found, mark) == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "%.200s: there is nothing to adopt: the store is no copy and did not go "
                            "back",
@@ -93,7 +93,7 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
 static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 {
     TRY(change_identity(vault, err));
-    TRY(write_down(vault, tacit__vault_next_lives(vault), err));
+    TRY(write_adoption_rows(vault, tacit__vault_next_lives(vault), err));
     return tacit__vault_event(vault, err, "adopted: %s learns again",
                               vault->copy ? "a copy" : "a store that went back");
 }
@@ -105,6 +105,6 @@ tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
     /* from here on it is done: a start finishes what a crash leaves */
     TRY(tacit__vault_read_facts(vault, NULL, err));
-    TRY(tacit__vault_judge(vault, err));
-    return tacit__vault_claim(vault, err);
+    TRY(tacit__vault_update_standing(vault, err));
+    return tacit__vault_claim_ownership(vault, err);
 }

@@ -10,14 +10,14 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
-                                 const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
-                                 tacit__vault_memory *memory, void *data, size_t size,
-                                 tacit_error *err)
+tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                      tacit__vault_answer_match *memory, void *data, size_t size,
+                                      tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_RECALL,
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_ANSWER,
                           "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err));
     (void)sqlite3_bind_blob(s, 1, name, TACIT__VAULT_KEY, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 2, opened);
@@ -57,7 +57,7 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     }
     if (status != TACIT_OK || vault->answers < most)
         return status;
-    status = tacit__db_write(&vault->db, SQL_FORGET,
+    status = tacit__db_write(&vault->db, SQL_MAKE_ROOM,
                              "DELETE FROM answer WHERE name IN"
                              " (SELECT name FROM answer ORDER BY opened LIMIT ?)",
                              err, "i", (int64_t)(vault->answers - most + 1));
@@ -66,29 +66,30 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     return status;
 }
 
-tacit_status tacit__vault_remember(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
-                                   const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
-                                   const void *data, size_t size, uint64_t most, tacit_error *err)
+tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                      const void *data, size_t size, uint64_t most,
+                                      tacit_error *err)
 {
     TRY(make_room(vault, most, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_REMEMBER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)",
-                        err, "bibb", name, (size_t)TACIT__VAULT_KEY, opened, content,
-                        (size_t)TACIT__VAULT_KEY, sealed, size + TACIT__SEAL_BYTES);
+    tacit_status status = tacit__db_write(
+        &vault->db, SQL_SAVE_ANSWER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)", err, "bibb",
+        name, (size_t)TACIT__VAULT_KEY, opened, content, (size_t)TACIT__VAULT_KEY, sealed,
+        size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     vault->answers += status == TACIT_OK;
     return status;
 }
 
-tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
-                                 tacit_error *err)
+tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened, uint64_t most,
+                                         uint64_t *n, tacit_error *err)
 {
     tacit_status status =
-        tacit__db_write(&vault->db, SQL_FORGET_OLD,
+        tacit__db_write(&vault->db, SQL_DELETE_ANSWERS,
                         "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"
                         " ORDER BY opened LIMIT ?)",
                         err, "ii", opened, (int64_t)most);

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
-                                 tacit_error *err)
+tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, uint64_t most,
+                                          uint64_t *n, tacit_error *err)
 {
     sqlite3_stmt *s;
     /* a person whose episode came to nothing has not taken part */
@@ -25,7 +25,7 @@ tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t m
             return status;
         (void)sqlite3_bind_int64(s, 1, opened);
         (void)sqlite3_bind_int64(s, 2, (int64_t)most);
-        status = tacit__vault_finish(vault, s, err);
+        status = tacit__vault_run_once(vault, s, err);
     }
     *n = (uint64_t)sqlite3_changes(vault->db.handle);
     return status;
@@ -44,8 +44,8 @@ tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n, tacit_err
     return count(vault, "SELECT count(*) FROM open", n, err);
 }
 
-tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner, const char *release,
-                                 uint64_t *passed, tacit_error *err)
+tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, const char *release,
+                                       uint64_t *passed, tacit_error *err)
 {
     sqlite3_stmt *s;
     TRY(tacit__vault_prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s,
@@ -124,7 +124,7 @@ static tacit_status run_with_name(tacit__vault *vault, const char *sql, const ch
     TRY(tacit__vault_prepare(vault, sql, &s, err));
     if (name != NULL)
         (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return tacit__vault_finish(vault, s, err);
+    return tacit__vault_run_once(vault, s, err);
 }
 
 /* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are taken. */
@@ -162,7 +162,7 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
     (void)sqlite3_bind_int64(s, 6, (int64_t)token->users_per_day);
     if (token->learner[0] != '\0') /* else NULL */
         (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
-    TRY(tacit__vault_finish(vault, s, err));
+    TRY(tacit__vault_run_once(vault, s, err));
     /* the number may have been another token's */
     return run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
 }

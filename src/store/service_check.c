@@ -43,7 +43,7 @@ static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, t
     return status;
 }
 
-tacit_status tacit__vault_glance(tacit__vault *vault, const char **why, tacit_error *err)
+tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     *why = NULL;
@@ -60,7 +60,7 @@ tacit_status tacit__vault_glance(tacit__vault *vault, const char **why, tacit_er
 static tacit_status check_sums(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit_status status = tacit__vault_glance(vault, &why, err);
+    tacit_status status = tacit__vault_check_sums(vault, &why, err);
     return status == TACIT_OK && why != NULL
                ? tacit__fail(err, TACIT_CORRUPT, "%.200s: %s", vault->db.path, why)
                : status;
@@ -117,16 +117,16 @@ static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
 
 /* --- Rows, piece by piece ----------------------------------------------------------------------- */
 
-/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `look` looks at. */
+/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `check` needs. */
 typedef struct walk {
     const char *sql;
-    tacit_status (*look)(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err);
+    tacit_status (*check)(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err);
     int64_t number;
     uint8_t name[64];
     size_t name_size;
 } walk;
 
-static tacit_status look_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
+static tacit_status check_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     size_t size, n = 0;
     const void *sealed = tacit__vault_blob(row, 2, &size);
@@ -137,7 +137,7 @@ static tacit_status look_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_er
     return status;
 }
 
-static tacit_status look_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
+static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK
@@ -146,7 +146,7 @@ static tacit_status look_person(tacit__vault *vault, sqlite3_stmt *row, tacit_er
                              vault->db.path);
 }
 
-static tacit_status keep_place(tacit__vault *vault, walk *w, sqlite3_stmt *row, tacit_error *err)
+static tacit_status save_position(tacit__vault *vault, walk *w, sqlite3_stmt *row, tacit_error *err)
 {
     w->number = sqlite3_column_int64(row, 0);
     const void *name = tacit__vault_blob(row, 1, &w->name_size);
@@ -157,7 +157,7 @@ static tacit_status keep_place(tacit__vault *vault, walk *w, sqlite3_stmt *row, 
     return TACIT_OK;
 }
 
-static tacit_status look_at_piece(tacit__vault *vault, walk *w, int *n, tacit_error *err)
+static tacit_status check_piece(tacit__vault *vault, walk *w, int *n, tacit_error *err)
 {
     sqlite3_stmt *s;
     TRY(tacit__vault_prepare(vault, w->sql, &s, err));
@@ -167,9 +167,9 @@ static tacit_status look_at_piece(tacit__vault *vault, walk *w, int *n, tacit_er
     (void)sqlite3_bind_int(s, 3, PIECE);
     int code = SQLITE_DONE;
     for (*n = 0; status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW; ++*n) {
-        status = w->look(vault, s, err);
+        status = w->check(vault, s, err);
         if (status == TACIT_OK)
-            status = keep_place(vault, w, s, err);
+            status = save_position(vault, w, s, err);
     }
     (void)sqlite3_finalize(s);
     return status != TACIT_OK || code == SQLITE_DONE
@@ -184,23 +184,23 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
          " s.key=p.key) OR EXISTS(SELECT 1 FROM open AS o WHERE o.learner=p.learner AND "
          "o.key=p.key)"
          " FROM person AS p WHERE (learner, hash) > (?1, ?2) ORDER BY learner, hash LIMIT ?3",
-         look_person, .number = INT64_MIN},
+         check_person, .number = INT64_MIN},
         {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
          " ORDER BY number LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
+         check_sealed, .number = INT64_MIN},
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
+         check_sealed, .number = INT64_MIN},
         {"SELECT number, NULL, data FROM decision WHERE number > ?1 AND ?2 IS NOT NULL"
          " ORDER BY number LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
-        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", look_sealed,
+         check_sealed, .number = INT64_MIN},
+        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", check_sealed,
          .number = 0}};
     const size_t n_walks = sizeof walks / sizeof *walks;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < (vault->keyed ? n_walks : 1) && status == TACIT_OK; i++)
         for (int n = PIECE; n == PIECE && status == TACIT_OK;)
-            status = look_at_piece(vault, &walks[i], &n, err);
+            status = check_piece(vault, &walks[i], &n, err);
     return status;
 }
 
@@ -230,7 +230,7 @@ static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_read_facts(vault, NULL, err));
     const tacit__standing standing = vault->use == TACIT__VAULT_SERVE
                                          ? tacit__vault_standing(vault)
-                                         : tacit__vault_compare(vault, found, mark);
+                                         : tacit__vault_compare_mark(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,

@@ -23,7 +23,7 @@ tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seco
     return code == SQLITE_ROW ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
-tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds, tacit_error *err)
+tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds, tacit_error *err)
 {
     return tacit__db_write(&vault->db, SQL_CLOCK,
                            "INSERT INTO meta VALUES('clock', ?) ON CONFLICT(name) DO UPDATE SET"

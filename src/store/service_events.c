@@ -24,7 +24,7 @@ tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const cha
                        (unsigned long)getuid());
     TRY(tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
                         (int64_t)time(NULL), text));
-    return tacit__db_write(&vault->db, SQL_FORGET_EVENT, "DELETE FROM event WHERE number<=?", err,
+    return tacit__db_write(&vault->db, SQL_DELETE_EVENTS, "DELETE FROM event WHERE number<=?", err,
                            "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
 }
 

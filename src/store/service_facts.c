@@ -35,7 +35,7 @@ static const struct {
     {"tacit service: tickets", offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS])},
     {"tacit service: people", offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE])},
     {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])},
-    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_TOLD])}};
+    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_DIGESTS])}};
 
 static uint8_t *key_at(tacit__vault *vault, size_t i)
 {
@@ -85,7 +85,7 @@ tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const 
                                err, "tb", name, what, size);
     TRY(tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return tacit__vault_finish(vault, s, err);
+    return tacit__vault_run_once(vault, s, err);
 }
 
 /* Little-endian, as everything that is proved has one form on every machine. */
@@ -167,8 +167,8 @@ tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, t
 }
 
 /* What one row says. */
-static tacit_status take_fact(tacit__vault *vault, const char *name, const uint8_t *value,
-                              size_t size, const uint8_t *key, tacit_error *err)
+static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint8_t *value,
+                               size_t size, const uint8_t *key, tacit_error *err)
 {
     uint8_t check[TACIT__KEY_BYTES];
     if (strcmp(name, "copy") == 0) {
@@ -204,7 +204,7 @@ tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, ta
         size_t size;
         const void *value = tacit__vault_blob(s, 1, &size);
         if (name != NULL)
-            status = take_fact(vault, name, value, size, key, err);
+            status = parse_fact(vault, name, value, size, key, err);
     }
     (void)sqlite3_finalize(s);
     if (status == TACIT_OK && code != SQLITE_DONE)

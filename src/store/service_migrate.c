@@ -28,7 +28,7 @@ static tacit_status put_query(tacit__vault *vault, const char *sql, int64_t lear
 {
     sqlite3_stmt *s;
     TRY(tacit__vault_prepare(vault, sql, &s, err));
-    tacit_status status = tacit__vault_put_rows(vault, s, learner, out, err);
+    tacit_status status = tacit__vault_append_rows(vault, s, learner, out, err);
     (void)sqlite3_finalize(s);
     return status;
 }
@@ -57,8 +57,8 @@ static tacit_status prove_as_4(tacit__vault *vault, int64_t learner, const uint8
     return status;
 }
 
-static tacit_status bring_state_from_4(tacit__vault *vault, int64_t id, const uint8_t *sealed,
-                                       size_t size, tacit_error *err)
+static tacit_status migrate_state_from_4(tacit__vault *vault, int64_t id, const uint8_t *sealed,
+                                         size_t size, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES], *state = NULL;
     size_t n = 0;
@@ -76,8 +76,8 @@ static tacit_status bring_state_from_4(tacit__vault *vault, int64_t id, const ui
     return status;
 }
 
-static tacit_status bring_learner_from_4(tacit__vault *vault, int64_t id, void *context,
-                                         tacit_error *err)
+static tacit_status migrate_learner_from_4(tacit__vault *vault, int64_t id, void *context,
+                                           tacit_error *err)
 {
     sqlite3_stmt *s;
     (void)context;
@@ -86,13 +86,13 @@ static tacit_status bring_learner_from_4(tacit__vault *vault, int64_t id, void *
     int code = sqlite3_step(s);
     size_t size = 0;
     const uint8_t *sealed = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
-    tacit_status status = code == SQLITE_ROW ? bring_state_from_4(vault, id, sealed, size, err)
+    tacit_status status = code == SQLITE_ROW ? migrate_state_from_4(vault, id, sealed, size, err)
                                              : tacit__db_fail(&vault->db, code, "read", err);
     (void)sqlite3_finalize(s);
     return status;
 }
 
-static tacit_status bring_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     TRY(tacit__db_run(&vault->db,
                       "ALTER TABLE learner RENAME TO learner_4;"
@@ -109,7 +109,7 @@ static tacit_status bring_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_
         "INSERT INTO token(id, name, hash, scopes, created, revoked, expires, users_per_day)"
         " SELECT id, name, hash, scopes, created, revoked, 0, 0 FROM token_4",
         "write", err));
-    TRY(tacit__vault_each_learner(vault, bring_learner_from_4, NULL, err));
+    TRY(tacit__vault_each_learner(vault, migrate_learner_from_4, NULL, err));
     TRY(tacit__db_run(
         &vault->db,
         "DROP TABLE learner_4; DROP TABLE history_4; DROP TABLE token_4;"
@@ -123,23 +123,23 @@ static tacit_status bring_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_
 
 static const struct {
     int64_t from; /* to the next one */
-    tacit_status (*bring)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
-} steps[] = {{4, bring_4_to_5}};
+    tacit_status (*migrate)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
+} steps[] = {{4, migrate_4_to_5}};
 
-static tacit_status take_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
-                               tacit_error *err)
+static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
+                              tacit_error *err)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].from >= format)
-            TRY(steps[i].bring(vault, key, err));
+            TRY(steps[i].migrate(vault, key, err));
     TRY(tacit__vault_set_format(vault, err));
     TRY(tacit__vault_event(vault, err, "brought from format %d to %d", (int)format,
                            TACIT__VAULT_FORMAT));
     return tacit__vault_prove_all(vault, err);
 }
 
-tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format, const uint8_t *key,
-                                     tacit_error *err)
+tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uint8_t *key,
+                                  tacit_error *err)
 {
     char path[TACIT__DB_PATH + 32];
     if (format < steps[0].from || format > TACIT__VAULT_FORMAT)
@@ -152,7 +152,7 @@ tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format, const 
     TRY(tacit__vault_read_facts(vault, key, err));
     TRY(tacit__vault_copy(vault, path, false, err));
     TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
-    tacit_status status = take_steps(vault, format, key, err);
+    tacit_status status = run_steps(vault, format, key, err);
     if (status == TACIT_OK)
         status = tacit__db_run(&vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
@@ -160,7 +160,7 @@ tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format, const 
     return status;
 }
 
-int64_t tacit__vault_came_from(const tacit__vault *vault, int64_t *present)
+int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present)
 {
     *present = TACIT__VAULT_FORMAT;
     return vault->came_from;

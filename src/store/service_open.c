@@ -118,7 +118,7 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
     tacit_status status = TACIT_OK;
     vault->came_from = format;
     if (format != TACIT__VAULT_FORMAT && vault->use == TACIT__VAULT_SERVE)
-        status = tacit__vault_bring_over(vault, format, key, err);
+        status = tacit__vault_migrate(vault, format, key, err);
     else if (format != TACIT__VAULT_FORMAT)
         status = tacit__fail(err, TACIT_WRONG_VERSION,
                              "%.200s: the store has format %d, expected %d; %s", vault->db.path,
@@ -133,8 +133,8 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
 static tacit_status take_over(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_check_facts(vault, err));
-    TRY(tacit__vault_judge(vault, err));
-    TRY(tacit__vault_claim(vault, err));
+    TRY(tacit__vault_update_standing(vault, err));
+    TRY(tacit__vault_claim_ownership(vault, err));
     return mark_made(vault, err);
 }
 

@@ -13,8 +13,8 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
-                                   tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
+                                      tacit__text *out, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (sqlite3_bind_parameter_count(s) > 0)
@@ -41,7 +41,7 @@ static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql
 {
     sqlite3_stmt *s;
     TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
-    return tacit__vault_put_rows(vault, s, learner, out, err);
+    return tacit__vault_append_rows(vault, s, learner, out, err);
 }
 
 /* What is proved. The state is there by its tag. */

@@ -4,14 +4,14 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
-                                   const uint8_t key[TACIT__VAULT_KEY],
-                                   const uint8_t content[TACIT__VAULT_KEY],
-                                   tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
+                                      const uint8_t key[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY],
+                                      tacit__vault_answer *answer, tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
-    TRY(tacit__db_prepare(&vault->db, SQL_IS_TAKEN,
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_REPORT,
                           "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
                           " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
                           &s, err));
@@ -30,8 +30,8 @@ tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
-                                     uint64_t *used, tacit_error *err)
+tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day, uint64_t *used,
+                                    tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
@@ -47,7 +47,7 @@ tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t
     return status;
 }
 
-tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                     tacit_error *err)
 {
     return tacit__db_write(&vault->db, SQL_USE_QUOTA,

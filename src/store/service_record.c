@@ -22,9 +22,10 @@ tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const voi
     return status;
 }
 
-/* Gives one row to `each`; *number becomes its number. */
-static tacit_status give(tacit__vault *vault, sqlite3_stmt *row, tacit__vault_record_fn *each,
-                         void *context, int64_t *number, tacit_error *err)
+/* Opens one row for `each`; *number becomes its number. */
+static tacit_status read_record(tacit__vault *vault, sqlite3_stmt *row,
+                                tacit__vault_record_fn *each, void *context, int64_t *number,
+                                tacit_error *err)
 {
     size_t n, size = 0;
     uint8_t *data = NULL;
@@ -60,7 +61,7 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
             status = tacit__db_next(&vault->db, s, &more, err);
             if (status != TACIT_OK || !more)
                 break;
-            status = give(vault, s, each, context, &number, err);
+            status = read_record(vault, s, each, context, &number, err);
         }
         (void)sqlite3_reset(s);
     }

@@ -110,7 +110,7 @@ tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_e
     tacit__wipe(&c, sizeof c);
     TRY(status);
     TRY(tacit__vault_read_facts(vault, NULL, err));
-    TRY(tacit__vault_claim(vault, err));
-    (void)tacit__vault_settle(vault); /* nothing of the old seals is left in the log */
+    TRY(tacit__vault_claim_ownership(vault, err));
+    (void)tacit__vault_truncate_log(vault); /* nothing of the old seals is left in the log */
     return TACIT_OK;
 }

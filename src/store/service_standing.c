@@ -54,7 +54,7 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
     return vault->lives;
 }
 
-tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark)
+tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
     /* A store that has no mark yet was just made, brought over, adopted or given another key. A mark under its key that knows as many
      * lives is then of a store that was brought over before: this is an older file, of a format that had no number to compare. */
@@ -83,14 +83,14 @@ static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
 {
     bool found = false;
     uint64_t mark = 0;
     const char *why = NULL;
     TRY(tacit__mark_read(vault, &found, &mark, err));
-    TRY(tacit__vault_glance(vault, &why, err));
-    tacit__standing standing = tacit__vault_compare(vault, found, mark);
+    TRY(tacit__vault_check_sums(vault, &why, err));
+    tacit__standing standing = tacit__vault_compare_mark(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
         TRY(check_foreign(vault, err));
     if (standing == TACIT__STANDING_FINE && why != NULL)
@@ -121,7 +121,7 @@ static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
 {
     const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
     TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));

@@ -94,8 +94,8 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
     return *edition == 0 || *edition == 1 ? TACIT_OK : fail_state(vault, err);
 }
 
-tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
-                                   tacit_error *err)
+tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
+                                     tacit_error *err)
 {
     int64_t edition = 0;
     label l;
@@ -118,7 +118,7 @@ tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const taci
     TRY(e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
                         : find_edition(vault, id, &edition, &l, err));
     /* a state may become smaller */
-    TRY(tacit__db_write(&vault->db, SQL_DROP_PARTS,
+    TRY(tacit__db_write(&vault->db, SQL_DELETE_PARTS,
                         "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err, "iii",
                         id, 1 - edition, (int64_t)e->parts));
     make_tag(vault, &e->heads, l.tag);
@@ -133,7 +133,7 @@ tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uin
     tacit__edition e;
     tacit_status status = tacit__edition_open(&e, state, size, err);
     while (status == TACIT_OK && tacit__edition_next(&e))
-        status = tacit__vault_put_part(vault, id, &e, err);
+        status = tacit__vault_write_part(vault, id, &e, err);
     if (status == TACIT_OK)
         status = tacit__vault_flip_state(vault, id, &e, err);
     tacit__edition_close(&e);

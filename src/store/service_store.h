@@ -80,7 +80,7 @@ typedef enum tacit__vault_purpose {
     TACIT__VAULT_TICKETS,
     TACIT__VAULT_PEOPLE,
     TACIT__VAULT_REQUESTS,
-    TACIT__VAULT_TOLD,
+    TACIT__VAULT_DIGESTS,
     TACIT__N_VAULT_KEYS
 } tacit__vault_purpose;
 const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose);
@@ -98,7 +98,7 @@ TACIT_MUST_USE tacit_status tacit__vault_finish_transaction(tacit__vault *vault,
 void tacit__vault_watch_log(tacit__vault *vault);
 void tacit__vault_empty_log(tacit__vault *vault, int pages);
 /* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
-bool tacit__vault_settle(tacit__vault *vault);
+bool tacit__vault_truncate_log(tacit__vault *vault);
 
 /* --- Learners --------------------------------------------------------------------------------- */
 
@@ -117,13 +117,15 @@ typedef struct tacit__vault_learner {
 
 /* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
  * be NULL when it is not wanted. */
-TACIT_MUST_USE tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *found,
-                                              tacit__vault_learner *learner, uint8_t **state,
-                                              size_t *state_size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name,
+                                                      bool *found, tacit__vault_learner *learner,
+                                                      uint8_t **state, size_t *state_size,
+                                                      tacit_error *err);
 /* A new one; learner->id is set. */
-TACIT_MUST_USE tacit_status tacit__vault_add(tacit__vault *vault, const char *name,
-                                             tacit__vault_learner *learner, const uint8_t *state,
-                                             size_t state_size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
+                                                     tacit__vault_learner *learner,
+                                                     const uint8_t *state, size_t state_size,
+                                                     tacit_error *err);
 
 /* One line of the ledger. */
 typedef struct tacit__vault_line {
@@ -132,10 +134,10 @@ typedef struct tacit__vault_line {
 } tacit__vault_line;
 
 /* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay until a state has them. */
-TACIT_MUST_USE tacit_status tacit__vault_show(tacit__vault *vault,
-                                              const tacit__vault_learner *learner,
-                                              const tacit__vault_line *lines, size_t n_lines,
-                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_save_shown(tacit__vault *vault,
+                                                    const tacit__vault_learner *learner,
+                                                    const tacit__vault_line *lines, size_t n_lines,
+                                                    tacit_error *err);
 
 /* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others' come in between. The
  * parts are sealed on any thread, with a key of their own, and put beside the state that there is; a crash leaves that one as
@@ -156,21 +158,21 @@ TACIT_MUST_USE tacit_status tacit__edition_open(tacit__edition *e, const uint8_t
 bool tacit__edition_next(tacit__edition *e);
 void tacit__edition_close(tacit__edition *e);
 /* Puts the part there that was sealed last. */
-TACIT_MUST_USE tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t learner,
-                                                  const tacit__edition *e, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_checkpoint(tacit__vault *vault,
                                                     const tacit__vault_learner *learner,
                                                     const tacit__edition *e, tacit_error *err);
 /* Removes inputs that are in the state, `most` at a time: *more of them may be there. */
-TACIT_MUST_USE tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner,
-                                                     uint64_t most, bool *more, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner,
+                                                       uint64_t most, bool *more, tacit_error *err);
 
 /* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it, which is shown. */
-TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
-                                              const tacit__vault_learner *learner,
-                                              const uint8_t *state, size_t state_size,
-                                              const tacit__vault_line *lines, size_t n_lines,
-                                              tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_save_learner(tacit__vault *vault,
+                                                      const tacit__vault_learner *learner,
+                                                      const uint8_t *state, size_t state_size,
+                                                      const tacit__vault_line *lines,
+                                                      size_t n_lines, tacit_error *err);
 
 /* A point of the public curves; `reward` and its standard `error` may be NaN. */
 typedef struct tacit__vault_point {
@@ -178,15 +180,16 @@ typedef struct tacit__vault_point {
     double reward, error;
 } tacit__vault_point;
 
-TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
-                                              const tacit__vault_point *point, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
+                                                   const tacit__vault_point *point,
+                                                   tacit_error *err);
 /* The points of a learner as a JSON array, at most `most` of them, evenly taken. */
 TACIT_MUST_USE tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner,
                                                  uint64_t most, tacit__text *out, tacit_error *err);
 /* Lines passed as they are on disk. */
-TACIT_MUST_USE tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner,
-                                                const char *release, uint64_t *passed,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner,
+                                                      const char *release, uint64_t *passed,
+                                                      tacit_error *err);
 
 /* --- Users ------------------------------------------------------------------------------------ */
 
@@ -204,18 +207,18 @@ typedef enum tacit__vault_answer {
 
 /* A finished user: `key` names the episode or report, `person` is a hash or NULL. Removes the open episode of that name.
  * `content`, a hash of what came, tells a repetition from something else under the same key; NULL: nobody asks. */
-TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY],
-                                              const uint8_t *person, const uint8_t *content,
-                                              const void *data, size_t size,
-                                              tacit__vault_answer *answer, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                                  const uint8_t key[TACIT__VAULT_KEY],
+                                                  const uint8_t *person, const uint8_t *content,
+                                                  const void *data, size_t size,
+                                                  tacit__vault_answer *answer, tacit_error *err);
 
 /* Whether a report was taken, by its key or, under any key, by its content: SEEN, CHANGED (something else under this key), or TAKEN
  * if nobody knows it. */
-TACIT_MUST_USE tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
-                                                  const uint8_t key[TACIT__VAULT_KEY],
-                                                  const uint8_t content[TACIT__VAULT_KEY],
-                                                  tacit__vault_answer *answer, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     tacit__vault_answer *answer, tacit_error *err);
 
 /* The open episode: its steps so far. `person` claims the person for this episode. */
 TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -224,24 +227,25 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
 /* Ends the open episode of somebody who is not learned from: nothing of it is left, and who is claimed by it has not taken part. */
-TACIT_MUST_USE tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
-                                             const uint8_t key[TACIT__VAULT_KEY],
-                                             const uint8_t *person, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     const uint8_t *person, tacit_error *err);
 /* Keeps a digest of what was told in an episode that was just taken, which was opened at this time; and what was kept: *known is
  * false if there is none of this size. It is forgotten with episodes that were opened before `opened`, at most `most` at a time;
  * *has is whether there are such. */
-TACIT_MUST_USE tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
-                                                   const uint8_t key[TACIT__VAULT_KEY],
-                                                   int64_t opened, const void *digest, size_t size,
-                                                   tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY], void *digest,
-                                              size_t size, bool *known, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner,
-                                                  int64_t opened, bool *has, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner,
-                                                     int64_t opened, uint64_t most, uint64_t *n,
-                                                     tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     int64_t opened, const void *digest,
+                                                     size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
+                                                    const uint8_t key[TACIT__VAULT_KEY],
+                                                    void *digest, size_t size, bool *known,
+                                                    tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner,
+                                                     int64_t opened, bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner,
+                                                        int64_t opened, uint64_t most, uint64_t *n,
+                                                        tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);
@@ -254,40 +258,44 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
                                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
                                                     tacit_error *err);
 /* Ends episodes that were opened before `opened`, at most `most`; *n is how many. */
-TACIT_MUST_USE tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most,
-                                                uint64_t *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened,
+                                                         uint64_t most, uint64_t *n,
+                                                         tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n,
                                                     tacit_error *err);
 
 /* The first input of a learner after `after`, and the key that it was taken under: *size 0 if there is none yet. To be
  * freed with tacit__free_secret. */
-TACIT_MUST_USE tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after,
-                                              int64_t *number, uint8_t key[TACIT__VAULT_KEY],
-                                              uint8_t **data, size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner,
+                                                    int64_t after, int64_t *number,
+                                                    uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                                    size_t *size, tacit_error *err);
 
 /* --- Answers to requests that may come again --------------------------------------------------- */
 
-typedef enum tacit__vault_memory {
+typedef enum tacit__vault_answer_match {
     TACIT__VAULT_NEW,  /* nobody knows this key */
     TACIT__VAULT_SAME, /* the same was asked before: *data is what was answered */
     TACIT__VAULT_OTHER /* something else was asked with this key */
-} tacit__vault_memory;
+} tacit__vault_answer_match;
 
 /* What was asked as `name` in an episode that was not opened before `opened`; `content` is a hash of what is asked now. */
-TACIT_MUST_USE tacit_status tacit__vault_recall(tacit__vault *vault,
-                                                const uint8_t name[TACIT__VAULT_KEY],
-                                                const uint8_t content[TACIT__VAULT_KEY],
-                                                int64_t opened, tacit__vault_memory *memory,
-                                                void *data, size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_find_answer(tacit__vault *vault,
+                                                     const uint8_t name[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     int64_t opened,
+                                                     tacit__vault_answer_match *memory, void *data,
+                                                     size_t size, tacit_error *err);
 /* Keeps an answer; of more than `most` the oldest are forgotten. */
-TACIT_MUST_USE tacit_status tacit__vault_remember(tacit__vault *vault,
-                                                  const uint8_t name[TACIT__VAULT_KEY],
-                                                  const uint8_t content[TACIT__VAULT_KEY],
-                                                  int64_t opened, const void *data, size_t size,
-                                                  uint64_t most, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_save_answer(tacit__vault *vault,
+                                                     const uint8_t name[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     int64_t opened, const void *data, size_t size,
+                                                     uint64_t most, tacit_error *err);
 /* Ends those of episodes that were opened before `opened`, at most `most`; *n is how many. */
-TACIT_MUST_USE tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most,
-                                                uint64_t *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened,
+                                                        uint64_t most, uint64_t *n,
+                                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has,
                                                      tacit_error *err);
 
@@ -319,10 +327,10 @@ TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
                                                 tacit_error *err);
 
 /* Users that a token has brought on this day, or on a later one if the clock went back; days are counted by the service clock. */
-TACIT_MUST_USE tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
-                                                    uint64_t *used, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day,
+                                                   uint64_t *used, tacit_error *err);
 /* One more. */
-TACIT_MUST_USE tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                                    tacit_error *err);
 
 /* --- Events ------------------------------------------------------------------------------------- */
@@ -344,7 +352,7 @@ TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
 TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
                                                tacit_error *err);
 /* It stands here now; an earlier time than is kept changes nothing. */
-TACIT_MUST_USE tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds,
+TACIT_MUST_USE tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds,
                                                     tacit_error *err);
 
 /* --- Care ------------------------------------------------------------------------------------- */
@@ -376,7 +384,7 @@ TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_er
  * `adoptable` does. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
 /* The format that the file had when it was opened, and the present one. */
-int64_t tacit__vault_came_from(const tacit__vault *vault, int64_t *present);
+int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present);
 /* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
                                                tacit_error *err);

@@ -53,13 +53,13 @@ struct tacit__vault {
 enum {
     SQL_FIND_LEARNER,
     SQL_ADD_LEARNER,
-    SQL_KEEP,
-    SQL_SHOW,
-    SQL_KEEP_LINE,
+    SQL_SAVE_COUNTERS,
+    SQL_SAVE_SHOWN,
+    SQL_SAVE_LINE,
     SQL_STATE,
     SQL_PART,
     SQL_NEW_PART,
-    SQL_DROP_PARTS,
+    SQL_DELETE_PARTS,
     SQL_EDITION,
     SQL_STATE_SIZE,
     SQL_READ_PARTS,
@@ -72,34 +72,34 @@ enum {
     SQL_PROVE_META,
     SQL_PROVE_ADOPTIONS,
     SQL_PROVE_PROOFS,
-    SQL_DROP_INPUTS,
-    SQL_NOTE,
-    SQL_SEE,
+    SQL_DELETE_INPUTS,
+    SQL_ADD_POINT,
+    SQL_ADD_SEEN,
     SQL_IS_SEEN,
     SQL_ACCEPT,
     SQL_CLAIM,
     SQL_CLAIMED,
     SQL_UNCLAIM,
     SQL_IS_FULL,
-    SQL_TAKE,
-    SQL_HOLD,
-    SQL_HELD,
-    SQL_LET_GO,
+    SQL_ADD_INPUT,
+    SQL_SAVE_EPISODE,
+    SQL_GET_EPISODE,
+    SQL_DELETE_EPISODE,
     SQL_END_CLAIM,
-    SQL_KEEP_TOLD,
-    SQL_HAS_TOLD,
-    SQL_FORGET_TOLD,
+    SQL_SAVE_DIGEST,
+    SQL_HAS_DIGESTS,
+    SQL_DELETE_DIGESTS,
     SQL_NEXT,
-    SQL_RECALL,
-    SQL_REMEMBER,
-    SQL_FORGET,
-    SQL_FORGET_OLD,
+    SQL_FIND_ANSWER,
+    SQL_SAVE_ANSWER,
+    SQL_MAKE_ROOM,
+    SQL_DELETE_ANSWERS,
     SQL_CLOCK,
-    SQL_IS_TAKEN,
+    SQL_FIND_REPORT,
     SQL_QUOTA,
     SQL_USE_QUOTA,
     SQL_EVENT,
-    SQL_FORGET_EVENT,
+    SQL_DELETE_EVENTS,
     SQL_RECORD,
     SQL_RECORDS,
     SQL_LEARNERS,
@@ -129,9 +129,9 @@ TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
 /* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
-TACIT_MUST_USE tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *statement,
-                                                  int64_t learner, tacit__text *out,
-                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *statement,
+                                                     int64_t learner, tacit__text *out,
+                                                     tacit_error *err);
 
 /* --- Facts in `meta` (service_facts.c) ---------------------------------------------------------- */
 
@@ -171,8 +171,8 @@ void tacit__vault_forbid_triggers(sqlite3 *handle);
 /* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 /* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
-TACIT_MUST_USE tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format,
-                                                    const uint8_t *key, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format,
+                                                 const uint8_t *key, tacit_error *err);
 
 /* --- The mark (service_mark.c) ------------------------------------------------------------------ */
 
@@ -187,11 +187,11 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 /* --- Standing (service_standing.c) -------------------------------------------------------------- */
 
 /* By the mark alone, which must have been read before the vault's facts. */
-tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark);
+tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
 /* May this store be learned from, by what it and the mark say? */
-TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
 /* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
-TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
 /* The sentence about a second server. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
 /* FENCED if it is not any more. Inside a transaction. */
@@ -201,8 +201,8 @@ TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_
 /* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
 bool tacit__vault_has_log(tacit__vault *vault);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
-TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
+                                                    tacit_error *err);
 
 /* --- Copies (service_copy.c) -------------------------------------------------------------------- */
 
@@ -228,8 +228,8 @@ TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t
 /* A statement that is used once, and its end. */
 TACIT_MUST_USE tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql,
                                                  sqlite3_stmt **out, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *statement,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *statement,
+                                                  tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

@@ -48,8 +48,8 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
 }
 
 /* *answer is PERSON for who belongs to another episode, and FULL where nothing is kept of anybody. */
-static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                               const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
+static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
 {
     bool has = false;
     tacit_status status = TACIT_OK;
@@ -63,8 +63,8 @@ static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8
 }
 
 /* The person belongs to this episode from now on. */
-static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                          const uint8_t *key, tacit_error *err)
+static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, tacit_error *err)
 {
     if (person == NULL)
         return TACIT_OK;
@@ -91,8 +91,8 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
 }
 
 /* An input for the learner, with the name that it came under, sealed together. */
-static tacit_status queue(tacit__vault *vault, int64_t learner, const uint8_t *key,
-                          const void *data, size_t size, tacit_error *err)
+static tacit_status add_input(tacit__vault *vault, int64_t learner, const uint8_t *key,
+                              const void *data, size_t size, tacit_error *err)
 {
     const size_t whole = size + TACIT__VAULT_KEY;
     uint8_t *plain = tacit__alloc(whole, 1), *sealed = tacit__alloc(whole + TACIT__SEAL_BYTES, 1);
@@ -103,19 +103,19 @@ static tacit_status queue(tacit__vault *vault, int64_t learner, const uint8_t *k
         memcpy(plain, data, size);
         memcpy(plain + size, key, TACIT__VAULT_KEY);
         tacit__seal(vault->key_input, plain, whole, sealed);
-        status =
-            tacit__db_write(&vault->db, SQL_TAKE, "INSERT INTO input(learner, data) VALUES(?,?)",
-                            err, "ib", learner, sealed, whole + TACIT__SEAL_BYTES);
+        status = tacit__db_write(&vault->db, SQL_ADD_INPUT,
+                                 "INSERT INTO input(learner, data) VALUES(?,?)", err, "ib", learner,
+                                 sealed, whole + TACIT__SEAL_BYTES);
     }
     tacit__free_secret(plain, whole);
     tacit__free(sealed);
     return status;
 }
 
-tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
-                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                               const uint8_t *content, const void *data, size_t size,
-                               tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                   const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                   const uint8_t *content, const void *data, size_t size,
+                                   tacit__vault_answer *answer, tacit_error *err)
 {
     bool seen = false, same = true;
     *answer = TACIT__VAULT_TAKEN;
@@ -124,7 +124,7 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
         *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
         return TACIT_OK;
     }
-    TRY(ask_person(vault, learner, person, key, answer, err));
+    TRY(check_person(vault, learner, person, key, answer, err));
     if (*answer != TACIT__VAULT_TAKEN)
         return TACIT_OK;
     TRY(tacit__db_write(&vault->db, SQL_ACCEPT,
@@ -135,19 +135,20 @@ tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
         *answer = TACIT__VAULT_FULL;
     TRY(tacit__vault_prove(vault, learner, err));
     /* the episode is finished, whether it counts or not */
-    TRY(tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?", err,
-                        "ib", learner, key, (size_t)TACIT__VAULT_KEY));
+    TRY(tacit__db_write(&vault->db, SQL_DELETE_EPISODE,
+                        "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
+                        (size_t)TACIT__VAULT_KEY));
     if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
         return person == NULL
                    ? TACIT_OK
                    : tacit__db_write(&vault->db, SQL_UNCLAIM,
                                      "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
                                      learner, person, (size_t)TACIT__VAULT_KEY);
-    TRY(claim(vault, learner, person, key, err));
-    TRY(tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb", learner,
-                        key, (size_t)TACIT__VAULT_KEY, content,
+    TRY(claim_person(vault, learner, person, key, err));
+    TRY(tacit__db_write(&vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
+                        learner, key, (size_t)TACIT__VAULT_KEY, content,
                         content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
-    return queue(vault, learner, key, data, size, err);
+    return add_input(vault, learner, key, data, size, err);
 }
 
 tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -159,17 +160,17 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
     TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
     if (!seen)
-        TRY(ask_person(vault, learner, person, key, answer, err));
+        TRY(check_person(vault, learner, person, key, answer, err));
     if (*answer != TACIT__VAULT_TAKEN)
         return TACIT_OK;
-    TRY(claim(vault, learner, person, key, err));
+    TRY(claim_person(vault, learner, person, key, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
     tacit_status status = tacit__db_write(
-        &vault->db, SQL_HOLD, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib", learner,
-        key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
+        &vault->db, SQL_SAVE_EPISODE, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib",
+        learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
@@ -195,8 +196,9 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     bool found;
     *size = 0;
     *data = NULL;
-    tacit_status status = exists(vault, SQL_HELD, "SELECT data FROM open WHERE learner=? AND key=?",
-                                 learner, key, &found, &row, err);
+    tacit_status status =
+        exists(vault, SQL_GET_EPISODE, "SELECT data FROM open WHERE learner=? AND key=?", learner,
+               key, &found, &row, err);
     if (status == TACIT_OK && found) {
         size_t n;
         const void *sealed = tacit__vault_blob(row, 0, &n);
@@ -209,9 +211,9 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after, int64_t *number,
-                               uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
-                               tacit_error *err)
+tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64_t after,
+                                     int64_t *number, uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                     size_t *size, tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;

@@ -67,7 +67,7 @@ tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql, sqlite3_
     return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
-tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
+tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
 {
     int code = sqlite3_step(s);
     tacit_status status =
@@ -180,7 +180,7 @@ tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status s
     return status;
 }
 
-bool tacit__vault_settle(tacit__vault *vault)
+bool tacit__vault_truncate_log(tacit__vault *vault)
 {
     if (!tacit__vault_has_log(vault))
         return true;
@@ -200,9 +200,9 @@ static uint64_t count_at(sqlite3_stmt *statement, int column)
     return (uint64_t)sqlite3_column_int64(statement, column);
 }
 
-tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *found,
-                               tacit__vault_learner *learner, uint8_t **state, size_t *state_size,
-                               tacit_error *err)
+tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
+                                       tacit__vault_learner *learner, uint8_t **state,
+                                       size_t *state_size, tacit_error *err)
 {
     sqlite3_stmt *s;
     TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
@@ -234,8 +234,9 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
     return status;
 }
 
-tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vault_learner *learner,
-                              const uint8_t *state, size_t state_size, tacit_error *err)
+tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
+                                      tacit__vault_learner *learner, const uint8_t *state,
+                                      size_t state_size, tacit_error *err)
 {
     TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
@@ -246,11 +247,11 @@ tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vaul
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
 
-tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
-                               const tacit__vault_point *point, tacit_error *err)
+tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
+                                    const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
-    return tacit__db_write(&vault->db, SQL_NOTE,
+    return tacit__db_write(&vault->db, SQL_ADD_POINT,
                            "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err, "iiiirr",
                            learner, (int64_t)point->users, (int64_t)time(NULL),
                            (int64_t)point->version, point->reward, point->error);

@@ -16,12 +16,13 @@ static void put_time(int64_t time, uint8_t out[TIME_BYTES])
         out[i] = (uint8_t)((uint64_t)time >> (8 * (TIME_BYTES - 1 - i)));
 }
 
-tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
-                              const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                              tacit_error *err)
+tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
+                                      const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                      tacit_error *err)
 {
-    TRY(tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?", err,
-                        "ib", learner, key, (size_t)TACIT__VAULT_KEY));
+    TRY(tacit__db_write(&vault->db, SQL_DELETE_EPISODE,
+                        "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
+                        (size_t)TACIT__VAULT_KEY));
     if (person != NULL)
         return tacit__db_write(
             &vault->db, SQL_END_CLAIM, "DELETE FROM person WHERE learner=? AND hash=? AND key=?",
@@ -29,9 +30,9 @@ tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
-                                    const uint8_t key[TACIT__VAULT_KEY], int64_t opened,
-                                    const void *digest, size_t size, tacit_error *err)
+tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
+                                      const uint8_t key[TACIT__VAULT_KEY], int64_t opened,
+                                      const void *digest, size_t size, tacit_error *err)
 {
     uint8_t *content = tacit__alloc(TIME_BYTES + size, 1);
     if (content == NULL)
@@ -39,15 +40,15 @@ tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
     put_time(opened, content);
     memcpy(content + TIME_BYTES, digest, size);
     tacit_status status = tacit__db_write(
-        &vault->db, SQL_KEEP_TOLD, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
+        &vault->db, SQL_SAVE_DIGEST, "UPDATE seen SET content=? WHERE learner=? AND key=?", err,
         "bib", content, TIME_BYTES + size, learner, key, (size_t)TACIT__VAULT_KEY);
     tacit__free(content);
     return status;
 }
 
-tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
-                               const uint8_t key[TACIT__VAULT_KEY], void *digest, size_t size,
-                               bool *known, tacit_error *err)
+tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
+                                     const uint8_t key[TACIT__VAULT_KEY], void *digest, size_t size,
+                                     bool *known, tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found = false;
@@ -68,14 +69,14 @@ tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner, int64_t opened, bool *has,
-                                   tacit_error *err)
+tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner, int64_t opened,
+                                      bool *has, tacit_error *err)
 {
     sqlite3_stmt *s;
     uint8_t before[TIME_BYTES];
     put_time(opened, before);
     *has = false;
-    TRY(tacit__db_prepare(&vault->db, SQL_HAS_TOLD,
+    TRY(tacit__db_prepare(&vault->db, SQL_HAS_DIGESTS,
                           "SELECT 1 FROM seen WHERE learner=? AND content<? LIMIT 1", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, before, sizeof before, SQLITE_STATIC);
@@ -84,13 +85,13 @@ tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner, int64_t
     return status;
 }
 
-tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner, int64_t opened,
-                                      uint64_t most, uint64_t *n, tacit_error *err)
+tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner, int64_t opened,
+                                         uint64_t most, uint64_t *n, tacit_error *err)
 {
     uint8_t before[TIME_BYTES];
     put_time(opened, before);
     tacit_status status =
-        tacit__db_write(&vault->db, SQL_FORGET_TOLD,
+        tacit__db_write(&vault->db, SQL_DELETE_DIGESTS,
                         "UPDATE seen SET content=NULL WHERE (learner, key) IN (SELECT learner, key"
                         " FROM seen WHERE learner=? AND content<? ORDER BY content LIMIT ?)",
                         err, "ibi", learner, before, sizeof before, (int64_t)most);
