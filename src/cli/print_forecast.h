@@ -6,6 +6,6 @@
 
 /* Says, on stderr, which agents have too little data for their epsilon. What goes wrong here goes wrong again when the
  * experiment is played, and is told then. */
-void cli_forecast_tell(const tacit_experiment *experiment);
+void cli_forecast_print(const tacit_experiment *experiment);
 
 #endif

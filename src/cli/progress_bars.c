@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/words.h"
+#include "cli/experiment_text.h"
 
 /* Seconds, seconds, characters; and the terminal that is assumed where none can be asked. */
 enum { FIRST_LINE = 5, NEXT_LINE = 10, BAR = 24, COLUMNS = 80, ROWS = 24, LINE = 512 };

@@ -13,15 +13,15 @@
 #include "cli/notify.h"
 #include "cli/options.h"
 
-typedef struct wish {
+typedef struct serve_options {
     const char *file;
     bool reference, openapi;
-} wish;
+} serve_options;
 
-static const tacit__field options[] = {
-    {"reference", TACIT__FIELD_FLAG, offsetof(wish, reference),
+static const tacit__field option_fields[] = {
+    {"reference", TACIT__FIELD_FLAG, offsetof(serve_options, reference),
      .help = "print the HTTP reference (docs/reference/http.md)"},
-    {"openapi", TACIT__FIELD_FLAG, offsetof(wish, openapi),
+    {"openapi", TACIT__FIELD_FLAG, offsetof(serve_options, openapi),
      .help = "print the same as OpenAPI 3.1, for tools that make clients"},
     {NULL}};
 
@@ -43,7 +43,7 @@ static const cli_form form = {
     "example:\n"
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
     "  tacit serve examples/service/service.yaml\n",
-    options};
+    option_fields};
 
 static void say(void *context, const char *line)
 {
@@ -103,7 +103,7 @@ static void hear_signals(void)
 /* --- Service ------------------------------------------------------------------------------------ */
 
 /* `state`, and for whoever asks the manager how it is, `status`. */
-static void tell(const char *state, const char *status, const char *more)
+static void notify_state(const char *state, const char *status, const char *more)
 {
     char text[1024];
     (void)snprintf(text, sizeof text, "%sSTATUS=%s%s", state, status, more);
@@ -122,14 +122,14 @@ static int serve(const char *file)
     hear_signals();
     tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {
-        tell("", err.message, "");
+        notify_state("", err.message, "");
         return cli_failed(status, &err);
     }
     char serving[160];
     (void)snprintf(serving, sizeof serving, "serving on %s", tacit_service_url(service));
     (void)puts(serving);
     (void)fflush(stdout);
-    tell("READY=1\n", serving, "");
+    notify_state("READY=1\n", serving, "");
     while (!atomic_load(&wants_stop)) {
         if (!atomic_exchange(&wants_reload, false)) {
             (void)sem_wait(&caught); /* or interrupted, which is as good */
@@ -137,7 +137,7 @@ static int serve(const char *file)
         }
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
-        tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
+        notify_state("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
     const bool fenced = atomic_load(&is_fenced);
     cli_notify("STOPPING=1");
@@ -147,15 +147,15 @@ static int serve(const char *file)
 
 int cli_serve(int argc, char **argv)
 {
-    wish w = {0};
-    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    serve_options o = {0};
+    int code = cli_read_options(argc, argv, &form, &o, NULL);
     if (code != CLI_DONE)
         return code;
-    if (w.reference)
+    if (o.reference)
         return print_text(tacit_service_reference());
-    if (w.openapi)
+    if (o.openapi)
         return print_text(tacit_service_openapi());
     code = cli_read_argument(argc, argv, "no service is given, expected FILE.yaml", "service",
-                             &w.file);
-    return code == CLI_DONE ? serve(w.file) : code;
+                             &o.file);
+    return code == CLI_DONE ? serve(o.file) : code;
 }

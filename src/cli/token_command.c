@@ -70,25 +70,25 @@ static void show(void *context, const tacit_token_facts *token)
 }
 
 /* A token that nobody has seen opens nothing: it is taken back. */
-static int tell(const char *token, const tacit_service_options *wish, const char *name)
+static int print_token(const char *token, const tacit_service_options *service, const char *name)
 {
     tacit_error err = {0};
     if (puts(token) >= 0 && fflush(stdout) == 0)
         return CLI_DONE;
     int reason = errno;
     clearerr(stdout); /* said here */
-    if (tacit_token_revoke(wish, name, &err) == TACIT_OK)
+    if (tacit_token_revoke(service, name, &err) == TACIT_OK)
         (void)cli_wrong("the token could not be written to standard output (%s) and was revoked; "
                         "create it again",
                         strerror(reason));
     else
         (void)cli_wrong("the token could not be written to standard output (%s), and not be "
                         "revoked either (%s); revoke it later: tacit token revoke %s --name %s",
-                        strerror(reason), err.message, wish->file, name);
+                        strerror(reason), err.message, service->file, name);
     return CLI_SYSTEM;
 }
 
-static int act(const char *verb, const tacit_service_options *wish,
+static int act(const char *verb, const tacit_service_options *service,
                const tacit_token_request *request)
 {
     tacit_error err = {0};
@@ -105,16 +105,16 @@ static int act(const char *verb, const tacit_service_options *wish,
                     request->users_per_day != 0 || request->expires != 0))
         return cli_wrong("tacit token %s takes --name alone; see tacit token --help", verb);
     if (create)
-        status = tacit_token_create(wish, request, token, &err);
+        status = tacit_token_create(service, request, token, &err);
     else if (revoke)
-        status = tacit_token_revoke(wish, request->name, &err);
+        status = tacit_token_revoke(service, request->name, &err);
     else
-        status = tacit_token_list(wish, show, NULL, &err);
+        status = tacit_token_list(service, show, NULL, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (revoke)
         (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
-    return create ? tell(token, wish, request->name) : CLI_DONE;
+    return create ? print_token(token, service, request->name) : CLI_DONE;
 }
 
 /* --- Arguments ---------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ int cli_token(int argc, char **argv)
         return code;
     if (argc - optind != 2)
         return cli_wrong("expected create, list or revoke, and FILE.yaml; see tacit token --help");
-    const tacit_service_options wish = {.file = argv[optind + 1],
-                                        .credentials = getenv("CREDENTIALS_DIRECTORY")};
-    return act(argv[optind], &wish, &request);
+    const tacit_service_options service = {.file = argv[optind + 1],
+                                           .credentials = getenv("CREDENTIALS_DIRECTORY")};
+    return act(argv[optind], &service, &request);
 }

@@ -1,6 +1,6 @@
 /* tacit store export --decisions: what was recorded, for those who evaluate other policies on it. */
-#ifndef TACIT_CLI_RECORDED_H
-#define TACIT_CLI_RECORDED_H
+#ifndef TACIT_CLI_STORE_DECISIONS_H
+#define TACIT_CLI_STORE_DECISIONS_H
 
 #include <tacit/service.h>
 

@@ -1,6 +1,6 @@
 /* How experiments are spoken of, in text and in JSON, the same in every command. */
-#ifndef TACIT_CLI_WORDS_H
-#define TACIT_CLI_WORDS_H
+#ifndef TACIT_CLI_EXPERIMENT_TEXT_H
+#define TACIT_CLI_EXPERIMENT_TEXT_H
 
 #include <stddef.h>
 
