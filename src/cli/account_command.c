@@ -59,11 +59,11 @@ static const cli_form scale_form = {
     "usage: tacit account scale --epsilon E --delta D [--l2 S | --l1 S] [--count N]\n"
     "                           [--mechanism gaussian|laplace] [--json]\n"
     "\n"
-    "The smallest noise scale such that N releases, all touched by the same user, are together\n"
+    "Prints the smallest noise scale such that N releases that the same user affects are together\n"
     "(E, D)-differentially private.\n"
     "\n",
     "\n"
-    "S says how far a release can move when one user is replaced by another.\n"
+    "S is how far a release can move when one user is replaced by another.\n"
     "\n"
     "example:\n"
     "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n",
@@ -82,9 +82,9 @@ static const tacit__field guarantee_options[] = {
 static const cli_form guarantee_form = {
     "usage: tacit account guarantee (--delta D | --epsilon E) [--json] RELEASE...\n"
     "\n"
-    "What the releases guarantee together, when all are touched by the same user: epsilon at\n"
-    "delta D, or delta at epsilon E. The answer is sound; `low` says how much better the truth\n"
-    "could be at most.\n"
+    "Prints what the releases guarantee together if the same user affects all of them: epsilon at\n"
+    "delta D, or delta at epsilon E. The answer is an upper bound; `low` is a lower bound on the\n"
+    "true value.\n"
     "\n"
     "RELEASE is one of\n"
     "  gaussian:l2=1,sigma=2,count=10      L2 sensitivity, standard deviation\n"

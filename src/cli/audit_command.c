@@ -32,28 +32,27 @@ static const tacit__range probability = {0, 1, .open = true,
 
 static const tacit__field option_fields[] = {
     {"agent", TACIT__FIELD_TEXT, offsetof(audit_options, label), .value = "LABEL",
-     .help = "this agent only"},
+     .help = "audit this agent only"},
     {"trials", TACIT__FIELD_COUNT, offsetof(audit_options, trials), TACIT_MIN_TRIALS,
      TACIT_MAX_TRIALS, .value = "N",
      .help = "runs (joint) or reports (local) in each world (default: enough to find a\n"
              "loss of 1.5 times the claim, or what a minute allows)"},
     {"confidence", TACIT__FIELD_REAL, offsetof(audit_options, confidence), .range = &probability,
-     .value = "C", .help = "that a conviction is right (default: 0.99)"},
+     .value = "C", .help = "probability that a refutation is right (default: 0.99)"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(audit_options, changes.episodes), 1,
      TACIT_MAX_EPISODES, .value = "K",
      .help = "users, instead of what the file says: short runs make many trials"},
     {"seed", TACIT__FIELD_COUNT, offsetof(audit_options, seed), 1, CLI_MAX_COUNT, .value = "N",
-     .help = "of the audit's chance (default: the file's)"},
+     .help = "seed of the audit (default: the file's)"},
     {"jobs", TACIT__FIELD_COUNT, offsetof(audit_options, jobs), 1, MAX_JOBS, .letter = 'j',
-     .value = "N",
-     .help = "threads (default: one for each processor); results do not depend on it"},
+     .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
     {"quiet", TACIT__FIELD_FLAG, offsetof(audit_options, quiet), .letter = 'q',
-     .help = "no progress"},
+     .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(audit_options, json), .help = "one JSON document"},
     {"self-test", TACIT__FIELD_FLAG, offsetof(audit_options, self_test),
      .help = "audit mechanisms that are broken on purpose, and sound ones"},
     {"audits", TACIT__FIELD_COUNT, offsetof(audit_options, audits), 1, MAX_AUDITS, .value = "N",
-     .help = "of each sound mechanism in the self-test (default: 20)"},
+     .help = "audits of each sound mechanism in the self-test (default: 20)"},
     {NULL}};
 
 static const cli_form form = {
@@ -62,18 +61,17 @@ static const cli_form form = {
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
     "\n"
     "Attacks the promise of each agent through the code that serves people: replays frozen\n"
-    "releases on neighbouring users, with late ones, and with models that no honest server sends,\n"
+    "releases on neighboring users, with late ones, and with models that no honest server sends,\n"
     "and compares what moved with what was declared; examines the noise; and runs two worlds that\n"
     "differ in one user, many times, to prove as large an epsilon as it can. A pass is evidence,\n"
-    "not proof; where the search for the worst users reaches less than 0.8 of what is declared "
-    "the\n"
+    "not proof. If the search for the worst users reaches less than 0.8 of what is declared, the\n"
     "audit is inconclusive.\n"
     "\n",
     "\n"
-    "Exit status 1 if a claim was refuted, or the self-test failed; 4 if none was, and an audit "
-    "was\n"
-    "inconclusive. Noise comes from seeds, a different one for each trial, so the same seed gives\n"
-    "the same result.\n"
+    "Exits with 1 if a claim was refuted or the self-test failed; with 4 if no claim was refuted\n"
+    "and an audit was inconclusive. Noise comes from seeds, a different one for each trial, so "
+    "the\n"
+    "same seed gives the same result.\n"
     "\n"
     "example:\n"
     "  tacit audit examples/riverswim.yaml --episodes 16 --agent 'joint eps 1'\n",

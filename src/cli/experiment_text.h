@@ -1,4 +1,4 @@
-/* How experiments are spoken of, in text and in JSON, the same in every command. */
+/* Experiments as text and as JSON, the same in every command. */
 #ifndef TACIT_CLI_EXPERIMENT_TEXT_H
 #define TACIT_CLI_EXPERIMENT_TEXT_H
 

@@ -23,7 +23,7 @@ typedef struct explain_options {
 
 static const tacit__field option_fields[] = {
     {"agent", TACIT__FIELD_TEXT, offsetof(explain_options, label), .value = "LABEL",
-     .help = "this agent, or learner, only"},
+     .help = "explain this agent or learner only"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(explain_options, changes.episodes), 1,
      TACIT_MAX_EPISODES, .value = "K", .help = "users, instead of what the file says"},
     {"runs", TACIT__FIELD_COUNT, offsetof(explain_options, changes.runs), 1, TACIT_MAX_RUNS,
@@ -35,12 +35,12 @@ static const tacit__field option_fields[] = {
 static const cli_form form = {
     "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
     "\n"
-    "For each agent of an experiment, or each learner of a service file: the guarantee that it\n"
-    "claims, what it releases and how far one user can move that, the noise, and what the\n"
-    "accountant makes of it. Nothing is played, served or written.\n"
+    "Shows, for each agent of an experiment or each learner of a service file: the guarantee that\n"
+    "it claims, what it releases, how far one user can move that, the noise, and the guarantee\n"
+    "that the accountant computes. Plays, serves and writes nothing.\n"
     "\n",
     "\n"
-    "Exit status 1 if a claim that should hold (calibration tight) does not.\n"
+    "Exits with 1 if a claim that should hold (calibration tight) does not.\n"
     "\n"
     "example:\n"
     "  tacit explain examples/riverswim.yaml\n"

@@ -1,4 +1,4 @@
-/* What is found out about an agent's promise, and how it is told. */
+/* What is known about an agent's promise, and how it is printed. */
 #ifndef TACIT_CLI_FINDINGS_H
 #define TACIT_CLI_FINDINGS_H
 

@@ -1,4 +1,4 @@
-/* How the findings of audits are told. */
+/* Prints the findings of audits. */
 #ifndef TACIT_CLI_PRINT_AUDIT_H
 #define TACIT_CLI_PRINT_AUDIT_H
 

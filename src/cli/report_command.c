@@ -23,10 +23,9 @@ static const tacit__field option_fields[] = {
 static const cli_form form = {
     "usage: tacit report DIR [-o FILE] [--static]\n"
     "\n"
-    "Builds DIR/report.html again from DIR/results.db, which tacit run has written: one page that\n"
-    "needs nothing else, with regret over time, the price of privacy, and what each agent "
-    "promises.\n"
-    "Results of a run that was stopped give a page that says so.\n"
+    "Builds DIR/report.html again from DIR/results.db, which tacit run wrote: one self-contained\n"
+    "page with regret over time, the price of privacy, and what each agent promises. For a run\n"
+    "that was stopped, the page says so.\n"
     "\n",
     "\n"
     "example:\n"

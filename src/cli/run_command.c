@@ -1,4 +1,4 @@
-/* tacit run: plays an experiment and writes what came of it. */
+/* tacit run: plays an experiment and writes the results. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,20 +31,19 @@ static const tacit__field option_fields[] = {
      .expected = "a directory", .letter = 'o', .value = "DIR",
      .help = "where to write (default: FILE's name without .yaml, in this directory)"},
     {"jobs", TACIT__FIELD_COUNT, offsetof(run_options, jobs), 1, MAX_JOBS, .letter = 'j',
-     .value = "N",
-     .help = "threads (default: one for each processor); results do not depend on it"},
+     .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
     {"runs", TACIT__FIELD_COUNT, offsetof(run_options, changes.runs), 1, TACIT_MAX_RUNS,
      .value = "N", .help = "repetitions, instead of what the file says"},
     {"episodes", TACIT__FIELD_COUNT, offsetof(run_options, changes.episodes), 1, TACIT_MAX_EPISODES,
      .value = "K", .help = "users, instead of what the file says"},
     {"resume", TACIT__FIELD_FLAG, offsetof(run_options, resume),
-     .help = "play what is missing in DIR, and nothing else"},
+     .help = "play only the jobs that are missing from DIR"},
     {"force", TACIT__FIELD_FLAG, offsetof(run_options, force),
-     .help = "forget the results that are in DIR"},
+     .help = "delete the results that are in DIR first"},
     {"yes", TACIT__FIELD_FLAG, offsetof(run_options, yes),
-     .help = "also if there are more than 10000 jobs"},
+     .help = "run even if there are more than 10000 jobs"},
     {"quiet", TACIT__FIELD_FLAG, offsetof(run_options, quiet), .letter = 'q',
-     .help = "no progress"},
+     .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(run_options, json),
      .help = "print summary.json instead of a table"},
     {NULL}};
@@ -53,16 +52,15 @@ static const cli_form form = {
     "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
     "                 [--yes] [-q] [--json]\n"
     "\n"
-    "Plays every agent of an experiment in every world and run, and writes DIR/results.db as it\n"
-    "goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page for people. Regret "
-    "is\n"
-    "exact: policies are evaluated, not sampled.\n"
+    "Plays every agent of an experiment in every world, for every run. Writes DIR/results.db as\n"
+    "it goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page to read. Regret\n"
+    "is exact: policies are evaluated, not sampled.\n"
     "\n",
     "\n"
-    "Ctrl-C stops: what is finished stays in DIR/results.db, and the exit status is 130. --resume\n"
-    "then ends with the same results as if nothing had happened. The noise comes from the seed, "
+    "Ctrl-C stops the run: finished jobs stay in DIR/results.db, and the exit status is 130.\n"
+    "--resume then produces the results of an uninterrupted run. The noise comes from the seed, "
     "so\n"
-    "everything here is a simulation and protects nobody.\n"
+    "a run is a simulation and protects no data.\n"
     "\n"
     "example:\n"
     "  tacit run examples/riverswim.yaml --episodes 5000 -o /tmp/river\n",
@@ -103,7 +101,7 @@ static volatile sig_atomic_t caught_at; /* seconds of the monotonic clock, low b
 
 /* The first signal asks to stop. One that comes a while later stops at once; a while, because some programs send the same
  * signal twice, to a process and to its group. */
-static void catch (int signal_number)
+static void on_signal(int signal_number)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -119,7 +117,7 @@ static void catch (int signal_number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);

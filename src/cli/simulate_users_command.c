@@ -1,5 +1,5 @@
-/* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/simulated_people.c; here
- * is what they say. */
+/* tacit simulate-users: plays thousands of users against a running service, in either model. cli/simulated_people.c
+ * simulates the people; this file makes their requests. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -62,19 +62,19 @@ static const tacit__field option_fields[] = {
      .help = "a token with the scopes decide and observe, or report"},
     {"learner", TACIT__FIELD_OTHER, offsetof(simulate_options, learner), .parse = read_name,
      .expected = "small letters, digits, - and _", .value = "NAME",
-     .help = "which one; may be left out if there is one"},
+     .help = "which learner; optional if the service has one"},
     {"world", TACIT__FIELD_TEXT, offsetof(simulate_options, world), .value = "KIND",
-     .help = "where the users live (default: riverswim; `tacit worlds` lists them);\n"
-             "must fit the learner's space: its states, or its features"},
+     .help = "the world of the users (default: riverswim; `tacit worlds` lists them);\n"
+             "it must fit the learner's space: its states, or its features"},
     {"set", TACIT__FIELD_OTHER, offsetof(simulate_options, settings), .parse = read_setting,
      .expected = "KEY=VALUE", .value = "KEY=VALUE",
      .help = "a parameter of the world; may be repeated"},
     {"users", TACIT__FIELD_COUNT, offsetof(simulate_options, users), 1, CLI_MAX_COUNT, .value = "N",
-     .help = "how many come (default: 1000)"},
+     .help = "number of users (default: 1000)"},
     {"clients", TACIT__FIELD_COUNT, offsetof(simulate_options, clients), 1, MAX_CLIENTS,
-     .value = "C", .help = "how many at a time (default: 4)"},
+     .value = "C", .help = "users at the same time (default: 4)"},
     {"seed", TACIT__FIELD_COUNT, offsetof(simulate_options, seed), 1, CLI_MAX_COUNT, .value = "S",
-     .help = "of the users' chance (default: 1)"},
+     .help = "seed of the simulated users (default: 1)"},
     {"json", TACIT__FIELD_FLAG, offsetof(simulate_options, json),
      .help = "print the result as JSON"},
     {NULL}};
@@ -82,14 +82,14 @@ static const tacit__field option_fields[] = {
 static const cli_form form = {
     "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"
     "\n"
-    "Plays users against a running service: they open episodes, ask for decisions and tell what\n"
-    "came of them; for a local learner they read the billboard, act on their own, and send a\n"
-    "privatised report.\n"
+    "Plays users against a running service. They open episodes, ask for decisions and report the\n"
+    "outcomes. For a local learner they read the billboard, choose their own actions, and send a\n"
+    "privatized report.\n"
     "\n",
     "\n"
-    "Where a log tells what came of one action only, users for whom the service chose another\n"
-    "one tell nothing. Ctrl-C lets those who are there finish, tells what came of it, and exits\n"
-    "with 130.\n"
+    "If the world is a log, it knows the outcome of one action per user; a user for whom the\n"
+    "service chose another action reports nothing. On Ctrl-C the users in progress finish, the\n"
+    "results are printed, and the exit status is 130.\n"
     "\n"
     "examples:\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
@@ -98,7 +98,7 @@ static const cli_form form = {
     "      --world linear-bandit --set d=5 --set actions=10\n",
     option_fields};
 
-/* Ctrl-C: nobody comes any more, those who are there finish, and what came of it is told. */
+/* Ctrl-C: no new users start, those in progress finish, and the results are printed. */
 static atomic_int caught; /* the signal; 0: none */
 
 static void on_signal(int number)
@@ -243,7 +243,7 @@ static bool was_taken(player *p, const tacit__json_node *answer)
 
 /* --- Joint: the service decides ----------------------------------------------------------------- */
 
-/* One step: decide, act, observe. *go_on is false if nobody knows what came of it. */
+/* One step: decide, act, observe. *go_on is false if the outcome is not known. */
 static bool step_joint(player *p, const char *episode, size_t h, tacit_situation *here, bool *go_on)
 {
     const play *all = p->play;
@@ -309,7 +309,7 @@ static bool play_local(player *p, tacit_situation *here)
     const char *text;
     size_t size;
     tacit_client *client = NULL;
-    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* nobody is behind it */
+    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* no person is behind it */
     tacit_error err = {0};
     put_billboard_path(p->play->o, path);
     atomic_fetch_add(&p->play->requests, 1);

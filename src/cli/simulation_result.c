@@ -59,7 +59,7 @@ void cli_simulation_print(const cli_simulation *t, const tacit_world *world, boo
     if (isfinite(u.regret))
         (void)printf(", regret %.4g per user", u.regret);
     if (t->score.known < t->score.users)
-        (void)printf("; of %llu the log does not know what came of it",
+        (void)printf("; the log does not know the outcome for %llu of them",
                      (unsigned long long)(t->score.users - t->score.known));
     if (t->late > 0)
         (void)printf("; %llu reports came late, made by a model that had been replaced",

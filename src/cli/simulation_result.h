@@ -1,4 +1,4 @@
-/* What came of simulated users: how many, how fast, what they earned; as a line of text or as JSON. */
+/* The result of simulated users: how many, how fast, what they earned; as a line of text or as JSON. */
 #ifndef TACIT_CLI_SIMULATION_RESULT_H
 #define TACIT_CLI_SIMULATION_RESULT_H
 

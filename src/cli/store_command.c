@@ -22,12 +22,13 @@ enum { GONE, NEW_KEY, DECISIONS, JSON, NONE };
 static const tacit__field option_fields[] = {
     [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(store_options, gone),
               .written_out = true,
-              .help = "say that no other line of this store is used, or ever will be"},
+              .help = "confirm that no other copy of this store is in use or ever will be"},
     [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(store_options, new_key), .value = "FILE",
-                 .help = "where the new key is, or is put, if not in the old one's place"},
+                 .help = "file of the new key, created if missing (default: replace the old key)"},
     [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(store_options, decisions),
-                   .help = "recorded decisions instead of what is public"},
-    [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json), .help = "events as JSON"},
+                   .help = "print the recorded decisions instead of the public data"},
+    [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
+              .help = "print the events as JSON"},
     [NONE] = {NULL}};
 
 static const cli_form form = {
@@ -39,21 +40,22 @@ static const cli_form form = {
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "\n"
-    "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
-    "         exit status 1 if something is wrong, or if the store must not be learned from\n"
+    "check    reads everything, opens what is sealed, and checks that every user is counted once;\n"
+    "         exits with 1 if something is wrong, or if no service may learn from the store\n"
     "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export   prints what is public as JSON: counts, ledger, curves; with --decisions, instead,\n"
-    "         the decisions of learners with log_decisions: yes, one JSON object in a line: what\n"
-    "         users told, in the clear\n"
+    "export   prints the public data as JSON: counts, ledger, curves; with --decisions, prints\n"
+    "         instead the decisions of learners with log_decisions: yes, one JSON object per "
+    "line,\n"
+    "         with the data of users in the clear\n"
     "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
-    "These may be used while the service runs; the others when it is stopped:\n"
+    "You can use these while the service runs. The others need it stopped:\n"
     "\n"
-    "adopt    makes a backup that was put in the store's place, or a store that went back, learn\n"
-    "         again, and says what that costs; does it if --original-is-gone is given\n"
-    "migrate  brings a store of an earlier version to the present format, as a start of the\n"
-    "         service does; the store as it was stays beside it\n"
-    "rekey    draws a new key for the store and seals everything anew\n"
+    "adopt    lets a backup that replaced the store, or a store that went back, learn again;\n"
+    "         prints what that costs, and does it only with --original-is-gone\n"
+    "migrate  brings a store of an earlier version to the present format, as the service does\n"
+    "         when it starts; the old file stays beside the new one\n"
+    "rekey    draws a new key for the store and seals everything again\n"
     "\n"
     "  --decisions         print the recorded decisions, which are not public\n"
     "  --json              print the events as one JSON document\n",

@@ -1,4 +1,4 @@
-/* tacit store export --decisions: what was recorded, for those who evaluate other policies on it. */
+/* tacit store export --decisions: prints the recorded decisions, for evaluating other policies on them. */
 #ifndef TACIT_CLI_STORE_DECISIONS_H
 #define TACIT_CLI_STORE_DECISIONS_H
 

@@ -12,7 +12,7 @@
 
 /* --- Times -------------------------------------------------------------------------------------- */
 
-/* A time that is written, in seconds since 1970: a day counts to its end. False: it is none. */
+/* Parses a date or time into seconds since 1970; a day counts to its end. False: it is neither. */
 static bool read_date(const char *text, int64_t *out)
 {
     struct tm parts = {0};
@@ -69,7 +69,7 @@ static void show(void *context, const tacit_token_facts *token)
     (void)puts(token->revoked ? "  revoked" : "");
 }
 
-/* A token that nobody has seen opens nothing: it is taken back. */
+/* A token that could not be printed is of no use: revoke it. */
 static int print_token(const char *token, const tacit_service_options *service, const char *name)
 {
     tacit_error err = {0};
@@ -113,7 +113,7 @@ static int act(const char *verb, const tacit_service_options *service,
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (revoke)
-        (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
+        (void)fputs("tacit: revoked; a running service accepts it until SIGHUP\n", stderr);
     return create ? print_token(token, service, request->name) : CLI_DONE;
 }
 
@@ -126,20 +126,20 @@ static bool read_expiry(const char *text, void *out)
 
 #define AT(member) offsetof(tacit_token_request, member)
 static const tacit__field options[] = {
-    {"name", TACIT__FIELD_TEXT, AT(name), .value = "NAME", .help = "what the token is called"},
+    {"name", TACIT__FIELD_TEXT, AT(name), .value = "NAME", .help = "the token's name"},
     {"scopes", TACIT__FIELD_TEXT, AT(scopes), .value = "LIST",
-     .help = "what it opens, of decide, observe, report, read, admin (all of them)"},
+     .help = "what it permits: decide, observe, report, read, admin (everything)"},
     {"learner", TACIT__FIELD_TEXT, AT(learner), .value = "NAME",
-     .help = "the token is for this learner alone"},
+     .help = "the token is valid for this learner only"},
     {"users-per-day", TACIT__FIELD_COUNT, AT(users_per_day), 1, CLI_MAX_COUNT - 1,
      .expected = "a whole number >= 1", .value = "N",
-     .help = "it brings at most so many users a day, by observations or reports"},
+     .help = "at most N users a day, by observations or reports"},
     {"expires", TACIT__FIELD_OTHER, AT(expires), .parse = read_expiry,
      .expected = "a day such as 2030-12-31, a time such as 2030-12-31T18:00:00Z, or a while such "
                  "as 90d or 12h",
      .value = "DATE",
-     .help = "it ends with this day, UTC: 2030-12-31; or at a time:\n"
-             "2030-12-31T18:00:00Z; or after a while: 90d, 12h"},
+     .help = "last day, UTC: 2030-12-31; or a time:\n"
+             "2030-12-31T18:00:00Z; or a duration: 90d, 12h"},
     {NULL}};
 
 static const cli_form form = {
@@ -148,8 +148,8 @@ static const cli_form form = {
     "       tacit token list FILE.yaml\n"
     "       tacit token revoke FILE.yaml --name NAME\n"
     "\n"
-    "Tokens open a service's routes. `create` prints a new one, once: the store keeps its hash.\n"
-    "A running service learns of changes by SIGHUP.\n"
+    "Tokens give access to a service. `create` prints a new token once; the store keeps only its\n"
+    "hash. Send SIGHUP to a running service to make it read changed tokens.\n"
     "\n",
     "\n"
     "example:\n"

@@ -1,4 +1,4 @@
-/* What somebody who wrote an experiment may have forgotten. */
+/* Warnings about what the author of an experiment may have forgotten. */
 #ifndef TACIT_CLI_WARN_H
 #define TACIT_CLI_WARN_H
 
