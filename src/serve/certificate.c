@@ -59,7 +59,7 @@ static tacit_status read_chain(tacit__certificate *c, const char *path, tacit_er
     gnutls_datum_t pem = datum(text);
     int code = gnutls_pcert_list_import_x509_raw(c->chain, &n, &pem, GNUTLS_X509_FMT_PEM, 0);
     if (code < 0 || n == 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: no certificate in PEM format: %s",
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: not a certificate in PEM format: %s",
                              path, code < 0 ? gnutls_strerror(code) : "it is empty");
     else
         c->n_chain = n;
@@ -77,7 +77,7 @@ static tacit_status read_key(tacit__certificate *c, const char *path, tacit_erro
     if (code >= 0)
         code = gnutls_privkey_import_x509_raw(c->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0);
     if (code < 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: no key in PEM format: %s", path,
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: not a key in PEM format: %s", path,
                              gnutls_strerror(code));
     tacit__free_secret(text, strlen(text));
     return status;
@@ -115,9 +115,9 @@ tacit_status tacit__certificate_read(const char *chain, const char *key, tacit__
     if (status == TACIT_OK)
         status = read_key(c, key, err);
     if (status == TACIT_OK && !belong_together(c))
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s and %.200s: certificate and key do not belong together", chain,
-                             key);
+        status =
+            tacit__fail(err, TACIT_BAD_ARGUMENT,
+                        "%.200s and %.200s: the certificate and the key do not match", chain, key);
     if (status != TACIT_OK) {
         tacit__certificate_give(c);
         return status;

@@ -139,10 +139,11 @@ static tacit_status catch_up(tacit__learner *l, tacit_error *err)
     for (bool found = true; status == TACIT_OK && l->row.users < l->row.shown;) {
         status = take_next(l, &found, err);
         if (status == TACIT_OK && !found)
-            status = tacit__fail(err, TACIT_CORRUPT,
-                                 "the store has not all users that learner %.80s has shown: "
-                                 "something was removed; put back the file as it was",
-                                 l->config->name);
+            status =
+                tacit__fail(err, TACIT_CORRUPT,
+                            "the store lacks users that learner %.80s has shown: something was "
+                            "removed; restore the file",
+                            l->config->name);
     }
     return status;
 }
@@ -162,7 +163,7 @@ static bool wait_ms(tacit__learner *l, double ms)
 static void say_failed(const tacit__learner *l, tacit_status status)
 {
     char line[300];
-    (void)snprintf(line, sizeof line, "learner %.80s decides, but learns no more: %s",
+    (void)snprintf(line, sizeof line, "learner %.80s decides, but no longer learns: %s",
                    l->config->name, tacit_status_message(status));
     if (l->log != NULL)
         l->log(l->log_context, line);

@@ -144,7 +144,7 @@ static bool read_report(tacit__request *r, const tacit__body *b)
                               "report was made for another learner");
     if (status != TACIT_OK && status != TACIT_EXHAUSTED)
         return !tacit__refuse(r, 422, "out_of_range", "report",
-                              "report is none that a device of this learner can make");
+                              "report is not one that a device of this learner can make");
     return true;
 }
 

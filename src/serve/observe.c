@@ -216,8 +216,9 @@ static void done(tacit__job *job, tacit_status status)
     if (status != TACIT_OK) {
         (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == CONTRADICTION) {
-        (void)tacit__refuse(r, 409, "contradiction", r->field,
-                            "this step was told otherwise before; what was told first counts");
+        (void)tacit__refuse(
+            r, 409, "contradiction", r->field,
+            "an earlier observation of this step was different; the first one counts");
     } else if (r->answer_code == OVER_QUOTA) {
         (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
@@ -259,10 +260,10 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
                                 r->path_id_length, &episode, NULL))
             return !tacit__refuse(
                 r, 404, "no_episode", NULL,
-                "there is no such episode: its id must be what POST /v1/episodes has given");
+                "there is no such episode: its id must be one that POST /v1/episodes returned");
         if (memcmp(episode.episode, t->episode, sizeof t->episode) != 0)
             return !tacit__refuse(r, 422, "out_of_range", "decision",
-                                  "decision is one of another episode");
+                                  "decision belongs to another episode");
     }
     return true;
 }

@@ -90,7 +90,7 @@ static void say_format(tacit_service *s)
     const int from = (int)tacit__vault_previous_format(s->vault, &present);
     if (from != present)
         tacit__service_say(s, TACIT__INFO, "store",
-                           "the store was brought from format %d to %d; as it was, it is beside "
+                           "the store was migrated from format %d to %d; the old file is beside "
                            "it, as .format%d",
                            from, (int)present, from);
 }
@@ -120,7 +120,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
         if (standing != TACIT__STANDING_FINE)
-            tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
+            tacit__service_say(s, TACIT__WARNING, "store",
+                               "learners decide, but no longer learn: %s",
                                tacit__standing_reason(standing));
     }
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
@@ -224,7 +225,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     warn_of_listeners(s);
     if (s->n_guests == 0)
         tacit__service_say(s, TACIT__WARNING, "token",
-                           "nobody has a token yet: tacit token create");
+                           "there is no token yet: tacit token create makes one");
     note_start(s);
     tacit__service_say(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)

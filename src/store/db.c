@@ -26,8 +26,8 @@ tacit_status tacit__db_fail(const tacit__db *db, int code, const char *doing, ta
     case SQLITE_FULL:
         return tacit__fail(
             err, TACIT_SYSTEM,
-            "%.200s: cannot %s: the disk is full; nothing that was kept is lost: make "
-            "room, and try again",
+            "%.200s: cannot %s: the disk is full; saved data are not lost: free some "
+            "space and try again",
             db->path, doing);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:

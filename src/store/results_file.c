@@ -75,7 +75,7 @@ static tacit_status lock(tacit__store *store, const char *directory, tacit_error
         return fail_system(store, "open the directory", err);
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return tacit__fail(err, TACIT_SYSTEM,
-                           "%.200s: another run is writing there; wait for it, or stop it",
+                           "%.200s: another run is writing to it; wait for it, or stop it",
                            store->db.path);
     return TACIT_OK;
 }
@@ -110,7 +110,7 @@ static tacit_status find_owner(const tacit__store *store, owner *out, tacit_erro
                : OTHERS;
     if (*out == OTHERS)
         return tacit__fail(err, TACIT_CORRUPT,
-                           "%.200s: this is no database of results; it was left alone",
+                           "%.200s: this is not a database of results; it was not changed",
                            store->db.path);
     return TACIT_OK;
 }
@@ -177,7 +177,7 @@ static tacit_status open_as(tacit__store *store, const char *directory, tacit__s
     TRY(read_format(store, &format, err));
     *nothing = format == 0 && mode != TACIT__STORE_CREATE;
     if (mode == TACIT__STORE_CREATE && format != 0)
-        return tacit__fail(err, TACIT_EXISTS, "%.200s: is there already", store->db.path);
+        return tacit__fail(err, TACIT_EXISTS, "%.200s: exists already", store->db.path);
     if (mode != TACIT__STORE_CREATE)
         return TACIT_OK;
     TRY(tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err));
@@ -199,7 +199,7 @@ tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, ta
             : tacit__fail(err, TACIT_SYSTEM, "%.200s...: the path is too long", directory);
     if (status == TACIT_OK && nothing && mode == TACIT__STORE_READ)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: there is none; tacit run -o writes one", store->db.path);
+                             "%.200s: does not exist; tacit run -o writes one", store->db.path);
     if (status != TACIT_OK || nothing) {
         tacit__store_close(store);
         store = NULL;

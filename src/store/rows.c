@@ -51,7 +51,7 @@ tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head,
     TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err));
     TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more || sqlite3_column_bytes(row, 0) != TACIT__STORE_IDENTITY)
-        return fail_damaged(store, "it does not say which experiment it is of", err);
+        return fail_damaged(store, "it does not say which experiment it belongs to", err);
     /* The statement stays at its row, so that the texts live on. */
     memcpy(head->identity, sqlite3_column_blob(row, 0), TACIT__STORE_IDENTITY);
     head->version = text_at(row, 1);

@@ -81,8 +81,8 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
     TRY(tacit__vault_check_sums(vault, &why, err));
     if (tacit__vault_compare_mark(vault, found, mark) == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is nothing to adopt: the store is no copy and did not go "
-                           "back",
+                           "%.200s: there is nothing to adopt: the store is not a copy and did not "
+                           "go back",
                            vault->db.path);
     return why == NULL ? TACIT_OK
                        : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s",

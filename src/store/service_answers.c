@@ -35,8 +35,8 @@ tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TA
         status =
             tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &plain, &opened_size, err);
         if (status == TACIT_OK && opened_size != size)
-            status =
-                tacit__fail(err, TACIT_CORRUPT, "%.200s: an answer is damaged", vault->db.path);
+            status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a stored answer is damaged",
+                                 vault->db.path);
         if (status == TACIT_OK)
             memcpy(data, plain, size);
         tacit__free_secret(plain, opened_size);

@@ -141,8 +141,8 @@ static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error
         NULL, err));
     if (sqlite3_changes(vault->db.handle) == 0)
         return tacit__fail(err, TACIT_TOO_LARGE,
-                           "%.200s: a store has at most %d valid tokens; revoke one that nobody "
-                           "uses: tacit token list shows all",
+                           "%.200s: a store has at most %d valid tokens; revoke an unused one: "
+                           "tacit token list shows all",
                            vault->db.path, TACIT__MAX_TOKENS);
     return TACIT_OK;
 }

@@ -142,7 +142,7 @@ static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_e
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK
                : tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: somebody is said to have taken part without an episode",
+                             "%.200s: a person is recorded as a participant without an episode",
                              vault->db.path);
 }
 
@@ -234,8 +234,8 @@ static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
     if (standing == TACIT__STANDING_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
-                       "%.150s: %s. What is in it is sound; a service on it decides and does not "
-                       "learn. tacit store adopt says what can be done",
+                       "%.150s: %s. Its contents are sound; a service on it decides, but does not "
+                       "learn. tacit store adopt tells what you can do",
                        vault->db.path, tacit__standing_reason(standing));
 }
 

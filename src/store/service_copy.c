@@ -25,7 +25,7 @@ static void remove_part(const char *part)
 static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
 {
     return tacit__fail(err, TACIT_SYSTEM,
-                       "%.200s: cannot write the copy: %s; its directory must be there, and be "
+                       "%.200s: cannot write the copy: %s; its directory must exist and be "
                        "writable",
                        path, strerror(reason));
 }
@@ -96,6 +96,6 @@ tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_er
     if (access(path, F_OK) == 0)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
-            "%.200s exists already, and a copy overwrites nothing: give another path", path);
+            "%.200s exists already, and a copy does not overwrite files: give another path", path);
     return tacit__vault_copy(vault, path, true, err);
 }

@@ -115,7 +115,7 @@ static tacit_status refuse_key(const tacit__vault *vault, tacit_error *err)
 {
     return tacit__fail(
         err, TACIT_WRONG_PLAN,
-        "%.200s: this is not the key of this store; put back the one that was made with it",
+        "%.200s: this is not the key of this store; use the key that was created with it",
         vault->db.path);
 }
 
@@ -132,8 +132,8 @@ static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const voi
     tacit__wipe(own, sizeof own);
     return good ? TACIT_OK
                 : tacit__fail(err, TACIT_CORRUPT,
-                              "%.200s: the store's own keys were changed; put back the file as it "
-                              "was, or a backup",
+                              "%.200s: the store's own keys were changed; restore the file or a "
+                              "backup",
                               vault->db.path);
 }
 
@@ -211,8 +211,8 @@ tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, ta
         status = tacit__db_fail(&vault->db, code, "read", err);
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: the store's own keys are gone; put back the file as it was, "
-                             "or a backup",
+                             "%.200s: the store's own keys are missing; restore the file or a "
+                             "backup",
                              vault->db.path);
     return status;
 }

@@ -145,7 +145,7 @@ tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uin
     if (format < steps[0].from || format > TACIT__VAULT_FORMAT)
         return tacit__fail(err, TACIT_WRONG_VERSION,
                            "%.200s: the store has format %d, expected %d, or %d and later, which "
-                           "are brought over; it was made by another version of tacit",
+                           "can be migrated; another version of tacit made it",
                            vault->db.path, (int)format, TACIT__VAULT_FORMAT, (int)steps[0].from);
     tacit__vault_derive_keys(vault, key); /* until the store has its own */
     (void)snprintf(path, sizeof path, "%s.format%d", vault->db.path, (int)format);

@@ -145,7 +145,7 @@ tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, taci
     if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the state, the counters and the ledger of a learner do not "
-                             "belong together: something was changed",
+                             "match: something was changed",
                              vault->db.path);
     (void)sqlite3_reset(s);
     return status;
@@ -164,10 +164,11 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = tacit__db_fail(&vault->db, code, "read", err);
     else if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
-        status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: what the store says of itself was changed: whether it is a "
-                             "copy, how far it has come, or which learners it has",
-                             vault->db.path);
+        status =
+            tacit__fail(err, TACIT_CORRUPT,
+                        "%.200s: facts about the store were changed: whether it is a copy, how "
+                        "far it has come, or which learners it has",
+                        vault->db.path);
     (void)sqlite3_finalize(s);
     return status;
 }

@@ -99,8 +99,8 @@ tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_e
     if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
-            "%.150s: %s. Its key can be changed when it may be learned from: adopt it "
-            "first, or put back the original",
+            "%.150s: %s. Its key can change only while it may learn: adopt it first, or "
+            "restore the original",
             vault->db.path, tacit__standing_reason(tacit__vault_standing(vault)));
     tacit__random_bytes(c.others, sizeof c.others);
     TRY(tacit__vault_begin(vault, err));

@@ -114,8 +114,8 @@ static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_e
         &found, err));
     if (found != expected)
         return tacit__fail(err, TACIT_CORRUPT,
-                           "%.200s: the store has something that tacit has not made: a table, an "
-                           "index, a view or a trigger; put back the file as it was, or a backup",
+                           "%.200s: the store has something that tacit did not create: a table, an "
+                           "index, a view or a trigger; restore the file or a backup",
                            vault->db.path);
     return TACIT_OK;
 }

@@ -15,10 +15,10 @@
 static const struct {
     const char *name, *reason;
 } standings[] = {
-    [TACIT__STANDING_FINE] = {"fine", "the store is its own original, and all there"},
-    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may go on learning"},
+    [TACIT__STANDING_FINE] = {"fine", "the store is the original, and complete"},
+    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may continue to learn"},
     [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark is not the right one: "
-                                          "it cannot be told who is missing from it"},
+                                          "the users that are missing from it are unknown"},
     [TACIT__STANDING_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
                                             "says which"},
     [TACIT__STANDING_FENCED] = {"fenced", "another server has taken over the store"}};

@@ -32,7 +32,7 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
     if (!vault->keyed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
     if (size < TACIT__SEAL_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed is cut short",
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a sealed value is cut short",
                            vault->db.path);
     uint8_t *data = tacit__alloc(size - TACIT__SEAL_BYTES, 1);
     if (data == NULL)
