@@ -1,5 +1,5 @@
-/* tacit explain: what each agent of an experiment promises, through which releases, and what the accountant makes of
- * it. Nothing is played. Service files are explained by cli/explain_service.c. */
+/* tacit explain: what each agent of an experiment promises, through which releases, and what the
+ * accountant makes of it. Nothing is played. Service files are explained by cli/explain_service.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,7 +89,8 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     return status;
 }
 
-/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where there is one. */
+/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where
+ * there is one. */
 static void begin_world(story *s, size_t i, const tacit_world *world)
 {
     const tacit_world_facts *space = tacit_world_describe(world);

@@ -1,4 +1,5 @@
-/* What each learner of a service file promises, before it is served: the agent, the monitor where there is one, and both together. */
+/* What each learner of a service file promises, before it is served: the agent, the monitor where there is
+ * one, and both together. */
 #include "cli/explain_service.h"
 
 #include <stdio.h>

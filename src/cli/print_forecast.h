@@ -4,8 +4,8 @@
 
 #include <tacit/lab.h>
 
-/* Prints on stderr which agents have too little data for their epsilon. Failures here happen again when the experiment
- * is played, and are reported then. */
+/* Prints on stderr which agents have too little data for their epsilon. Failures here happen again when
+ * the experiment is played, and are reported then. */
 void cli_forecast_print(const tacit_experiment *experiment);
 
 #endif

@@ -1,4 +1,5 @@
-/* The space of a learner, as its service file declares it: what the calibration of its noise and its theorems count on. */
+/* The space of a learner, as its service file declares it: what the calibration of its noise and its
+ * theorems count on. */
 #ifndef TACIT_CLI_PRINT_SPACE_H
 #define TACIT_CLI_PRINT_SPACE_H
 

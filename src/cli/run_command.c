@@ -99,8 +99,8 @@ static char *default_directory(const char *file)
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t caught_at; /* seconds of the monotonic clock, low bits */
 
-/* The first signal asks to stop. One that comes a while later stops at once; a while, because some programs send the same
- * signal twice, to a process and to its group. */
+/* The first signal asks to stop. One that comes a while later stops at once; a while, because some
+ * programs send the same signal twice, to a process and to its group. */
 static void on_signal(int signal_number)
 {
     struct timespec now = {0};

@@ -63,8 +63,8 @@ static int print_text(char *text)
 
 /* --- Signals ------------------------------------------------------------------------------------ */
 
-/* A signal may interrupt any thread, including threads that libraries started before main and that block no signals.
- * So a handler is installed from the start, and it wakes the thread that waits. */
+/* A signal may interrupt any thread, including threads that libraries started before main and that block
+ * no signals. So a handler is installed from the start, and it wakes the thread that waits. */
 static sem_t caught;
 static atomic_bool wants_stop, wants_reload; /* without locks, so a handler may */
 

@@ -1,5 +1,5 @@
-/* tacit simulate-users: plays thousands of users against a running service, in either model. cli/simulated_people.c
- * simulates the people; this file makes their requests. */
+/* tacit simulate-users: plays thousands of users against a running service, in either model.
+ * cli/simulated_people.c simulates the people; this file makes their requests. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>

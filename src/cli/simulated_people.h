@@ -1,5 +1,6 @@
-/* People of a world, for a learner behind a network. A person is in a situation, which is a number or features, as the
- * learner's space requires; acts; and gets an outcome. Sequential worlds and bandits work alike. */
+/* People of a world, for a learner behind a network. A person is in a situation, which is a number or
+ * features, as the learner's space requires; acts; and gets an outcome. Sequential worlds and bandits work
+ * alike. */
 #ifndef TACIT_CLI_SIMULATED_PEOPLE_H
 #define TACIT_CLI_SIMULATED_PEOPLE_H
 
@@ -21,7 +22,8 @@ typedef struct cli_space {
     /* Declared, as in tacit/features.h; for a learner with numbered states as well. */
     bool simplex, complementary;
     double parameter_norm; /* 0: not declared, or not known */
-    /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have none. */
+    /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have
+     * none. */
     char *action_names;
     size_t n_names;
     bool user_required;
@@ -30,11 +32,13 @@ typedef struct cli_space {
 /* From the "space" of a billboard. False: this is no space. In both cases to be closed. */
 bool cli_space_read(const tacit__json_node *board, cli_space *out);
 void cli_space_close(cli_space *space);
-/* The number of an action, as a decision tells it: by its name, or its number. False: there is no such action. */
+/* The number of an action, as a decision tells it: by its name, or its number. False: there is no such
+ * action. */
 bool cli_space_action(const cli_space *space, const tacit__json_node *told, uint32_t *action);
 /* Numbers in a situation; 0: states are numbered. */
 size_t cli_space_width(const cli_space *space);
-/* Whether the world's people can come to a learner with this space; if not, a message that says what both are. */
+/* Whether the world's people can come to a learner with this space; if not, a message that says what both
+ * are. */
 int cli_space_fits(const cli_space *space, const tacit_world_facts *world);
 
 typedef struct cli_people cli_people;
@@ -62,8 +66,8 @@ tacit_trajectory cli_people_trajectory(const cli_people *people);
 typedef struct cli_score {
     uint64_t users, known; /* known: those with an outcome */
     double earned;         /* by users of whom it is known */
-    /* What the best policy would have earned more: in a bandit, expected and exact; of a log, an unbiased estimate of what is
-     * missing to 1; in a walk, by the best policy's value. NaN: the world cannot tell. */
+    /* What the best policy would have earned more: in a bandit, expected and exact; of a log, an unbiased
+     * estimate of what is missing to 1; in a walk, by the best policy's value. NaN: the world cannot tell. */
     double regret;
 } cli_score;
 cli_score cli_people_score(const cli_people *people);

@@ -117,7 +117,8 @@ bool cli_summary_write(const void *context, FILE *to)
 
 /* --- CSV ----------------------------------------------------------------------------------------- */
 
-/* Fields with commas or quotes are quoted, and quotes in them doubled [RFC 4180]; labels have no line breaks. */
+/* Fields with commas or quotes are quoted, and quotes in them doubled [RFC 4180]; labels have no line
+ * breaks. */
 static void write_field(FILE *to, const char *text)
 {
     if (strpbrk(text, ",\"") == NULL) {

@@ -1,5 +1,5 @@
-/* See cli/warn.h. A service refuses what this file warns about. A simulation harms no one, but people copy the settings
- * that they tried in one. */
+/* See cli/warn.h. A service refuses what this file warns about. A simulation harms no one, but people copy
+ * the settings that they tried in one. */
 #include "cli/warn.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and nothing is made larger than
- * the text itself warrants. See client_inside.h. */
+/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and
+ * nothing is made larger than the text itself warrants. See client_inside.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -262,7 +262,8 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     return take_table(&s, nodes, err);
 }
 
-/* At least as many nodes as the text has: each but the first comes after one of these. A model is one node, however long. */
+/* At least as many nodes as the text has: each but the first comes after one of these. A model is one
+ * node, however long. */
 static size_t count_nodes(const char *text, size_t size)
 {
     size_t n = 1;

@@ -1,3 +1,4 @@
+/* Repeated requests. See serve/again.h. */
 #include "serve/again.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 
-/* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
+/* What an answer has beyond the request: all of it about the service, and nothing about where the user
+ * stood. */
 typedef struct note {
     int64_t opened, expires;
     uint32_t step, action;

@@ -119,7 +119,8 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
-/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a new one. */
+/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a
+ * new one. */
 static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
     bool there;
@@ -127,7 +128,8 @@ static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES],
     return there ? status : tacit__key_make(path, key, err);
 }
 
-/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one of the two opens the store. */
+/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one
+ * of the two opens the store. */
 static tacit_status change_in_place(opened *o, tacit_error *err)
 {
     char path[TACIT__KEY_PATH + 8];

@@ -1,3 +1,4 @@
+/* TLS certificates. See serve/certificate.h. */
 #include "serve/certificate.h"
 
 #include <errno.h>

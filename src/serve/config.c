@@ -1,4 +1,5 @@
-/* See serve/config.h. The reader is the laboratory's, so that an agent is written in a service file as in an experiment. */
+/* See serve/config.h. The reader is the laboratory's, so that an agent is written in a service file as in
+ * an experiment. */
 #include "serve/config.h"
 
 #include <arpa/inet.h>
@@ -122,7 +123,8 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
 
 static tacit_status read_limits(config *c, const tacit__node *root, tacit_error *err)
 {
-    /* Stated choices: bodies of a few thousand features, headers of a browser, a page's worth of connections. */
+    /* Stated choices: bodies of a few thousand features, headers of a browser, a page's worth of
+     * connections. */
     tacit__limits l = {.body = 1 << 18,
                        .header = 1 << 14,
                        .connections = 1000,

@@ -1,4 +1,5 @@
-/* Recorded decisions, for those who evaluate other policies on them. See tacit/service.h and serve/record.h. */
+/* Recorded decisions, for those who evaluate other policies on them. See tacit/service.h and
+ * serve/record.h. */
 #include <string.h>
 
 #include <tacit/service.h>

@@ -1,3 +1,4 @@
+/* The key of the store: read from a file or a credential, created with a new store. See serve/key.h. */
 #include "serve/key.h"
 
 #include <errno.h>
@@ -96,7 +97,8 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
     for (size_t i = 0; i < n; i++) {
         int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
         if (fd >= 0) {
-            /* systemd may let the service read its credential by an access list, which looks like a group's right */
+            /* systemd may let the service read its credential by an access list, which looks like a
+             * group's right */
             mode_t others = paths[i] == credential ? 07 : 077;
             tacit_status status = read_file(paths[i], fd, others, key->bytes, err);
             (void)close(fd);

@@ -1,8 +1,10 @@
-/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in learner_disk.c.
+/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in
+ * learner_disk.c.
  *
- * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it shows what it has. So
- * while one transaction is being synced, the next users gather, and a busy learner syncs rarely. What is computed depends on the order of
- * the inputs only, never on where batches end: `plan` follows after every plan_every users, not after every batch. */
+ * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it
+ * shows what it has. So while one transaction is being synced, the next users gather, and a busy learner
+ * syncs rarely. What is computed depends on the order of the inputs only, never on where batches end:
+ * `plan` follows after every plan_every users, not after every batch. */
 #include "serve/learner.h"
 
 #include <math.h>
@@ -34,9 +36,9 @@ static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, 
     return TACIT_OK;
 }
 
-/* What the next user brings is named by the key that it was taken under. If this store should ever be continued twice, from
- * a copy, a lost log or by two servers, users of the one life and of the other have independent noise, even those with equal
- * data in equal places. */
+/* What the next user brings is named by the key that it was taken under. If this store should ever be
+ * continued twice, from a copy, a lost log or by two servers, users of the one life and of the other have
+ * independent noise, even those with equal data in equal places. */
 static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
 {
     tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
@@ -84,10 +86,11 @@ static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_
     return status;
 }
 
-/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the order in which they were
- * accepted, and passes nobody over, for then one user's data would decide the place of all who come after them. There is
- * nothing in a user's data that an agent which clips could refuse (docs/why/counting.md); what fails is memory, the store,
- * damage to it, or a budget that was spent elsewhere. Then the learner stops before this user, whoever it is. */
+/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the
+ * order in which they were accepted, and passes nobody over, for then one user's data would decide the
+ * place of all who come after them. There is nothing in a user's data that an agent which clips could
+ * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
+ * elsewhere. Then the learner stops before this user, whoever it is. */
 static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];
@@ -132,7 +135,8 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
     return status;
 }
 
-/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same numbers. */
+/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same
+ * numbers. */
 static tacit_status catch_up(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
@@ -169,7 +173,8 @@ static void say_failed(const tacit__learner *l, tacit_status status)
         l->log(l->log_context, line);
 }
 
-/* Shows what was taken. What was learned stays learned: a store that is full now may have room later. Noise is not drawn again. */
+/* Shows what was taken. What was learned stays learned: a store that is full now may have room later.
+ * Noise is not drawn again. */
 static tacit_status show(tacit__learner *l, tacit_error *err)
 {
     tacit_status status;
@@ -212,7 +217,8 @@ static bool is_stopped(tacit__learner *l)
     return stop;
 }
 
-/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not in the one before. */
+/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not
+ * in the one before. */
 static bool finish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;

@@ -1,11 +1,14 @@
-/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h; docs/why/service.md has the argument.
+/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h;
+ * docs/why/service.md has the argument.
  *
- * Showing comes after every batch and is small: the ledger, how many users are behind the billboard, points of the curves. Then
- * the billboard is put up. The inputs on disk are the journal: a state of before and the inputs since give the same numbers
- * again. A checkpoint writes the state, after which those inputs are removed. States of up to SMALL bytes are written with
- * what is shown, in one transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
- * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who is not in the last
- * one, and when the learner stops. It goes to disk in parts, so that nobody waits for all of it. */
+ * Showing comes after every batch and is small: the ledger, how many users are behind the billboard,
+ * points of the curves. Then the billboard is put up. The inputs on disk are the journal: a state of
+ * before and the inputs since give the same numbers again. A checkpoint writes the state, after which
+ * those inputs are removed. States of up to SMALL bytes are written with what is shown, in one
+ * transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
+ * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who
+ * is not in the last one, and when the learner stops. It goes to disk in parts, so that nobody waits for
+ * all of it. */
 #include <math.h>
 
 #include "agents/agent_inside.h"

@@ -1,11 +1,13 @@
-/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h; when what goes to disk is
- * in learner_disk.c.
+/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h;
+ * when what goes to disk is in learner_disk.c.
  *
- * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one. Beside it is a
- * fingerprint of the settings: a learner is restored only with those that it promised its users.
+ * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one.
+ * Beside it is a fingerprint of the settings: a learner is restored only with those that it promised its
+ * users.
  *
- * An agent whose billboard has no table is shown by a second one, which requests ask while the first one learns: a snapshot or,
- * where the family has none, one that is loaded from these very bytes. It is made anew when the version is new. */
+ * An agent whose billboard has no table is shown by a second one, which requests ask while the first one
+ * learns: a snapshot or, where the family has none, one that is loaded from these very bytes. It is made
+ * anew when the version is new. */
 #include <string.h>
 
 #include "agents/agent_inside.h"
@@ -84,8 +86,8 @@ static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t s
 
 /* --- Agent and monitor -------------------------------------------------------------------------- */
 
-/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line: should a curator round
- * otherwise than the door, the user is cut and not refused. */
+/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line:
+ * should a curator round otherwise than the door, the user is cut and not refused. */
 static tacit_status create_agent(const tacit__learner_config *c, tacit_agent **out,
                                  tacit_error *err)
 {

@@ -1,4 +1,5 @@
-/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw data. */
+/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw
+ * data. */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +72,9 @@ bool tacit__handle_billboard(tacit__request *r)
 /* An answer beside those of tacit__vault_answer. */
 enum { OVER_QUOTA = -1 };
 
-/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was told: a device ends its
- * report with a random name, so the bytes of two devices are never the same, and who sends those of another learns nothing from the
- * answer. */
+/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was
+ * told: a device ends its report with a random name, so the bytes of two devices are never the same, and
+ * who sends those of another learns nothing from the answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
@@ -118,7 +119,8 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False: answered. */
+/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False:
+ * answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");

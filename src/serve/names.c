@@ -10,7 +10,8 @@
 #include "base/settings.h"
 #include "lab/take.h"
 
-/* Stated choices: what fits into an answer and into a message. A request's object has at most TACIT__JSON_KEYS columns. */
+/* Stated choices: what fits into an answer and into a message. A request's object has at most
+ * TACIT__JSON_KEYS columns. */
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
 
 /* --- Reading --------------------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
-/* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed, and shows none of it.
- * The decision's id is the idempotency key: what is told twice is told once.
+/* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed,
+ * and shows none of it. The decision's id is the idempotency key: what is told twice is told once.
  *
- * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are in their episode is all that is
- * kept. That this is so is decided here, inside the transaction, whatever a ticket foresaw: of two open episodes of one user the one
- * that is first told something counts. A store that must not learn acknowledges nothing. */
+ * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are
+ * in their episode is all that is kept. That this is so is decided here, inside the transaction, whatever
+ * a ticket foresaw: of two open episodes of one user the one that is first told something counts. A store
+ * that must not learn acknowledges nothing. */
 #include <math.h>
 #include <string.h>
 
@@ -36,8 +37,8 @@ static size_t aligned(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then all actions' features if a
- * record needs them (tacit__record_extra). */
+/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then
+ * all actions' features if a record needs them (tacit__record_extra). */
 static tacit__told told_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *place = r->data + aligned(tacit__episode_size(c));
@@ -279,8 +280,8 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
     return true;
 }
 
-/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away. False: it is of another
- * learner's shape. */
+/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away.
+ * False: it is of another learner's shape. */
 static bool take_place(const tacit__request *r, const tacit__learner_config *c,
                        const uint8_t *place, uint8_t *out)
 {
@@ -357,7 +358,8 @@ static bool observe(tacit__request *r)
     return false;
 }
 
-/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it for kept. */
+/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it
+ * for kept. */
 bool tacit__handle_observe(tacit__request *r)
 {
     if (tacit__batch_is_array(r) && tacit__joint_is_closed(r))

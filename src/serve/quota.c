@@ -1,3 +1,4 @@
+/* See serve/quota.h. */
 #include "serve/quota.h"
 
 #include "serve/service_inside.h"

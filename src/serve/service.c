@@ -170,7 +170,8 @@ static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_erro
                               (long)getpid());
 }
 
-/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions go on. */
+/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions
+ * go on. */
 static void note_start(tacit_service *s)
 {
     tacit__job job = {.apply = apply_start};

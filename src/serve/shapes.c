@@ -1,4 +1,5 @@
-/* The objects of the HTTP interface, its errors and its headers. How rows are written is in serve/routes.h. */
+/* The objects of the HTTP interface, its errors and its headers. How rows are written is in
+ * serve/routes.h. */
 #include "serve/routes.h"
 
 #include <string.h>

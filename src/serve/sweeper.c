@@ -1,3 +1,4 @@
+/* See serve/sweeper.h. */
 #include "serve/sweeper.h"
 
 #include "base/error.h"
@@ -5,7 +6,8 @@
 #include "base/wait.h"
 #include "serve/service_inside.h"
 
-/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store cannot be written. */
+/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store
+ * cannot be written. */
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000, CLOCK_SECONDS = 60 };
 
 typedef struct sweeping {
@@ -37,7 +39,8 @@ static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *e
     return status;
 }
 
-/* Whether there is something told to be forgotten; looked up first, so that an idle service writes nothing. */
+/* Whether there is something told to be forgotten; looked up first, so that an idle service writes
+ * nothing. */
 static bool knows_old(tacit_service *s, int64_t before)
 {
     bool has = false;

@@ -12,7 +12,8 @@
 #include "serve/routes.h"
 #include "store/service_store.h"
 
-/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its store first. */
+/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its
+ * store first. */
 static tacit_status open_store(const tacit_service_options *options, tacit__vault_use use,
                                bool may_make, tacit__vault **out, tacit_error *err)
 {

@@ -1,10 +1,11 @@
 /* The file: opening, locking, transactions.
  *
- * While it is written the database is in write-ahead mode: a commit appends and does not wait for the disk, so it is
- * cheap, survives the death of the process, and can be read at the same time; only a power failure may cost the last
- * commits, and even then the database is whole. A writer that closes turns the file back into a plain one, which can be
- * read from anywhere, also from a directory that may not be written to. That there is one writer is seen to by a lock
- * on the directory, where the file system has such locks. */
+ * While it is written the database is in write-ahead mode: a commit appends and does not wait for the
+ * disk, so it is cheap, survives the death of the process, and can be read at the same time; only a power
+ * failure may cost the last commits, and even then the database is whole. A writer that closes turns the
+ * file back into a plain one, which can be read from anywhere, also from a directory that may not be
+ * written to. That there is one writer is seen to by a lock on the directory, where the file system has
+ * such locks. */
 #include "store/results_file.h"
 
 #include <errno.h>
@@ -187,6 +188,7 @@ static tacit_status open_as(tacit__store *store, const char *directory, tacit__s
 tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, tacit__store **out,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(directory != NULL && out != NULL);
     tacit__store *store = tacit__alloc(1, sizeof *store);
     if (store == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -243,6 +245,7 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
 
 tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
 {
+    TACIT__REQUIRE(store->db.handle != NULL);
     if (!store->prepared)
         TRY(prepare_writing(store, err));
     return tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);

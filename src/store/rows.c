@@ -1,4 +1,4 @@
-/* The rows of the tables. What is read may have been written by anybody: everything is checked before it is believed. */
+/* The rows of the tables. Any program may have written the file, so everything is checked when it is read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +36,7 @@ static double real_at(sqlite3_stmt *row, int column)
 tacit_status tacit__store_write_head(tacit__store *store, const tacit__kept_head *head,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(head->text != NULL || head->text_size == 0);
     return tacit__db_write(&store->db, TACIT__SQL_WRITE_HEAD,
                            "INSERT INTO head VALUES(?,?,?,?,?,?,?,?,?,?)", err, "btttbiiiii",
                            (const void *)head->identity, sizeof head->identity, head->version,
@@ -193,6 +194,7 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
 tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
                                     size_t remark_size, tacit_plan **plan, tacit_error *err)
 {
+    TACIT__REQUIRE(remark != NULL && remark_size > 0 && plan != NULL);
     sqlite3_stmt *row;
     bool more = false;
     TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
@@ -236,6 +238,7 @@ tacit_status tacit__store_write_points(tacit__store *store, uint64_t job, size_t
                                        const uint64_t *episodes, const double *regrets,
                                        tacit_error *err)
 {
+    TACIT__REQUIRE(n == 0 || (episodes != NULL && regrets != NULL));
     sqlite3_stmt *statement;
     tacit_status status =
         tacit__db_prepare(&store->db, TACIT__SQL_WRITE_POINT,
@@ -268,6 +271,7 @@ tacit_status tacit__store_count_jobs(tacit__store *store, uint64_t *n, tacit_err
 tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn, void *context,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(fn != NULL);
     sqlite3_stmt *row;
     bool more = true;
     tacit_status status =
@@ -296,6 +300,7 @@ tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn
 tacit_status tacit__store_read_points(tacit__store *store, tacit__store_point_fn *fn, void *context,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(fn != NULL);
     sqlite3_stmt *row;
     bool more = true;
     tacit_status status = tacit__db_prepare(

@@ -1,9 +1,11 @@
-/* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service_store.h.
+/* Continuing after a loss: a copy, or a store that went back, becomes an original. See
+ * store/service_store.h.
  *
- * The line that it came from may have gone on, with users who are missing here and may come again. So the store has one life more,
- * for good: `lives` says in how many lines a person's data may be, by what the store or its mark knows, and every adoption is written down with the users that each
- * learner had. The new line has an identity and a mark of its own, so that neither the file before the adoption nor another
- * adoption of the same backup can pass for it. */
+ * The line that it came from may have continued, with users who are missing here and may come again. So
+ * the store gets one more life, for good: `lives` is the number of lines that may have a person's data, as
+ * far as the store or its mark knows, and every adoption is recorded with the users that each learner had.
+ * The new line has an identity and a mark of its own, so neither the file before the adoption nor another
+ * adoption of the same backup can be mistaken for it. */
 #include <time.h>
 
 #include "base/error.h"
@@ -21,7 +23,7 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
                                     tacit_error *err)
 {
     sqlite3_stmt *s;
-    /* the row of learner 0 is the store's own: a learner that was made later had nobody then */
+    /* the row of learner 0 is the store's own: a learner that was created later had no users then */
     TRY(tacit__vault_prepare(
         vault,
         "SELECT a.at, coalesce(b.users, 0), a.lives FROM adoption AS a LEFT JOIN adoption AS b"
@@ -100,10 +102,11 @@ static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
     TRY(tacit__vault_adoptable(vault, err));
     TRY(tacit__vault_begin(vault, err));
     TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
-    /* from here on it is done: a start finishes what a crash leaves */
+    /* the adoption is on disk: after a crash, the next start finishes the rest */
     TRY(tacit__vault_read_facts(vault, NULL, err));
     TRY(tacit__vault_update_standing(vault, err));
     return tacit__vault_claim_ownership(vault, err);

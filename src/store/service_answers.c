@@ -1,8 +1,8 @@
-/* What requests with an idempotency key were answered. See store/service_store.h.
+/* The answers to requests with an idempotency key. See store/service_store.h.
  *
- * A row is found by a hash of the key, and says by another one what was asked. It ends with the episode that it belongs to, or
- * when there are too many: then the oldest go first. How many there are is counted once and then kept track of, since SQLite
- * would count them one by one. */
+ * A row is found by a hash of the key; a second hash identifies the request. A row ends with its episode,
+ * or when there are too many rows: then the oldest go first. The rows are counted once and the count is
+ * maintained, because SQLite counts them one by one. */
 #include <string.h>
 
 #include "base/error.h"
@@ -15,6 +15,7 @@ tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TA
                                       tacit__vault_answer_match *memory, void *data, size_t size,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(data != NULL && size > 0);
     sqlite3_stmt *s;
     bool found;
     TRY(tacit__db_prepare(&vault->db, SQL_FIND_ANSWER,
@@ -71,6 +72,7 @@ tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TA
                                       const void *data, size_t size, uint64_t most,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && most > 0);
     TRY(make_room(vault, most, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
@@ -88,6 +90,7 @@ tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TA
 tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened, uint64_t most,
                                          uint64_t *n, tacit_error *err)
 {
+    TACIT__REQUIRE(most > 0);
     tacit_status status =
         tacit__db_write(&vault->db, SQL_DELETE_ANSWERS,
                         "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"

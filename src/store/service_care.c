@@ -1,4 +1,4 @@
-/* Looking after a vault: expiry, tokens, export. None of it is in a hurry, so statements are compiled where
+/* Maintenance of a vault: expiry, tokens, export. None of it is urgent, so statements are compiled where
  * they are used. See store/service_store.h. */
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,9 @@
 tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, uint64_t most,
                                           uint64_t *n, tacit_error *err)
 {
+    TACIT__REQUIRE(most > 0);
     sqlite3_stmt *s;
-    /* a person whose episode came to nothing has not taken part */
+    /* a person whose episode was not finished has not taken part */
     static const char *const sql[] = {
         "DELETE FROM person WHERE (learner, key) IN"
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)",
@@ -47,6 +48,7 @@ tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n, tacit_err
 tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, const char *release,
                                        uint64_t *passed, tacit_error *err)
 {
+    TACIT__REQUIRE(release != NULL);
     sqlite3_stmt *s;
     TRY(tacit__vault_prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s,
                              err));
@@ -127,7 +129,8 @@ static tacit_status run_with_name(tacit__vault *vault, const char *sql, const ch
     return tacit__vault_run_once(vault, s, err);
 }
 
-/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are taken. */
+/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are
+ * taken. */
 static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error *err)
 {
     uint64_t n = 0;
@@ -204,6 +207,7 @@ static tacit_status revoke_token(tacit__vault *vault, const char *name, tacit_er
 tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
                                     const char *what, tacit_error *err)
 {
+    TACIT__REQUIRE(token->name[0] != '\0');
     TRY(tacit__vault_begin(vault, err));
     return tacit__vault_finish_transaction(vault, add_token(vault, token, what, err), err);
 }
@@ -240,7 +244,7 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
         learner = learner != NULL ? learner : "";
         if (name == NULL || strlen(name) > TACIT__TOKEN_NAME ||
             strlen(learner) > TACIT__TOKEN_NAME || size != sizeof t->hash)
-            continue; /* nobody can hold such a token */
+            continue; /* no such token was ever issued */
         memcpy(t->name, name, strlen(name) + 1);
         memcpy(t->learner, learner, strlen(learner) + 1);
         memcpy(t->hash, hash, size);

@@ -1,10 +1,11 @@
-/* Whether a vault is sound. See store/service_store.h.
+/* Checks whether a vault is sound. See store/service_store.h.
  *
- * A reader that stays in one transaction keeps the writer's log from being cut, for as long as it reads. So nothing here does: the
- * pages are checked table by table, sums by one statement each, and long tables PIECE rows at a time, each piece on a view of its
- * own. That is sound because every sentence is true of every view: a user is in `learner`, `seen` and `input` by one transaction,
- * and rows that belong together come and go together. What comes during a check is perhaps not looked at; what is there all
- * the time is. All of it takes time linear in the store, with a look into an index for each person. */
+ * A reader that stays in one transaction prevents the writer from cutting its log. So the check uses short
+ * transactions: it checks pages table by table, sums by one statement each, and long tables PIECE rows at
+ * a time, each in its own snapshot. That is sound because every sentence holds in every snapshot: one
+ * transaction puts a user into `learner`, `seen` and `input`, and rows that belong together come and go
+ * together. The check may miss rows that are added while it runs; it sees all rows that are there
+ * throughout. It takes time linear in the store, plus one index lookup for each person. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ enum { PIECE = 4096 }; /* rows: some milliseconds */
 
 /* --- Sums --------------------------------------------------------------------------------------- */
 
-/* Each counts what contradicts it. */
+/* Each query counts the rows that contradict its sentence. */
 static const struct {
     const char *sql, *why;
 } sentences[] = {
@@ -27,7 +28,7 @@ static const struct {
      "a learner has more users than it was declared for"},
     {"SELECT count(*) FROM learner WHERE accepted !="
      " (SELECT count(*) FROM seen WHERE seen.learner = learner.id)",
-     "a learner has not as many users as episodes or reports that were taken"},
+     "a learner's users do not match the episodes and reports that were accepted"},
     {"SELECT count(*) FROM ledger WHERE passed > declared", "more was released than was declared"},
     {"SELECT count(*) FROM learner WHERE shown < users OR shown > accepted - refused",
      "a learner has shown more users than there are, or fewer than it has learned from"},
@@ -117,7 +118,8 @@ static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
 
 /* --- Rows, piece by piece ----------------------------------------------------------------------- */
 
-/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `check` needs. */
+/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `check`
+ * needs. */
 typedef struct walk {
     const char *sql;
     tacit_status (*check)(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err);

@@ -1,7 +1,7 @@
 /* Copies of a vault. See store/service_store.h.
  *
- * A copy says of itself that it is one: a service on it does not learn, since the original may have gone on. One that is not
- * finished must not be taken for a store: until it says what it is, it has another name. */
+ * A copy is marked as one: a service on it does not learn, because the original may have continued. An
+ * unfinished copy must not be mistaken for a store: until it is marked, it has another name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +49,8 @@ static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool prov
     int code = sqlite3_open_v2(copy->db.path, &copy->db.handle, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK) {
         tacit__vault_forbid_triggers(copy->db.handle);
-        /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
+        /* in one step: otherwise it would start again after every write; with a log, a reader does not
+         * block writers */
         sqlite3_backup *backup =
             sqlite3_backup_init(copy->db.handle, "main", vault->db.handle, "main");
         code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy->db.handle);

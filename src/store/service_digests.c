@@ -1,7 +1,8 @@
-/* Episodes that are over: what is known of those that were learned from, and the end of those that were not. See store/service_store.h.
+/* Episodes that are over: what is known of those that were learned from, and the end of those that were
+ * not. See store/service_store.h.
  *
- * What stands in seen.content of an episode begins with the time when it was opened, high byte first, so that the index by content is
- * in the order of age. */
+ * What stands in seen.content of an episode begins with the time when it was opened, high byte first, so
+ * that the index by content is in the order of age. */
 #include <string.h>
 
 #include "base/error.h"
@@ -50,6 +51,7 @@ tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
                                      const uint8_t key[TACIT__VAULT_KEY], void *digest, size_t size,
                                      bool *known, tacit_error *err)
 {
+    TACIT__REQUIRE(digest != NULL && size > 0);
     sqlite3_stmt *s;
     bool found = false;
     *known = false;
@@ -88,6 +90,7 @@ tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner, int6
 tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner, int64_t opened,
                                          uint64_t most, uint64_t *n, tacit_error *err)
 {
+    TACIT__REQUIRE(most > 0);
     uint8_t before[TIME_BYTES];
     put_time(opened, before);
     tacit_status status =

@@ -1,4 +1,5 @@
-/* The audit log: what was done to a store and its service, for the people who answer for them. See store/service_store.h. */
+/* The audit log: what was done to a store and its service, for the people who answer for them. See
+ * store/service_store.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,9 @@
 #include "base/error.h"
 #include "store/service_store_inside.h"
 
-/* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service that starts anew every two
- * seconds needs two days to push older ones out, and each of its starts is in the journal, too. */
+/* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service
+ * that starts anew every two seconds needs two days to push older ones out, and each of its starts is in
+ * the journal, too. */
 enum { MOST = 100000, TEXT = 512 };
 
 tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...)

@@ -4,14 +4,14 @@
  *     secrets     the data keys, sealed under the master key
  *     identity    16 random bytes, drawn with the store and again when it is adopted
  *     generation  how many transactions the owners have committed
- *     owner       16 random bytes, drawn by who serves
- *     lives       in how many lines the store may have gone on
+ *     owner       16 random bytes, drawn by the server that owns the store
+ *     lives       in how many lines the store may have continued
  *     copy        made by a backup
  *     unmarked    the mark outside is still to be written
  *     proof       of all of them, the adoptions and the learners (service_proof.c)
  *
- * The master key seals nothing but the data keys, so that it can be changed. Tickets, names of requests and people's hashes are
- * in other hands, or cannot be computed again: their keys stay for the life of the store. */
+ * The master key seals only the data keys, so it can be changed. Clients hold tickets and names of
+ * requests, and hashes of people cannot be computed again, so their keys stay for the life of the store. */
 #include <stddef.h>
 #include <string.h>
 
@@ -20,10 +20,11 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-/* The first are nobody's but the store's. */
+/* The first keys belong to the store alone. */
 enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };
 
-/* In the order in which they are sealed. The names are those by which they were derived before they were drawn. */
+/* In the order in which they are sealed. The names are those by which they were derived before they were
+ * drawn. */
 static const struct {
     const char *purpose;
     size_t offset;
@@ -65,6 +66,7 @@ void tacit__vault_draw_keys(tacit__vault *vault)
 void tacit__vault_swap_keys(tacit__vault *vault,
                             uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES])
 {
+    TACIT__REQUIRE(vault->keyed);
     for (size_t i = 0; i < TACIT__VAULT_OWN_KEYS; i++) {
         uint8_t held[TACIT__KEY_BYTES];
         memcpy(held, key_at(vault, i), sizeof held);
@@ -79,6 +81,7 @@ void tacit__vault_swap_keys(tacit__vault *vault,
 tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const void *what,
                                    size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(what != NULL || size == 0);
     sqlite3_stmt *s;
     if (what != NULL)
         return tacit__db_write(&vault->db, SQL_SET_META, "INSERT OR REPLACE INTO meta VALUES(?,?)",
@@ -139,6 +142,7 @@ static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const voi
 
 tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && key != NULL);
     uint8_t plain[SECRETS], sealed[SECRETS + TACIT__SEAL_BYTES], own[TACIT__KEY_BYTES];
     for (size_t i = 0; i < N_KEYS; i++)
         memcpy(plain + i * TACIT__KEY_BYTES, key_at(vault, i), TACIT__KEY_BYTES);
@@ -155,6 +159,7 @@ tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tac
 
 tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed);
     tacit__random_bytes(vault->identity, sizeof vault->identity);
     vault->lives = 1;
     vault->generation = 1;

@@ -1,8 +1,9 @@
 /* From one format of the store to the next. See store/service_store_inside.h.
  *
- * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner alone, and marked as a
- * copy. Then all steps are one transaction: whatever the moment of a crash, the file has the old format or the new one, and is
- * whole. What was proved in the old format is checked before it is believed. A new format adds its step to the table below. */
+ * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner
+ * alone, and marked as a copy. Then all steps are one transaction: whatever the moment of a crash, the
+ * file has the old format or the new one, and is whole. What was proved in the old format is checked
+ * before it is believed. A new format adds its step to the table below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-/* --- 4 to 5 -------------------------------------------------------------------------------------
- * States were one sealed blob in the learner's row, with the proof of the row after it; `accepted` was not proved. The data keys
- * were derived from the master key: they stay, so that tickets and hashes that are in other hands remain valid. */
+/* --- 4 to 5 ------------------------------------------------------------------------------------- States
+ * were one sealed blob in the learner's row, with the proof of the row after it; `accepted` was not
+ * proved. The data keys were derived from the master key: they stay, so that tickets and hashes that are
+ * in other hands remain valid. */
 
 static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 {
@@ -141,6 +143,7 @@ static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t
 tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uint8_t *key,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(key != NULL);
     char path[TACIT__DB_PATH + 32];
     if (format < steps[0].from || format > TACIT__VAULT_FORMAT)
         return tacit__fail(err, TACIT_WRONG_VERSION,

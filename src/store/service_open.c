@@ -1,12 +1,13 @@
 /* Opening a vault. See store/service_store.h.
  *
- * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete overwrites what is
- * deleted.
+ * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete
+ * overwrites what is deleted.
  *
- * Who serves holds two locks, both by flock(), which end with the process however that ends: on STORE.lock, and on the store's
- * file itself, so that two names of one file meet. SQLite locks that file too, by locks that a process loses when it closes any
- * descriptor of the file: so ours is opened before SQLite's and closed after it, and the lock beside comes first, so that an
- * attempt of this very process under the same name ends there. */
+ * Who serves holds two locks, both by flock(), which end with the process however that ends: on
+ * STORE.lock, and on the store's file itself, so that two names of one file meet. SQLite locks that file
+ * too, by locks that a process loses when it closes any descriptor of the file: so ours is opened before
+ * SQLite's and closed after it, and the lock beside comes first, so that an attempt of this very process
+ * under the same name ends there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,8 +31,9 @@ tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *
                        vault->db.path);
 }
 
-/* The lock file is empty until the store has been made, and never again: it is the witness of a store that is gone or was emptied.
- * A new one in its place would let everybody take part once more. A crash before the mark is a first start that did not happen. */
+/* The lock file is empty until the store has been made, and never again: it is the witness of a store that
+ * is gone or was emptied. A new one in its place would let everybody take part once more. A crash before
+ * the mark is a first start that did not happen. */
 static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
@@ -129,7 +131,7 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
     return status == TACIT_OK ? tacit__vault_check_tables(vault, err) : status;
 }
 
-/* What only who serves does: make it, judge it, own it. */
+/* Only a server creates the store, decides its standing, and owns it. */
 static tacit_status take_over(tacit__vault *vault, tacit_error *err)
 {
     TRY(tacit__vault_check_facts(vault, err));
@@ -138,8 +140,8 @@ static tacit_status take_over(tacit__vault *vault, tacit_error *err)
     return mark_made(vault, err);
 }
 
-/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the other one does not have, and
- * comes into the file later, over what was written since. */
+/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the
+ * other one does not have, and comes into the file later, over what was written since. */
 static tacit_status check_links(const tacit__vault *vault, const struct stat *entry,
                                 tacit_error *err)
 {
@@ -190,6 +192,7 @@ static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_err
 tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit__vault_use use,
                                       const uint8_t *key, tacit__vault **out, tacit_error *err)
 {
+    TACIT__REQUIRE(use != TACIT__VAULT_SERVE || key != NULL);
     if (strlen(path) >= TACIT__DB_PATH || (mark != NULL && strlen(mark) >= TACIT__DB_PATH))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
     tacit__vault *vault = tacit__alloc(1, sizeof *vault);
@@ -223,7 +226,7 @@ void tacit__vault_close(tacit__vault *vault)
 {
     if (vault == NULL)
         return;
-    /* asked for what it does: who has lost the store leaves its log and its mark alone */
+    /* called for its effect: a server that lost the store leaves its log and its mark alone */
     if (vault->db.handle != NULL && vault->file >= 0)
         (void)tacit__vault_has_log(vault);
     if (vault->mark >= 0) {

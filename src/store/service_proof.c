@@ -1,10 +1,11 @@
 /* What belongs together in a vault stays together. See store/service_store_inside.h.
  *
- * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file, a failing disk
- * included, must not raise the wall, hide what was released, put an older state under newer counters, or make a copy look like an
- * original without being noticed. So each learner's row, with its lines of the ledger and by its tag its state, has a keyed hash;
- * and one more stands over the facts in `meta`, the adoptions and the proofs of all learners, so that none of these can be put
- * back alone. Both are made anew by every transaction that changes something of them, as its last act. */
+ * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file,
+ * a failing disk included, must not raise the wall, hide what was released, put an older state under newer
+ * counters, or make a copy look like an original without being noticed. So each learner's row, with its
+ * lines of the ledger and by its tag its state, has a keyed hash; and one more stands over the facts in
+ * `meta`, the adoptions and the proofs of all learners, so that none of these can be put back alone. Both
+ * are made anew by every transaction that changes something of them, as its last act. */
 #include <string.h>
 
 #include "base/error.h"
@@ -102,6 +103,7 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
 
 tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
@@ -117,6 +119,7 @@ tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
+    TACIT__REQUIRE(learner > 0);
     tacit_status status = TACIT_OK;
     bool known = false;
     for (size_t i = 0; i < vault->n_touched; i++)
@@ -175,7 +178,7 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err)
 {
-    /* one view of rows and proof, while somebody else writes */
+    /* one snapshot of rows and proof, while another connection writes */
     const bool alone = sqlite3_get_autocommit(vault->db.handle);
     tacit_status status = alone ? tacit__db_run(&vault->db, "BEGIN", "read", err) : TACIT_OK;
     if (status != TACIT_OK)

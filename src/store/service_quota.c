@@ -1,5 +1,6 @@
-/* How often users may come: reports that are known already, and what tokens may still bring. Both are asked in the transaction that
- * would take the user, so nothing comes between the question and the count. See store/service_store.h. */
+/* How often users may come: reports that are known already, and what tokens may still bring. Both are
+ * asked in the transaction that would take the user, so nothing comes between the question and the count.
+ * See store/service_store.h. */
 #include "base/error.h"
 #include "noise/seal.h"
 #include "store/service_store_inside.h"

@@ -1,8 +1,9 @@
 /* Another master key for a store. See store/service_store.h.
  *
- * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the envelope that holds these keys
- * under the new master key: whatever the moment of a crash, the store is all under the old key or all under the new one. Keys of
- * tickets, of requests' names and of people's hashes stay (service_facts.c). */
+ * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the
+ * envelope that holds these keys under the new master key: whatever the moment of a crash, the store is
+ * all under the old key or all under the new one. Keys of tickets, of requests' names and of people's
+ * hashes stay (service_facts.c). */
 #include <string.h>
 
 #include "base/error.h"
@@ -95,6 +96,7 @@ static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *ke
 
 tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE && key != NULL);
     change c = {0};
     if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return tacit__fail(

@@ -1,8 +1,9 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. There is
- * nothing else: a trigger of somebody who can write to the file, but has no key, would act inside a transaction of the service, and
- * that transaction proves at its end whatever was done in it. */
+ * The schema is compared word for word when a store is opened, so what migrations make must be made from
+ * the same words. There is nothing else: a trigger of somebody who can write to the file, but has no key,
+ * would act inside a transaction of the service, and that transaction proves at its end whatever was done
+ * in it. */
 #include <stdio.h>
 #include <string.h>
 

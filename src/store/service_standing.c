@@ -1,8 +1,9 @@
-/* Who may learn from a store. See store/service_store.h.
+/* Whether a server may learn from a store. See store/service_store.h.
  *
- * A store has one owner: 16 random bytes that whoever opens it to serve writes into it. Locks keep a second server away where they
- * work; where they do not, on a network's file system or when files were exchanged, the owner does: every transaction looks
- * whether it is still the same, and whether the file is still the one that was opened. */
+ * A store has one owner: 16 random bytes that a server writes into it when it opens it. Locks keep a
+ * second server away where they work. Where they do not, on a network file system or when files were
+ * exchanged, the owner does: every transaction checks that the owner is still the same, and that the file
+ * is still the one that was opened. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,11 +31,13 @@ tacit__standing tacit__vault_standing(const tacit__vault *vault)
 
 const char *tacit__standing_name(tacit__standing standing)
 {
+    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
     return standings[standing].name;
 }
 
 const char *tacit__standing_reason(tacit__standing standing)
 {
+    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
     return standings[standing].reason;
 }
 
@@ -56,18 +59,22 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
 
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
-    /* A store that has no mark yet was just made, brought over, adopted or given another key. A mark under its key that knows as many
-     * lives is then of a store that was brought over before: this is an older file, of a format that had no number to compare. */
-    const bool behind = found             ? mark > vault->generation
-                        : vault->unmarked ? vault->marked_lives >= vault->lives
-                                          : true;
-    return vault->copy ? TACIT__STANDING_COPY
-           : behind    ? TACIT__STANDING_BEHIND
-                       : TACIT__STANDING_FINE;
+    /* A store without a mark was just created, migrated, adopted or given another key. If there is a mark
+     * under its key with as many lives, the store was migrated before: this is an older file, of a format
+     * that had no number to compare. */
+    bool behind = true;
+    if (found)
+        behind = mark > vault->generation;
+    else if (vault->unmarked)
+        behind = vault->marked_lives >= vault->lives;
+    if (vault->copy)
+        return TACIT__STANDING_COPY;
+    return behind ? TACIT__STANDING_BEHIND : TACIT__STANDING_FINE;
 }
 
-/* A store that was just made, or brought over, does not write over a mark under another key: two service files name the same mark, or
- * the store had its key changed and was put back from before. Beside a new store it is what is left of one that was removed. */
+/* A store that was just made, or brought over, does not write over a mark under another key: two service
+ * files name the same mark, or the store had its key changed and was put back from before. Beside a new
+ * store it is what is left of one that was removed. */
 static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
 {
     int64_t learners = 0;
@@ -99,7 +106,7 @@ tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
     return TACIT_OK;
 }
 
-/* Nobody has written since this vault read its facts. Inside a transaction. */
+/* Checks that no one has written since this vault read its facts. Inside a transaction. */
 static tacit_status check_unchanged(tacit__vault *vault, tacit_error *err)
 {
     const uint64_t generation = vault->generation;
@@ -123,6 +130,7 @@ static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err
 
 tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
     const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
     TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
     TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
@@ -140,7 +148,8 @@ static bool is_in_place(const tacit__vault *vault)
            here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
-/* The log goes by the store's name: it is that of who has the store now, and is neither brought into our file nor removed. */
+/* The log has the store's name, so it belongs to the new owner: it is neither brought into our file nor
+ * removed. */
 static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
 {
     (void)sqlite3_db_config(vault->db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);

@@ -1,16 +1,20 @@
-/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service_store.h.
+/* The learners' states in a vault: sealed parts, and a tag that holds them together. See
+ * store/service_store.h.
  *
- * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a state; the learner's
- * row says which one is the state, and its tag is a keyed hash of the heads of all parts in order, which have their
- * authenticators: no part can be exchanged, left out or taken from elsewhere. The tag is part of the proof of the row.
+ * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a
+ * state; the learner's row says which one is the state, and its tag is a keyed hash of the heads of all
+ * parts in order, which have their authenticators: no part can be exchanged, left out or taken from
+ * elsewhere. The tag is part of the proof of the row.
  *
- * A new state goes into the other edition, over the parts of the state before the last one. That may take many transactions:
- * until the row is flipped, nothing reads them. A crash leaves some new parts among old ones, and the next checkpoint writes
- * over all of them. Parts of equal size are overwritten in their place, so each page of a state goes to the log once.
+ * A new state goes into the other edition, over the parts of the state before the last one. That may take
+ * many transactions: until the row is flipped, nothing reads them. A crash leaves some new parts among old
+ * ones, and the next checkpoint writes over all of them. Parts of equal size are overwritten in their
+ * place, so each page of a state goes to the log once.
  *
- * The difference of two states in a row would be the users between them. So each edition is sealed with a key of its own, which
- * stands in the row, itself sealed; the flip writes the new key over the old one, and what is left of the old state can no
- * more be read, by whoever has the master key either. To overwrite it, too, would write every state twice. */
+ * The difference of two states in a row would be the users between them. So each edition is sealed with a
+ * key of its own, which is in the row, itself sealed. The flip writes the new key over the old one, and
+ * the rest of the old state cannot be read any longer, not even with the master key. To overwrite it as
+ * well would write every state twice. */
 #include <string.h>
 
 #include "base/error.h"
@@ -31,6 +35,7 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 tacit_status tacit__edition_open(tacit__edition *e, const uint8_t *state, size_t size,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(state != NULL && size > 0);
     *e = (tacit__edition){.state = state, .state_size = size};
     tacit__random_bytes(e->key, sizeof e->key);
     e->sealed =
@@ -97,6 +102,7 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
 tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(e->parts > 0 && e->sealed != NULL);
     int64_t edition = 0;
     label l;
     const int64_t part = (int64_t)e->parts - 1;
@@ -113,6 +119,7 @@ tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t id, const taci
 tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const tacit__edition *e,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(e->parts > 0);
     int64_t edition = 0;
     label l;
     TRY(e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)

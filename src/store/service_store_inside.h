@@ -37,7 +37,7 @@ struct tacit__vault {
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
-    bool mark_foreign;                     /* there is one, under a key that this store has not */
+    bool mark_foreign;                     /* there is one, under a key of another store */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
@@ -117,12 +117,13 @@ enum { TACIT__PROOF_BYTES = 32 };
 
 /* --- Proofs (service_proof.c) ------------------------------------------------------------------ */
 
-/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is committed, or at once if
- * there is none. A keyed hash of them stands in the row, so that nobody without the key can change one without the others. */
+/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is
+ * committed, or at once if there is none. A keyed hash of them is in the row, so that a change without the
+ * key is detected. */
 TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
                                                tacit_error *err);
-/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the proofs of all learners. The
- * last thing of a transaction. */
+/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the
+ * proofs of all learners. The last thing of a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err);
 /* CORRUPT if something was changed since. */
 TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
@@ -140,10 +141,12 @@ TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const cha
                                                   const void *what, size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN: not the key of this store. */
+/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN:
+ * not the key of this store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
-/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed under the master key. */
+/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed
+ * under the master key. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
                                                      tacit_error *err);
 /* New data keys; or, for a store that had none of its own, those that were derived from the master key. */
@@ -188,13 +191,13 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 
 /* By the mark alone, which must have been read before the vault's facts. */
 tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
-/* May this store be learned from, by what it and the mark say? */
+/* Decides whether the service may learn from this store, by the store and its mark. */
 TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
-/* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
+/* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
 TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
 /* The sentence about a second server. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
-/* FENCED if it is not any more. Inside a transaction. */
+/* FENCED if this process is no longer the owner. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */
 TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
@@ -206,8 +209,8 @@ TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const c
 
 /* --- Copies (service_copy.c) -------------------------------------------------------------------- */
 
-/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy. `proved`: with a proof, as in
- * the present format. */
+/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy.
+ * `proved`: with a proof, as in the present format. */
 TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved,
                                               tacit_error *err);
 
@@ -217,7 +220,8 @@ TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *p
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
-/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and
+ * the proof are the caller's. */
 TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
                                                     const tacit__edition *e, tacit_error *err);
 /* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */

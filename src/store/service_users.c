@@ -47,7 +47,7 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-/* *answer is PERSON for who belongs to another episode, and FULL where nothing is kept of anybody. */
+/* *answer becomes PERSON if the person belongs to another episode, and FULL if the vault accepts no users. */
 static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
                                  const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
 {
@@ -117,6 +117,7 @@ tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
                                    const uint8_t *content, const void *data, size_t size,
                                    tacit__vault_answer *answer, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && data != NULL);
     bool seen = false, same = true;
     *answer = TACIT__VAULT_TAKEN;
     TRY(is_seen(vault, learner, key, &seen, content, &same, err));
@@ -156,6 +157,7 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                int64_t opened, const void *data, size_t size,
                                tacit__vault_answer *answer, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
     bool seen = false;
     TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
@@ -215,6 +217,7 @@ tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64
                                      int64_t *number, uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
                                      size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(after >= 0);
     sqlite3_stmt *s;
     bool found;
     *size = 0;

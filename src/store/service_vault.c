@@ -1,8 +1,9 @@
 /* Transactions of a vault, and its learners. See store/service_store.h.
  *
- * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving what it has touched,
- * with a number that is one higher than the last one's. When it is on disk, and not before, the mark is raised to that number. A
- * process may be stopped in the midst of it for long, so whether the file is in its place is asked once more before anybody is told. */
+ * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving
+ * what it has touched, with a number that is one higher than the last one's. When it is on disk, and not
+ * before, the mark is raised to that number. A process may be stopped for a long time in the middle, so it
+ * checks once more that the file is in its place before it reports success. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -29,6 +30,7 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
                                       const void *sealed, size_t size, uint8_t **out,
                                       size_t *out_size, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL && out_size != NULL);
     if (!vault->keyed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
     if (size < TACIT__SEAL_BYTES)
@@ -79,7 +81,9 @@ tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *s, tacit_e
 tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each, void *context,
                                        tacit_error *err)
 {
-    /* the next one by its number, so that no statement is open, and no snapshot held, while one is looked at */
+    TACIT__REQUIRE(each != NULL);
+    /* the next one by its number, so that no statement is open, and no snapshot held, while one is looked
+     * at */
     tacit_status status = TACIT_OK;
     for (int64_t last = 0; status == TACIT_OK;) {
         sqlite3_stmt *s;
@@ -102,6 +106,7 @@ tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *e
 
 tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 {
+    TACIT__REQUIRE(path != NULL && path[0] != '\0');
     char directory[TACIT__DB_PATH + 16];
     const char *slash = strrchr(path, '/');
     size_t n = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
@@ -125,7 +130,7 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
     if (vault->use != TACIT__VAULT_SERVE)
         return TACIT_OK;
     tacit_status status = tacit__vault_check_owner(vault, err);
-    /* what is on disk must be known outside before there is more; by its owner, who alone knows how far the store is */
+    /* the mark must know what is on disk before there is more; only the owner knows how far the store is */
     if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
     if (status != TACIT_OK)
@@ -136,6 +141,7 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 /* One more transaction of the owner; those of a store that must not be learned from are not counted. */
 static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
     *counted = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
     if (*counted)
         TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
@@ -152,7 +158,7 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
         status = tacit__db_run(&vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
-    else if (vault->use == TACIT__VAULT_SERVE) /* else it is on disk where nobody will find it */
+    else if (vault->use == TACIT__VAULT_SERVE) /* else it is in a file that no one will find */
         status = tacit__vault_check_place(vault, err);
     if (status == TACIT_OK && counted) {
         vault->generation++;
@@ -184,8 +190,7 @@ bool tacit__vault_truncate_log(tacit__vault *vault)
 {
     if (!tacit__vault_has_log(vault))
         return true;
-    (void)sqlite3_busy_timeout(vault->db.handle,
-                               0); /* whoever wants to write now is not kept waiting */
+    (void)sqlite3_busy_timeout(vault->db.handle, 0); /* do not keep other writers waiting */
     int code =
         sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     (void)sqlite3_busy_timeout(vault->db.handle, TACIT__VAULT_BUSY_MS);
@@ -204,6 +209,7 @@ tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bo
                                        tacit__vault_learner *learner, uint8_t **state,
                                        size_t *state_size, tacit_error *err)
 {
+    TACIT__REQUIRE(state == NULL || state_size != NULL);
     sqlite3_stmt *s;
     TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
                           "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
@@ -238,6 +244,7 @@ tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
                                       tacit__vault_learner *learner, const uint8_t *state,
                                       size_t state_size, tacit_error *err)
 {
+    TACIT__REQUIRE(state != NULL && state_size > 0);
     TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
                         " refused, version, taken, shown, edition) VALUES(?,?,?,0,0,0,?,0,0,0)",

@@ -488,7 +488,7 @@ static void keys_are_read_from_where_they_belong_and_made_once(void **state)
     assert_int_equal(unlink(beside), 0);
     write_key(store, "x", 1, 0600);
     assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.message, "there is a store, but not its key"));
+    assert_non_null(strstr(err.message, "the store exists, but its key does not"));
     (void)snprintf(store, sizeof store, "%s/nowhere/a.db", directory);
     assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_SYSTEM);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);
