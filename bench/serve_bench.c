@@ -460,7 +460,8 @@ static void fill_store(void)
         tacit__vault_answer answer;
         memcpy(name, &i, sizeof i);
         memcpy(person, &i, sizeof i);
-        if (tacit__vault_add_user(vault, row.id, name, person, NULL, "x", 1, &answer, &err) != TACIT_OK)
+        if (tacit__vault_add_user(vault, row.id, name, person, NULL, "x", 1, &answer, &err) !=
+            TACIT_OK)
             die(err.message);
         if (i % 1000 == 999) { /* as if they were learned */
             row.taken = INT64_MAX / 2;

@@ -75,7 +75,8 @@ int main(int argc, char **argv)
         return 1;
     (void)snprintf(path, sizeof path, "%s/v.db", directory);
     bench_check(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &v, &err), &err);
-    bench_check(tacit__vault_add_learner(v, "one", &learner, (const uint8_t *)"state", 5, &err), &err);
+    bench_check(tacit__vault_add_learner(v, "one", &learner, (const uint8_t *)"state", 5, &err),
+                &err);
     const double bare = time_bare(v, false), proved = time_transactions(v, false);
     const double bare_synced = time_bare(v, true), proved_synced = time_transactions(v, true);
     (void)printf("{\"bench\":\"transaction\",\"bare_us\":%.1f,\"proved_us\":%.1f,"

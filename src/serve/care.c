@@ -149,7 +149,7 @@ static tacit_status change_in_place(opened *o, tacit_error *err)
     return status;
 }
 
-/* The change was made, and cut short before anybody was told. */
+/* The change was made, and interrupted before it was reported. */
 static bool is_done(const tacit_service_options *options, const char *new_key)
 {
     tacit__service_config config;

@@ -52,7 +52,7 @@ static tacit_status check_name(const config *c, const tacit__node *learner,
     return TACIT_OK;
 }
 
-/* What nobody wrote is no promise, and must not look like one. */
+/* A promise that the file does not state must not look like one. */
 static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
                                    const tacit_entry *entry, tacit_error *err)
 {

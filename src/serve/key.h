@@ -13,7 +13,7 @@ enum { TACIT__KEY_PATH = 4300 };
 typedef struct tacit__key {
     uint8_t bytes[TACIT__KEY_BYTES];
     char path[TACIT__KEY_PATH]; /* where it is */
-    bool lent;                  /* it is a credential: somebody else's to change */
+    bool lent;                  /* it is a credential, which the service manager changes */
 } tacit__key;
 
 /* Reads 32 bytes, raw or as 64 hexadecimal digits, from the file that the service file names, else from

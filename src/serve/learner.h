@@ -52,7 +52,7 @@ const tacit__learner_config *tacit__learner_config_of(const tacit__learner *lear
 TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner, const void *bytes,
                                                         size_t size, tacit_error *err);
 
-/* Figures that anybody may see; as they are on disk. */
+/* Public figures, as they are on disk. */
 typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
     tacit__standing standing; /* of the store when it was made: only with FINE it learns */

@@ -117,7 +117,8 @@ static bool has_room(tacit__request *r, bool is_new)
     return false;
 }
 
-/* Somebody who is learned from. *answer is PERSON, and nothing has changed, if they take part elsewhere. */
+/* A user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
+ * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__told *told, bool is_new, tacit__vault_answer *answer,
                           tacit_error *err)
@@ -146,7 +147,7 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     return status;
 }
 
-/* Somebody who is not. With one step nothing is kept at all. */
+/* A user from whom it does not learn. With one step nothing is kept at all. */
 static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__told *told, bool is_new, bool full, tacit_error *err)
 {

@@ -98,7 +98,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
     return status;
 }
 
-/* Together; if that fails, one by one, so that nobody pays for somebody else's failure. */
+/* Writes all jobs together; if that fails, one by one, so that no job fails because of another. */
 static void write_all(tacit__scribe *s, tacit__job *list)
 {
     tacit_error err = {0};
@@ -192,7 +192,7 @@ void tacit__scribe_post(tacit__scribe *s, tacit__job *job)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A job that somebody waits for. `outer` is the caller's. */
+/* A job whose caller waits for it. `outer` is the caller's. */
 typedef struct waiting {
     tacit__job job;
     tacit__job *outer;

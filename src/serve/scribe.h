@@ -20,7 +20,7 @@ struct tacit__job {
     tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
     /* Called once, when the transaction is on disk (OK), or has come to nothing. May free the job. */
     void (*done)(tacit__job *job, tacit_status status);
-    bool bulk;        /* it has many bytes, and nobody outside waits for it */
+    bool bulk;        /* it has many bytes, and no request waits for it */
     tacit__job *next; /* the scribe's */
 };
 

@@ -75,7 +75,7 @@ static tacit_status start_clock(tacit_service *s, tacit_error *err)
                                            tacit__vault_save_clock(s->vault, seconds, err), err);
 }
 
-/* From the scribe's thread: the store is somebody else's. */
+/* Called on the scribe's thread: another process owns the store. */
 static void on_fenced(void *context)
 {
     tacit_service *s = context;
@@ -185,8 +185,8 @@ static void warn_of_listeners(tacit_service *s)
     for (size_t i = 0; i < 2 && s->config.certificate == NULL; i++)
         if (hosts[i] != NULL && !is_loopback(hosts[i]))
             tacit__service_say(s, TACIT__WARNING, "listen",
-                               "listening on %s without TLS: whoever is on the way reads tokens "
-                               "and what users tell, unless a proxy in front sees to it",
+                               "listening on %s without TLS: anyone on the network path can read "
+                               "tokens and the data of users, unless a proxy adds TLS",
                                hosts[i]);
 }
 

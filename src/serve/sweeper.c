@@ -17,13 +17,13 @@ typedef struct sweeping {
     uint64_t expired, forgotten, told; /* told: the most that was forgotten of a learner */
 } sweeping;
 
-/* Whether somebody's reports come, and not episodes. */
+/* Whether the learner gets reports rather than episodes. */
 static bool is_local(const tacit_service *s, size_t i)
 {
     return s->config.learners[i].request.guarantee.model == TACIT_MODEL_LOCAL;
 }
 
-/* What was told in finished episodes is forgotten when nobody can tell it again. */
+/* Digests of finished episodes are deleted when no repetition can come any longer. */
 static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *err)
 {
     const tacit_service *s = w->service;

@@ -24,7 +24,7 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
     TRY(tacit__service_config_read(options->file, &config, err));
     tacit_status status =
         tacit__key_open(&config, options->credentials, may_make, use, &key, out, err);
-    /* there is none, or one whose making was cut short; made by whoever serves, which is us for a moment */
+    /* there is none, or an unfinished one; a server creates it, and this process is one for a moment */
     if ((status == TACIT_BAD_ARGUMENT || status == TACIT_CORRUPT) && may_make) {
         tacit__vault *fresh = NULL;
         status = tacit__key_open(&config, options->credentials, true, TACIT__VAULT_SERVE, &key,

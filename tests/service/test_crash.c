@@ -150,8 +150,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 {
     taking *t = (taking *)job;
     uint8_t name[TACIT__VAULT_KEY] = {(uint8_t)(t->user + 1)};
-    return tacit__vault_add_user(vault, t->learner, name, NULL, NULL, t->data, t->s->size, &t->answer,
-                             err);
+    return tacit__vault_add_user(vault, t->learner, name, NULL, NULL, t->data, t->s->size,
+                                 &t->answer, err);
 }
 
 static void must(tacit_status status, const tacit_error *err)
@@ -287,7 +287,8 @@ static ending look(const scene *s)
     tacit_status status = tacit__vault_check(vault, &health, &err);
     if (status != TACIT_OK)
         fail_msg("%s", err.message);
-    assert_ok(tacit__vault_find_learner(vault, s->config.name, &found, &e.row, &e.state, &e.size, &err));
+    assert_ok(
+        tacit__vault_find_learner(vault, s->config.name, &found, &e.row, &e.state, &e.size, &err));
     assert_true(found);
     tacit__vault_close(vault);
     return e;

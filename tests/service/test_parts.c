@@ -377,7 +377,8 @@ static void a_vault_counts_everybody_once(void **state)
     assert_true(size == 0 && seen);
     for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
         name[0] = (uint8_t)(20 + i);
-        assert_ok(tacit__vault_add_user(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
+        assert_ok(
+            tacit__vault_add_user(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
         assert_int_equal(answer, i < 2 ? TACIT__VAULT_TAKEN : TACIT__VAULT_FULL);
     }
     tacit__vault_health health;
@@ -397,7 +398,8 @@ static void a_vault_counts_everybody_once(void **state)
     uint64_t passed;
     for (int round = 0; round < 2; round++) {
         assert_ok(tacit__vault_begin(v, &err));
-        assert_ok(tacit__vault_save_learner(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
+        assert_ok(
+            tacit__vault_save_learner(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
         if (round == 0)
             tacit__vault_undo(v);
         else

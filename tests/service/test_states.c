@@ -127,7 +127,8 @@ static void learn(place *p)
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
     tacit_error err = {0};
-    assert_ok(tacit__vault_next_input(p->v, p->l.id, p->l.taken, &p->l.taken, key, &data, &size, &err));
+    assert_ok(
+        tacit__vault_next_input(p->v, p->l.id, p->l.taken, &p->l.taken, key, &data, &size, &err));
     assert_true(size == 4);
     tacit__free_secret(data, size);
     p->l.users++;

@@ -46,8 +46,8 @@ static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)
     const uint8_t key[TACIT__VAULT_KEY] = {name};
     tacit__vault_answer answer;
     tacit_error err = {0};
-    assert_ok(
-        tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret,
+                                    &answer, &err));
     return answer;
 }
 
@@ -60,7 +60,8 @@ static void keep(place *p, uint64_t users)
     p->l.taken = (int64_t)users;
     p->l.version++;
     assert_ok(tacit__vault_begin(p->v, &err));
-    assert_ok(tacit__vault_save_learner(p->v, &p->l, state_bytes, sizeof state_bytes, lines, 2, &err));
+    assert_ok(
+        tacit__vault_save_learner(p->v, &p->l, state_bytes, sizeof state_bytes, lines, 2, &err));
     const tacit__vault_point point = {.users = users, .version = p->l.version};
     assert_ok(tacit__vault_add_point(p->v, p->l.id, &point, &err));
     assert_ok(tacit__vault_commit(p->v, &err));
