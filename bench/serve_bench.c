@@ -424,7 +424,7 @@ static void pass_inputs(tacit__vault *vault, tacit__vault_learner *row)
     while (size > 0) {
         tacit_error err = {0};
         int64_t number = 0;
-        bench_check(tacit__vault_next(vault, row->id, row->taken, &number, key, &data, &size, &err),
+        bench_check(tacit__vault_next_input(vault, row->id, row->taken, &number, key, &data, &size, &err),
                     &err);
         if (size > 0) {
             tacit__free_secret(data, size);
@@ -451,19 +451,19 @@ static void fill_store(void)
     uint8_t *state;
     size_t size;
     bench_check(tacit__vault_open(path, TACIT__VAULT_SERVE, key, &vault, &err), &err);
-    bench_check(tacit__vault_find(vault, "arms", &found, &row, &state, &size, &err), &err);
+    bench_check(tacit__vault_find_learner(vault, "arms", &found, &row, &state, &size, &err), &err);
     bench_check(tacit__vault_begin(vault, &err), &err);
     for (uint64_t i = 1; i <= MILLION; i++) { /* names that were seen, and people that took part */
         uint8_t name[TACIT__VAULT_KEY] = {0};
         tacit__vault_answer answer;
         memcpy(name, &i, sizeof i);
-        bench_check(tacit__vault_take(vault, row.id, name, name, NULL, "x", 1, &answer, &err),
+        bench_check(tacit__vault_add_user(vault, row.id, name, name, NULL, "x", 1, &answer, &err),
                     &err);
         if (answer != TACIT__VAULT_TAKEN)
             bench_die("the store takes no more users");
         if (i % 1000 == 0) {
             pass_inputs(vault, &row);
-            bench_check(tacit__vault_keep(vault, &row, state, size, NULL, 0, &err), &err);
+            bench_check(tacit__vault_save_learner(vault, &row, state, size, NULL, 0, &err), &err);
         }
     }
     tacit__free_secret(state, size);

@@ -75,14 +75,15 @@ int main(int argc, char **argv)
         return 1;
     (void)snprintf(path, sizeof path, "%s/v.db", directory);
     bench_check(tacit__vault_open(path, TACIT__VAULT_SERVE, master, &v, &err), &err);
-    bench_check(tacit__vault_add(v, "one", &learner, (const uint8_t *)"state", 5, &err), &err);
+    bench_check(tacit__vault_add_learner(v, "one", &learner, (const uint8_t *)"state", 5, &err),
+                &err);
     const double bare = time_bare(v, false), proved = time_transactions(v, false);
     const double bare_synced = time_bare(v, true), proved_synced = time_transactions(v, true);
     (void)printf("{\"bench\":\"transaction\",\"bare_us\":%.1f,\"proved_us\":%.1f,"
                  "\"bare_synced_us\":%.1f,\"proved_synced_us\":%.1f}\n",
                  1e6 * bare, 1e6 * proved, 1e6 * bare_synced, 1e6 * proved_synced);
     fill(v, users);
-    (void)tacit__vault_settle(v);
+    (void)tacit__vault_truncate_log(v);
     double start = bench_now();
     bench_check(tacit__vault_check(v, &health, &err), &err);
     const double check = bench_now() - start;

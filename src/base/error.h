@@ -19,6 +19,17 @@ tacit_status tacit__fail_hinted(tacit_error *err, tacit_status status, tacit_hin
 /* Tells a failure that happened elsewhere, on another thread perhaps. */
 tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure);
 
+/* The next step of a sequence: returns its status from this function if it failed. Only where
+ * nothing is left to clean up:
+ *     TRY(read_head(file, err));
+ *     TRY(read_rows(file, err)); */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const tacit_status try_status = (call);                                                    \
+        if (try_status != TACIT_OK)                                                                \
+            return try_status;                                                                     \
+    } while (0)
+
 /* An impossible state in privacy-critical code: stops the program, in release builds too. */
 #define TACIT__REQUIRE(condition)                                                                  \
     ((condition) ? (void)0 : tacit__impossible(__FILE__, __LINE__, #condition))

@@ -24,33 +24,34 @@ static const char help_account[] =
     "example:\n"
     "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1\n";
 
-typedef struct wish {
+typedef struct account_options {
     double epsilon, delta, l1, l2; /* NaN: not given */
     uint64_t count;
     size_t mechanism;
     bool json;
-} wish;
+} account_options;
 
 enum { GAUSSIAN, LAPLACE, UNDECIDED };
 static const char *const mechanisms[] = {"gaussian", "laplace", NULL};
 static const tacit__field scale_options[] = {
-    {"epsilon", TACIT__FIELD_REAL, offsetof(wish, epsilon), .range = &cli_not_negative,
+    {"epsilon", TACIT__FIELD_REAL, offsetof(account_options, epsilon), .range = &cli_not_negative,
      .once = true, .value = "E",
      .help = "wanted epsilon, >= 0; with 0, D bounds the total variation"},
-    {"delta", TACIT__FIELD_REAL, offsetof(wish, delta), .range = &cli_below_one, .once = true,
-     .value = "D", .help = "wanted delta in [0, 1); 0 asks for pure differential privacy"},
-    {"l2", TACIT__FIELD_REAL, offsetof(wish, l2), .range = &cli_positive, .once = true,
+    {"delta", TACIT__FIELD_REAL, offsetof(account_options, delta), .range = &cli_below_one,
+     .once = true, .value = "D",
+     .help = "wanted delta in [0, 1); 0 asks for pure differential privacy"},
+    {"l2", TACIT__FIELD_REAL, offsetof(account_options, l2), .range = &cli_positive, .once = true,
      .value = "S", .help = "L2 sensitivity, for Gaussian noise (default 1)"},
-    {"l1", TACIT__FIELD_REAL, offsetof(wish, l1), .range = &cli_positive, .once = true,
+    {"l1", TACIT__FIELD_REAL, offsetof(account_options, l1), .range = &cli_positive, .once = true,
      .value = "S", .help = "L1 sensitivity, for Laplace noise (default 1)"},
-    {"count", TACIT__FIELD_COUNT, offsetof(wish, count), 1, CLI_MAX_COUNT, .once = true,
+    {"count", TACIT__FIELD_COUNT, offsetof(account_options, count), 1, CLI_MAX_COUNT, .once = true,
      .expected = "a whole number from 1 to 10^12", .value = "N",
      .help = "number of releases (default 1)"},
-    {"mechanism", TACIT__FIELD_WORD, offsetof(wish, mechanism), .words = mechanisms, .once = true,
-     .value = "M",
+    {"mechanism", TACIT__FIELD_WORD, offsetof(account_options, mechanism), .words = mechanisms,
+     .once = true, .value = "M",
      .help = "gaussian or laplace; default: what the sensitivity asks for, else\n"
              "gaussian when D > 0 and laplace when D = 0"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+    {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count"},
     {NULL}};
 
@@ -58,22 +59,22 @@ static const cli_form scale_form = {
     "usage: tacit account scale --epsilon E --delta D [--l2 S | --l1 S] [--count N]\n"
     "                           [--mechanism gaussian|laplace] [--json]\n"
     "\n"
-    "The smallest noise scale such that N releases, all touched by the same user, are together\n"
+    "Prints the smallest noise scale such that N releases that the same user affects are together\n"
     "(E, D)-differentially private.\n"
     "\n",
     "\n"
-    "S says how far a release can move when one user is replaced by another.\n"
+    "S is how far a release can move when one user is replaced by another.\n"
     "\n"
     "example:\n"
     "  tacit account scale --epsilon 1 --delta 1e-5 --l2 1 --count 10\n",
     scale_options};
 
 static const tacit__field guarantee_options[] = {
-    {"delta", TACIT__FIELD_REAL, offsetof(wish, delta), .range = &cli_below_one, .once = true,
-     .value = "D", .help = "asks for epsilon at this delta"},
-    {"epsilon", TACIT__FIELD_REAL, offsetof(wish, epsilon), .range = &cli_not_negative,
+    {"delta", TACIT__FIELD_REAL, offsetof(account_options, delta), .range = &cli_below_one,
+     .once = true, .value = "D", .help = "asks for epsilon at this delta"},
+    {"epsilon", TACIT__FIELD_REAL, offsetof(account_options, epsilon), .range = &cli_not_negative,
      .once = true, .value = "E", .help = "asks for delta at this epsilon"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+    {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: epsilon, delta, epsilon_low, delta_low, mu, rho, method;\n"
              "null where there is no (finite) number"},
     {NULL}};
@@ -81,9 +82,9 @@ static const tacit__field guarantee_options[] = {
 static const cli_form guarantee_form = {
     "usage: tacit account guarantee (--delta D | --epsilon E) [--json] RELEASE...\n"
     "\n"
-    "What the releases guarantee together, when all are touched by the same user: epsilon at\n"
-    "delta D, or delta at epsilon E. The answer is sound; `low` says how much better the truth\n"
-    "could be at most.\n"
+    "Prints what the releases guarantee together if the same user affects all of them: epsilon at\n"
+    "delta D, or delta at epsilon E. The answer is an upper bound; `low` is a lower bound on the\n"
+    "true value.\n"
     "\n"
     "RELEASE is one of\n"
     "  gaussian:l2=1,sigma=2,count=10      L2 sensitivity, standard deviation\n"
@@ -98,37 +99,37 @@ static const cli_form guarantee_form = {
     "laplace:l1=1,scale=20\n",
     guarantee_options};
 
-static int read_options(int argc, char **argv, const cli_form *form, wish *w)
+static int read_options(int argc, char **argv, const cli_form *form, account_options *o)
 {
     const double none = (double)NAN;
-    *w = (wish){none, none, none, none, .count = 1, .mechanism = UNDECIDED};
-    return cli_read_options(argc, argv, form, w, NULL);
+    *o = (account_options){none, none, none, none, .count = 1, .mechanism = UNDECIDED};
+    return cli_read_options(argc, argv, form, o, NULL);
 }
 
 /* Decides between the two kinds of noise; explains why a combination does not exist. */
-static int choose_mechanism(const wish *w, bool *laplace)
+static int choose_mechanism(const account_options *o, bool *laplace)
 {
-    if (!isnan(w->l1) && !isnan(w->l2))
+    if (!isnan(o->l1) && !isnan(o->l2))
         return cli_wrong("both --l1 and --l2 are given, expected one: --l2 for Gaussian noise, "
                          "--l1 for Laplace noise");
-    *laplace = w->delta == 0 || !isnan(w->l1);
-    if (w->mechanism != UNDECIDED)
-        *laplace = w->mechanism == LAPLACE;
-    if (!*laplace && !isnan(w->l1))
+    *laplace = o->delta == 0 || !isnan(o->l1);
+    if (o->mechanism != UNDECIDED)
+        *laplace = o->mechanism == LAPLACE;
+    if (!*laplace && !isnan(o->l1))
         return cli_wrong("Gaussian noise is scaled to an L2 sensitivity: use --l2 instead of --l1, "
                          "or --mechanism laplace");
-    if (*laplace && !isnan(w->l2) && w->delta == 0 && w->mechanism == UNDECIDED)
+    if (*laplace && !isnan(o->l2) && o->delta == 0 && o->mechanism == UNDECIDED)
         return cli_wrong("--delta is 0, which needs Laplace noise and its L1 sensitivity: use --l1 "
                          "instead of --l2, or a --delta > 0");
-    if (*laplace && !isnan(w->l2))
+    if (*laplace && !isnan(o->l2))
         return cli_wrong("Laplace noise is scaled to an L1 sensitivity: use --l1 instead of --l2, "
                          "or --mechanism gaussian");
-    if (!*laplace && w->delta == 0)
+    if (!*laplace && o->delta == 0)
         return cli_wrong("Gaussian noise needs a --delta > 0; with --delta 0 use Laplace noise");
     return CLI_DONE;
 }
 
-static void print_scale(const wish *w, bool laplace, double sensitivity, double scale)
+static void print_scale(const account_options *o, bool laplace, double sensitivity, double scale)
 {
     char s[32], e[32], d[32], l[32];
     const char *norm = laplace ? "L1" : "L2";
@@ -136,61 +137,62 @@ static void print_scale(const wish *w, bool laplace, double sensitivity, double 
     (void)printf("scale       %s   (%s)\n", cli_shortest(s, scale),
                  laplace ? "b of the Laplace noise on every coordinate"
                          : "standard deviation of the noise on every coordinate");
-    (void)printf("guarantee   epsilon %s, delta %s\n", cli_shortest(e, w->epsilon),
-                 cli_shortest(d, w->delta));
+    (void)printf("guarantee   epsilon %s, delta %s\n", cli_shortest(e, o->epsilon),
+                 cli_shortest(d, o->delta));
     (void)printf("for         %llu release%s of %s sensitivity %s when one user is replaced\n",
-                 (unsigned long long)w->count, w->count == 1 ? "" : "s", norm,
+                 (unsigned long long)o->count, o->count == 1 ? "" : "s", norm,
                  cli_shortest(l, sensitivity));
     (void)printf("check it    tacit account guarantee --%s %s ",
-                 w->epsilon > 0 ? "delta" : "epsilon", w->epsilon > 0 ? d : e);
+                 o->epsilon > 0 ? "delta" : "epsilon", o->epsilon > 0 ? d : e);
     (void)printf(laplace ? "laplace:l1=%s,scale=%s,count=%llu\n"
                          : "gaussian:l2=%s,sigma=%s,count=%llu\n",
-                 l, s, (unsigned long long)w->count);
+                 l, s, (unsigned long long)o->count);
 }
 
-static int print_scale_json(const wish *w, bool laplace, double sensitivity, double scale)
+static int print_scale_json(const account_options *o, bool laplace, double sensitivity,
+                            double scale)
 {
     tacit__json_writer out = CLI_JSON_INIT;
     tacit__json_begin_object(&out, NULL);
     tacit__json_put_real(&out, "scale", scale);
     tacit__json_put_string(&out, "mechanism", laplace ? "laplace" : "gaussian");
-    tacit__json_put_real(&out, "epsilon", w->epsilon);
-    tacit__json_put_real(&out, "delta", w->delta);
+    tacit__json_put_real(&out, "epsilon", o->epsilon);
+    tacit__json_put_real(&out, "delta", o->delta);
     tacit__json_put_real(&out, "sensitivity", sensitivity);
-    tacit__json_put_count(&out, "count", w->count);
+    tacit__json_put_count(&out, "count", o->count);
     tacit__json_end(&out);
     return cli_print_json(&out);
 }
 
 static int run_scale(int argc, char **argv)
 {
-    wish w;
-    int status = read_options(argc, argv, &scale_form, &w);
+    account_options o;
+    int status = read_options(argc, argv, &scale_form, &o);
     if (status != CLI_DONE)
         return status;
     if (optind < argc)
         return cli_wrong("unexpected argument '%s'; see tacit account scale --help", argv[optind]);
-    if (isnan(w.epsilon))
+    if (isnan(o.epsilon))
         return cli_wrong("--epsilon is missing, expected for example --epsilon 1");
-    if (isnan(w.delta))
+    if (isnan(o.delta))
         return cli_wrong("--delta is missing, expected for example --delta 1e-5, or --delta 0");
-    if (w.epsilon == 0 && w.delta == 0)
+    if (o.epsilon == 0 && o.delta == 0)
         return cli_wrong(
             "--epsilon and --delta are both 0, which no noise gives; raise one of them");
     bool laplace = false;
-    status = choose_mechanism(&w, &laplace);
+    status = choose_mechanism(&o, &laplace);
     if (status != CLI_DONE)
         return status;
-    double given = laplace ? w.l1 : w.l2, sensitivity = isnan(given) ? 1 : given, scale;
+    double given = laplace ? o.l1 : o.l2, sensitivity = isnan(given) ? 1 : given, scale;
     tacit_error err = {0};
     tacit_status done =
-        laplace ? tacit_laplace_scale(w.epsilon, w.delta, sensitivity, w.count, &scale, &err)
-                : tacit_gaussian_scale(w.epsilon, w.delta, sensitivity, w.count, &scale, &err);
+        laplace ? tacit_laplace_scale(o.epsilon, o.delta, sensitivity, o.count, &scale, &err)
+                : tacit_gaussian_scale(o.epsilon, o.delta, sensitivity, o.count, &scale, &err);
     if (done != TACIT_OK)
         return cli_failed(done, &err);
-    if (w.json)
-        return print_scale_json(&w, laplace, sensitivity, scale);
-    print_scale(&w, laplace, sensitivity, scale);
+    if (o.json)
+        return print_scale_json(&o, laplace, sensitivity, scale);
+    print_scale(&o, laplace, sensitivity, scale);
     return CLI_DONE;
 }
 
@@ -255,30 +257,30 @@ static int print_composition_json(const tacit_composition *c)
     return cli_print_json(&out);
 }
 
-static int compose(const wish *w, const tacit_cost *costs, size_t n_costs)
+static int compose(const account_options *o, const tacit_cost *costs, size_t n_costs)
 {
     tacit_composition c;
     tacit_error err = {0};
-    tacit_status done = isnan(w->delta)
-                            ? tacit_compose_at_epsilon(costs, n_costs, w->epsilon, &c, &err)
-                            : tacit_compose_at_delta(costs, n_costs, w->delta, &c, &err);
+    tacit_status done = isnan(o->delta)
+                            ? tacit_compose_at_epsilon(costs, n_costs, o->epsilon, &c, &err)
+                            : tacit_compose_at_delta(costs, n_costs, o->delta, &c, &err);
     if (done != TACIT_OK)
         return cli_failed(done, &err);
-    if (w->json)
+    if (o->json)
         return print_composition_json(&c);
-    print_guarantee(&c, !isnan(w->delta));
+    print_guarantee(&c, !isnan(o->delta));
     return CLI_DONE;
 }
 
 static int run_guarantee(int argc, char **argv)
 {
-    wish w;
-    int status = read_options(argc, argv, &guarantee_form, &w);
+    account_options o;
+    int status = read_options(argc, argv, &guarantee_form, &o);
     if (status != CLI_DONE)
         return status;
-    if (isnan(w.epsilon) == isnan(w.delta))
+    if (isnan(o.epsilon) == isnan(o.delta))
         return cli_wrong("%s, expected one: --delta D asks for epsilon, --epsilon E asks for delta",
-                         isnan(w.epsilon) ? "neither --delta nor --epsilon is given"
+                         isnan(o.epsilon) ? "neither --delta nor --epsilon is given"
                                           : "both --delta and --epsilon are given");
     if (optind == argc)
         return cli_wrong("no release is given, expected for example gaussian:l2=1,sigma=2");
@@ -292,7 +294,7 @@ static int run_guarantee(int argc, char **argv)
             status = cli_wrong("%s", message);
     }
     if (status == CLI_DONE)
-        status = compose(&w, costs, n_costs);
+        status = compose(&o, costs, n_costs);
     free(costs);
     return status;
 }

@@ -1,4 +1,4 @@
-/* tacit agents: what can learn, and the yardsticks. */
+/* tacit agents: lists the learners and the yardsticks. */
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
@@ -7,11 +7,11 @@ static const char before[] =
     "\n"
     "Lists the agents, or shows one: what it is, its paper, the privacy that it can promise, its\n"
     "parameters with defaults and ranges. An experiment lists agents under `agents`. Beside its\n"
-    "parameters every agent takes label, worlds, privacy and outside (refuse, or clip: who is\n"
-    "outside the declared domain is cut into it and counts).\n"
+    "parameters every agent takes label, worlds, privacy and outside (refuse, or clip: data\n"
+    "outside the declared domain are moved to its boundary and count).\n"
     "\n"
-    "What an agent is told beside its users counts as public: features, mixtures, kernels, norms,\n"
-    "weights. If they were fitted on the same people, they tell about them without any noise.\n"
+    "An agent's other inputs count as public: features, mixtures, kernels, norms, weights. If you\n"
+    "fitted them on the same people, they reveal those people's data without any noise.\n"
     "\n";
 
 static const char after[] = "\n"

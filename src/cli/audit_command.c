@@ -10,47 +10,49 @@
 #include <tacit/lab.h>
 
 #include "cli/cli.h"
+#include "cli/experiment_text.h"
 #include "cli/options.h"
+#include "cli/print_audit.h"
 #include "cli/print_json.h"
-#include "cli/verdict.h"
 #include "cli/warn.h"
-#include "cli/words.h"
 
 #define MAX_JOBS 1024
 #define MAX_AUDITS 100000
 
-typedef struct wish {
+typedef struct audit_options {
     const char *file, *label;
     tacit_experiment_changes changes;
     uint64_t trials, seed, jobs, audits;
     double confidence;
     bool self_test, quiet, json;
-} wish;
+} audit_options;
 
 static const tacit__range probability = {0, 1, .open = true,
                                          .expected = "a number between 0 and 1"};
 
-static const tacit__field options[] = {
-    {"agent", TACIT__FIELD_TEXT, offsetof(wish, label), .value = "LABEL",
-     .help = "this agent only"},
-    {"trials", TACIT__FIELD_COUNT, offsetof(wish, trials), TACIT_MIN_TRIALS, TACIT_MAX_TRIALS,
-     .value = "N",
+static const tacit__field option_fields[] = {
+    {"agent", TACIT__FIELD_TEXT, offsetof(audit_options, label), .value = "LABEL",
+     .help = "audit this agent only"},
+    {"trials", TACIT__FIELD_COUNT, offsetof(audit_options, trials), TACIT_MIN_TRIALS,
+     TACIT_MAX_TRIALS, .value = "N",
      .help = "runs (joint) or reports (local) in each world (default: enough to find a\n"
              "loss of 1.5 times the claim, or what a minute allows)"},
-    {"confidence", TACIT__FIELD_REAL, offsetof(wish, confidence), .range = &probability,
-     .value = "C", .help = "that a conviction is right (default: 0.99)"},
-    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
-     .value = "K", .help = "users, instead of what the file says: short runs make many trials"},
-    {"seed", TACIT__FIELD_COUNT, offsetof(wish, seed), 1, CLI_MAX_COUNT, .value = "N",
-     .help = "of the audit's chance (default: the file's)"},
-    {"jobs", TACIT__FIELD_COUNT, offsetof(wish, jobs), 1, MAX_JOBS, .letter = 'j', .value = "N",
-     .help = "threads (default: one for each processor); results do not depend on it"},
-    {"quiet", TACIT__FIELD_FLAG, offsetof(wish, quiet), .letter = 'q', .help = "no progress"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "one JSON document"},
-    {"self-test", TACIT__FIELD_FLAG, offsetof(wish, self_test),
+    {"confidence", TACIT__FIELD_REAL, offsetof(audit_options, confidence), .range = &probability,
+     .value = "C", .help = "probability that a refutation is right (default: 0.99)"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(audit_options, changes.episodes), 1,
+     TACIT_MAX_EPISODES, .value = "K",
+     .help = "users, instead of what the file says: short runs make many trials"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(audit_options, seed), 1, CLI_MAX_COUNT, .value = "N",
+     .help = "seed of the audit (default: the file's)"},
+    {"jobs", TACIT__FIELD_COUNT, offsetof(audit_options, jobs), 1, MAX_JOBS, .letter = 'j',
+     .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
+    {"quiet", TACIT__FIELD_FLAG, offsetof(audit_options, quiet), .letter = 'q',
+     .help = "show no progress"},
+    {"json", TACIT__FIELD_FLAG, offsetof(audit_options, json), .help = "one JSON document"},
+    {"self-test", TACIT__FIELD_FLAG, offsetof(audit_options, self_test),
      .help = "audit mechanisms that are broken on purpose, and sound ones"},
-    {"audits", TACIT__FIELD_COUNT, offsetof(wish, audits), 1, MAX_AUDITS, .value = "N",
-     .help = "of each sound mechanism in the self-test (default: 20)"},
+    {"audits", TACIT__FIELD_COUNT, offsetof(audit_options, audits), 1, MAX_AUDITS, .value = "N",
+     .help = "audits of each sound mechanism in the self-test (default: 20)"},
     {NULL}};
 
 static const cli_form form = {
@@ -59,37 +61,36 @@ static const cli_form form = {
     "       tacit audit --self-test [--audits N] [--trials N] [--confidence C] [--json]\n"
     "\n"
     "Attacks the promise of each agent through the code that serves people: replays frozen\n"
-    "releases on neighbouring users, with late ones, and with models that no honest server sends,\n"
+    "releases on neighboring users, with late ones, and with models that no honest server sends,\n"
     "and compares what moved with what was declared; examines the noise; and runs two worlds that\n"
     "differ in one user, many times, to prove as large an epsilon as it can. A pass is evidence,\n"
-    "not proof; where the search for the worst users reaches less than 0.8 of what is declared "
-    "the\n"
+    "not proof. If the search for the worst users reaches less than 0.8 of what is declared, the\n"
     "audit is inconclusive.\n"
     "\n",
     "\n"
-    "Exit status 1 if a claim was refuted, or the self-test failed; 4 if none was, and an audit "
-    "was\n"
-    "inconclusive. Noise comes from seeds, a different one for each trial, so the same seed gives\n"
-    "the same result.\n"
+    "Exits with 1 if a claim was refuted or the self-test failed; with 4 if no claim was refuted\n"
+    "and an audit was inconclusive. Noise comes from seeds, a different one for each trial, so "
+    "the\n"
+    "same seed gives the same result.\n"
     "\n"
     "example:\n"
     "  tacit audit examples/riverswim.yaml --episodes 16 --agent 'joint eps 1'\n",
-    options};
+    option_fields};
 
-static int read_options(int argc, char **argv, wish *w)
+static int read_options(int argc, char **argv, audit_options *o)
 {
-    *w = (wish){0};
-    int status = cli_read_options(argc, argv, &form, w, NULL);
+    *o = (audit_options){0};
+    int status = cli_read_options(argc, argv, &form, o, NULL);
     if (status != CLI_DONE)
         return status;
-    if (!w->self_test && w->audits > 0)
+    if (!o->self_test && o->audits > 0)
         return cli_wrong("--audits belongs to --self-test");
-    if (!w->self_test)
+    if (!o->self_test)
         return cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml",
-                                 "experiment", &w->file);
+                                 "experiment", &o->file);
     if (optind < argc)
         return cli_wrong("unexpected argument '%s': --self-test needs no experiment", argv[optind]);
-    if (w->label != NULL || w->changes.episodes > 0)
+    if (o->label != NULL || o->changes.episodes > 0)
         return cli_wrong("--agent and --episodes belong to an experiment, not to --self-test");
     return CLI_DONE;
 }
@@ -112,48 +113,48 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-typedef struct vigil {
+typedef struct audit_progress {
     bool quiet, terminal;
     const char *label;
     double next; /* plain lines: when the next one is due */
     int width;   /* of what stands on the terminal */
-} vigil;
+} audit_progress;
 
 enum { FIRST_LINE = 5, NEXT_LINE = 10 }; /* seconds */
 
-static void wipe(vigil *watch)
+static void wipe(audit_progress *progress)
 {
-    if (watch->width > 0)
-        (void)fprintf(stderr, "\r%*s\r", watch->width, "");
-    watch->width = 0;
-    watch->next = FIRST_LINE;
+    if (progress->width > 0)
+        (void)fprintf(stderr, "\r%*s\r", progress->width, "");
+    progress->width = 0;
+    progress->next = FIRST_LINE;
 }
 
 static bool report(void *context, const tacit_audit_progress *p)
 {
-    vigil *watch = context;
-    if (watch->quiet || p->n_trials == 0 || caught != 0)
+    audit_progress *progress = context;
+    if (progress->quiet || p->n_trials == 0 || caught != 0)
         return caught == 0;
     double share = (double)p->trials / (double)p->n_trials,
            left = share > 0 ? p->seconds * (1 - share) / share : 0;
-    if (watch->terminal) {
-        int width = fprintf(stderr, "\r%.40s: %3.0f %% of %llu trials, %.0f s left  ", watch->label,
-                            100 * share, (unsigned long long)p->n_trials, left);
-        watch->width = width > watch->width ? width : watch->width;
+    if (progress->terminal) {
+        int width = fprintf(stderr, "\r%.40s: %3.0f %% of %llu trials, %.0f s left  ",
+                            progress->label, 100 * share, (unsigned long long)p->n_trials, left);
+        progress->width = width > progress->width ? width : progress->width;
         (void)fflush(stderr);
-    } else if (p->seconds >= watch->next && share < 1) {
-        watch->next = p->seconds + NEXT_LINE;
-        (void)fprintf(stderr, "tacit: %s: %.0f %% of %llu trials, %.0f s left\n", watch->label,
+    } else if (p->seconds >= progress->next && share < 1) {
+        progress->next = p->seconds + NEXT_LINE;
+        (void)fprintf(stderr, "tacit: %s: %.0f %% of %llu trials, %.0f s left\n", progress->label,
                       100 * share, (unsigned long long)p->n_trials, left);
     }
     return true;
 }
 
-static void start_watch(const wish *w, vigil *watch)
+static void start_progress(const audit_options *o, audit_progress *progress)
 {
     const char *term = getenv("TERM");
-    *watch = (vigil){.quiet = w->quiet, .next = FIRST_LINE};
-    watch->terminal =
+    *progress = (audit_progress){.quiet = o->quiet, .next = FIRST_LINE};
+    progress->terminal =
         isatty(STDERR_FILENO) == 1 && term != NULL && term[0] != '\0' && strcmp(term, "dumb") != 0;
 }
 
@@ -166,11 +167,11 @@ static int stopped(void)
 /* --- The command --------------------------------------------------------------------------------- */
 
 typedef struct story {
-    const wish *w;
+    const audit_options *o;
     const tacit_experiment *experiment;
     const tacit_experiment_facts *facts;
     tacit__json_writer document; /* with --json */
-    vigil watch;
+    audit_progress progress;
     bool violated, inconclusive, stopped;
 } story;
 
@@ -180,23 +181,23 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
     const tacit_entry *entry = &s->facts->agents[i];
     tacit_agent_request request;
     tacit_audit *audit = NULL;
-    s->watch.label = entry->label;
-    const tacit_audit_options o = {.trials = s->w->trials,
-                                   .confidence = s->w->confidence,
-                                   .seed = s->w->seed > 0 ? s->w->seed : s->facts->seed,
-                                   .n_threads = (unsigned)s->w->jobs,
-                                   .progress = report,
-                                   .context = &s->watch};
+    s->progress.label = entry->label;
+    const tacit_audit_options options = {.trials = s->o->trials,
+                                         .confidence = s->o->confidence,
+                                         .seed = s->o->seed > 0 ? s->o->seed : s->facts->seed,
+                                         .n_threads = (unsigned)s->o->jobs,
+                                         .progress = report,
+                                         .context = &s->progress};
     tacit_status status = tacit_experiment_request(s->experiment, world, i, &request, err);
     if (status == TACIT_OK)
-        status = tacit_audit_agent(&request, &o, &audit, err);
-    wipe(&s->watch);
+        status = tacit_audit_agent(&request, &options, &audit, err);
+    wipe(&s->progress);
     if (status != TACIT_OK)
         return status;
     s->stopped = audit->verdict == TACIT_AUDIT_STOPPED;
     s->violated = s->violated || audit->verdict == TACIT_AUDIT_VIOLATED;
     s->inconclusive = s->inconclusive || audit->verdict == TACIT_AUDIT_INCONCLUSIVE;
-    if (s->w->json)
+    if (s->o->json)
         cli_put_audit(&s->document, world_label, entry, audit);
     else if (!s->stopped)
         cli_audit_print(entry, audit);
@@ -208,7 +209,7 @@ static tacit_status audit_agent(story *s, const tacit_world *world, const char *
 static bool is_named(const story *s, size_t world, size_t i)
 {
     return tacit_experiment_plays(s->experiment, world, i) &&
-           (s->w->label == NULL || strcmp(s->w->label, s->facts->agents[i].label) == 0);
+           (s->o->label == NULL || strcmp(s->o->label, s->facts->agents[i].label) == 0);
 }
 
 /* True if there is anything to audit, else a message. */
@@ -224,15 +225,15 @@ static bool has_work(const story *s)
             if (facts->agents[a].guarantee.model != TACIT_MODEL_NONE)
                 return true;
         }
-    if (s->w->label == NULL)
+    if (s->o->label == NULL)
         (void)cli_wrong("%s: no agent promises anything, so there is nothing to audit",
                         facts->file);
     else if (!named)
-        (void)cli_wrong("%s: no agent has the label '%s'", facts->file, s->w->label);
+        (void)cli_wrong("%s: no agent has the label '%s'", facts->file, s->o->label);
     else
         (void)cli_wrong("%s: agent '%s' has model none: it promises nothing, so there is nothing "
                         "to audit",
-                        facts->file, s->w->label);
+                        facts->file, s->o->label);
     return false;
 }
 
@@ -240,7 +241,7 @@ static tacit_status audit_world(story *s, size_t i, tacit_error *err)
 {
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
-    if (status == TACIT_OK && !s->w->json)
+    if (status == TACIT_OK && !s->o->json)
         (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
                      s->facts->worlds[i].label);
     for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK && !s->stopped; a++) {
@@ -249,7 +250,7 @@ static tacit_status audit_world(story *s, size_t i, tacit_error *err)
             continue;
         if (entry->guarantee.model != TACIT_MODEL_NONE)
             status = audit_agent(s, world, s->facts->worlds[i].label, a, err);
-        else if (!s->w->json)
+        else if (!s->o->json)
             (void)printf("%s (%s)\n  claims      nothing, so there is nothing to audit\n\n",
                          entry->label, entry->kind);
     }
@@ -263,7 +264,7 @@ static int finish(story *s, tacit_status status, const tacit_error *err)
         return cli_failed(status, err);
     if (s->stopped)
         return stopped();
-    if (s->w->json) {
+    if (s->o->json) {
         tacit__json_end(&s->document);
         tacit__json_end(&s->document);
         if (cli_print_json(&s->document) != CLI_DONE)
@@ -272,9 +273,9 @@ static int finish(story *s, tacit_status status, const tacit_error *err)
     return s->violated ? CLI_NO : s->inconclusive ? CLI_UNSURE : CLI_DONE;
 }
 
-static int audit_all(const wish *w, const tacit_experiment *experiment)
+static int audit_all(const audit_options *o, const tacit_experiment *experiment)
 {
-    story s = {.w = w,
+    story s = {.o = o,
                .experiment = experiment,
                .facts = tacit_experiment_describe(experiment),
                .document = CLI_JSON_INIT};
@@ -282,8 +283,8 @@ static int audit_all(const wish *w, const tacit_experiment *experiment)
     tacit_status status = TACIT_OK;
     if (!has_work(&s))
         return CLI_WRONG;
-    start_watch(w, &s.watch);
-    if (w->json) {
+    start_progress(o, &s.progress);
+    if (o->json) {
         tacit__json_begin_object(&s.document, NULL);
         tacit__json_put_string(&s.document, "title", s.facts->title);
         tacit__json_put_count(&s.document, "episodes", s.facts->episodes);
@@ -298,27 +299,27 @@ static int audit_all(const wish *w, const tacit_experiment *experiment)
     return code;
 }
 
-static int self_test(const wish *w)
+static int self_test(const audit_options *o)
 {
-    vigil watch;
+    audit_progress progress;
     tacit_error err = {0};
     tacit_self_test *test = NULL;
-    start_watch(w, &watch);
-    watch.label = "self-test";
-    const tacit_audit_options o = {.trials = w->trials,
-                                   .confidence = w->confidence,
-                                   .seed = w->seed > 0 ? w->seed : 1,
-                                   .n_threads = (unsigned)w->jobs,
-                                   .progress = report,
-                                   .context = &watch};
-    tacit_status status = tacit_audit_self_test(&o, w->audits, &test, &err);
-    wipe(&watch);
+    start_progress(o, &progress);
+    progress.label = "self-test";
+    const tacit_audit_options request = {.trials = o->trials,
+                                         .confidence = o->confidence,
+                                         .seed = o->seed > 0 ? o->seed : 1,
+                                         .n_threads = (unsigned)o->jobs,
+                                         .progress = report,
+                                         .context = &progress};
+    tacit_status status = tacit_audit_self_test(&request, o->audits, &test, &err);
+    wipe(&progress);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     int code = test->right ? CLI_DONE : CLI_NO;
     if (test->stopped) {
         code = stopped();
-    } else if (w->json) {
+    } else if (o->json) {
         tacit__json_writer out = CLI_JSON_INIT;
         cli_put_self_test(&out, test);
         code = cli_print_json(&out) == CLI_DONE ? code : CLI_SYSTEM;
@@ -331,19 +332,19 @@ static int self_test(const wish *w)
 
 int cli_audit(int argc, char **argv)
 {
-    wish w;
-    int code = read_options(argc, argv, &w);
+    audit_options o;
+    int code = read_options(argc, argv, &o);
     if (code != CLI_DONE)
         return code;
     catch_signals();
-    if (w.self_test)
-        return self_test(&w);
+    if (o.self_test)
+        return self_test(&o);
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
-    tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    tacit_status status = tacit_experiment_read(o.file, &o.changes, &experiment, &err);
     if (status == TACIT_OK)
-        cli_warn(experiment, w.label);
-    code = status == TACIT_OK ? audit_all(&w, experiment) : cli_failed(status, &err);
+        cli_warn(experiment, o.label);
+    code = status == TACIT_OK ? audit_all(&o, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;
 }

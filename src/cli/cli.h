@@ -13,7 +13,7 @@ enum {
     CLI_NO = 1,     /* the answer is "no": a check failed, an audit found a violation */
     CLI_WRONG = 2,  /* the input is wrong */
     CLI_SYSTEM = 3, /* disk, memory, network */
-    CLI_UNSURE = 4, /* there is no answer: an audit's search came not near enough to say one */
+    CLI_UNSURE = 4, /* there is no answer: an audit's search did not come near enough */
     CLI_HELPED = -1 /* the help was the answer; outside, done */
 };
 
@@ -39,10 +39,11 @@ int cli_agents(int argc, char **argv);
 __attribute__((format(printf, 1, 2))) int cli_wrong(const char *format, ...);
 /* Prints the library's message and returns the exit status that belongs to it. */
 int cli_failed(tacit_status status, const tacit_error *err);
-/* Flushes stdout; CLI_SYSTEM with a message when what was printed did not arrive, else `status`, and CLI_DONE for CLI_HELPED. */
+/* Flushes stdout; Returns CLI_SYSTEM with a message if the output could not be written, CLI_DONE for
+ * CLI_HELPED, else `status`. */
 int cli_finish(int status);
 
-/* Turns core files and debuggers off, for commands whose memory has a store's key and what users told. */
+/* Turns off core files and debuggers, for commands whose memory holds a store's key and data of users. */
 void cli_keep_memory_private(void);
 
 #define CLI_MAX_COUNT UINT64_C(1000000000000) /* of anything that an option counts */

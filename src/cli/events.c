@@ -38,13 +38,13 @@ static void show(void *context, int64_t at, const char *what)
     tacit__json_end(list);
 }
 
-int cli_store_events(const tacit_service_options *wish, bool json)
+int cli_store_events(const tacit_service_options *service, bool json)
 {
     tacit_error err = {0};
     tacit__json_writer out = {0};
     tacit__json_begin_object(&out, NULL);
     tacit__json_begin_list(&out, "events");
-    tacit_status status = tacit_store_events(wish, show, json ? &out : NULL, &err);
+    tacit_status status = tacit_store_events(service, show, json ? &out : NULL, &err);
     tacit__json_end(&out);
     tacit__json_end(&out);
     int code = status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);

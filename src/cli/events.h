@@ -6,6 +6,6 @@
 
 #include <tacit/service.h>
 
-int cli_store_events(const tacit_service_options *wish, bool json);
+int cli_store_events(const tacit_service_options *service, bool json);
 
 #endif

@@ -1,5 +1,5 @@
-/* tacit explain: what each agent of an experiment promises, through which releases, and what the accountant makes of
- * it. Nothing is played. Service files are explained by cli/explain_service.c. */
+/* tacit explain: what each agent of an experiment promises, through which releases, and what the
+ * accountant makes of it. Nothing is played. Service files are explained by cli/explain_service.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,47 +8,48 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
+#include "cli/experiment_text.h"
 #include "cli/explain_service.h"
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/print_json.h"
 #include "cli/warn.h"
-#include "cli/words.h"
 
-typedef struct wish {
+typedef struct explain_options {
     const char *file, *label;
     tacit_experiment_changes changes;
     bool json;
-} wish;
+} explain_options;
 
-static const tacit__field options[] = {
-    {"agent", TACIT__FIELD_TEXT, offsetof(wish, label), .value = "LABEL",
-     .help = "this agent, or learner, only"},
-    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
-     .value = "K", .help = "users, instead of what the file says"},
-    {"runs", TACIT__FIELD_COUNT, offsetof(wish, changes.runs), 1, TACIT_MAX_RUNS, .value = "N",
+static const tacit__field option_fields[] = {
+    {"agent", TACIT__FIELD_TEXT, offsetof(explain_options, label), .value = "LABEL",
+     .help = "explain this agent or learner only"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(explain_options, changes.episodes), 1,
+     TACIT_MAX_EPISODES, .value = "K", .help = "users, instead of what the file says"},
+    {"runs", TACIT__FIELD_COUNT, offsetof(explain_options, changes.runs), 1, TACIT_MAX_RUNS,
+     .value = "N",
      .help = "repetitions, instead of what the file says (no promise depends on them)"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "one JSON document"},
+    {"json", TACIT__FIELD_FLAG, offsetof(explain_options, json), .help = "one JSON document"},
     {NULL}};
 
 static const cli_form form = {
     "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"
     "\n"
-    "For each agent of an experiment, or each learner of a service file: the guarantee that it\n"
-    "claims, what it releases and how far one user can move that, the noise, and what the\n"
-    "accountant makes of it. Nothing is played, served or written.\n"
+    "Shows, for each agent of an experiment or each learner of a service file: the guarantee that\n"
+    "it claims, what it releases, how far one user can move that, the noise, and the guarantee\n"
+    "that the accountant computes. Plays, serves and writes nothing.\n"
     "\n",
     "\n"
-    "Exit status 1 if a claim that should hold (calibration tight) does not.\n"
+    "Exits with 1 if a claim that should hold (calibration tight) does not.\n"
     "\n"
     "example:\n"
     "  tacit explain examples/riverswim.yaml\n"
     "  tacit explain examples/service/service.yaml --agent river\n",
-    options};
+    option_fields};
 
 /* What explaining has found so far. */
 typedef struct story {
-    const wish *w;
+    const explain_options *o;
     const tacit_experiment *experiment;
     const tacit_experiment_facts *facts;
     tacit__json_writer document; /* with --json */
@@ -61,7 +62,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
 {
     const tacit_entry *entry = &s->facts->agents[agent_number];
     tacit_agent *agent = NULL;
-    if ((s->w->label != NULL && strcmp(s->w->label, entry->label) != 0) ||
+    if ((s->o->label != NULL && strcmp(s->o->label, entry->label) != 0) ||
         !tacit_experiment_plays(s->experiment, i, agent_number))
         return TACIT_OK;
     tacit_status status = TACIT_OK;
@@ -71,7 +72,7 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     if (status == TACIT_OK)
         status = cli_findings_make(entry, agent != NULL ? tacit_agent_release_plan(agent) : NULL,
                                    agent, NULL, &f, err);
-    if (status == TACIT_OK && s->w->json) {
+    if (status == TACIT_OK && s->o->json) {
         tacit__json_begin_object(&s->document, NULL);
         cli_put_findings(&s->document, &f);
         tacit__json_end(&s->document);
@@ -88,7 +89,8 @@ static tacit_status explain_agent(story *s, size_t i, const tacit_world *world, 
     return status;
 }
 
-/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where there is one. */
+/* Up to the list of its agents, which stay in the world where there are several, and stand beside it where
+ * there is one. */
 static void begin_world(story *s, size_t i, const tacit_world *world)
 {
     const tacit_world_facts *space = tacit_world_describe(world);
@@ -114,14 +116,14 @@ static tacit_status explain_world(story *s, size_t i, tacit_error *err)
 {
     tacit_world *world = NULL;
     tacit_status status = tacit_experiment_world(s->experiment, i, &world, err);
-    if (status == TACIT_OK && s->w->json)
+    if (status == TACIT_OK && s->o->json)
         begin_world(s, i, world);
     else if (status == TACIT_OK)
         (void)printf("%llu users in %s\n\n", (unsigned long long)s->facts->episodes,
                      s->facts->worlds[i].label);
     for (size_t a = 0; a < s->facts->n_agents && status == TACIT_OK; a++)
         status = explain_agent(s, i, world, a, err);
-    if (status == TACIT_OK && s->w->json)
+    if (status == TACIT_OK && s->o->json)
         end_world(s);
     tacit_world_destroy(world);
     return status;
@@ -146,15 +148,15 @@ static int print_document(story *s)
     return cli_print_json(&s->document);
 }
 
-static int explain_all(const wish *w, const tacit_experiment *experiment)
+static int explain_all(const explain_options *o, const tacit_experiment *experiment)
 {
-    story s = {.w = w,
+    story s = {.o = o,
                .experiment = experiment,
                .facts = tacit_experiment_describe(experiment),
                .document = CLI_JSON_INIT};
     tacit_error err = {0};
     tacit_status status = TACIT_OK;
-    if (w->json)
+    if (o->json)
         begin_document(&s);
     else
         (void)printf("%s\n", s.facts->title);
@@ -164,9 +166,9 @@ static int explain_all(const wish *w, const tacit_experiment *experiment)
         tacit__text_destroy(&s.document.text);
         return status != TACIT_OK
                    ? cli_failed(status, &err)
-                   : cli_wrong("%s: no agent has the label '%s'", s.facts->file, w->label);
+                   : cli_wrong("%s: no agent has the label '%s'", s.facts->file, o->label);
     }
-    if (!w->json)
+    if (!o->json)
         cli_exceptions_print();
     else if (print_document(&s) != CLI_DONE)
         return CLI_SYSTEM;
@@ -175,26 +177,26 @@ static int explain_all(const wish *w, const tacit_experiment *experiment)
 
 int cli_explain(int argc, char **argv)
 {
-    wish w = {0};
-    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    explain_options o = {0};
+    int code = cli_read_options(argc, argv, &form, &o, NULL);
     if (code == CLI_DONE)
         code =
             cli_read_argument(argc, argv, "no experiment or service is given, expected FILE.yaml",
-                              "experiment", &w.file);
+                              "experiment", &o.file);
     if (code != CLI_DONE)
         return code;
-    if (tacit_service_is_file(w.file)) {
-        if (w.changes.runs > 0 || w.changes.episodes > 0)
+    if (tacit_service_is_file(o.file)) {
+        if (o.changes.runs > 0 || o.changes.episodes > 0)
             return cli_wrong("--runs and --episodes belong to an experiment; %s is a service",
-                             w.file);
-        return cli_explain_service(w.file, w.label, w.json);
+                             o.file);
+        return cli_explain_service(o.file, o.label, o.json);
     }
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
-    tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    tacit_status status = tacit_experiment_read(o.file, &o.changes, &experiment, &err);
     if (status == TACIT_OK)
-        cli_warn(experiment, w.label);
-    code = status == TACIT_OK ? explain_all(&w, experiment) : cli_failed(status, &err);
+        cli_warn(experiment, o.label);
+    code = status == TACIT_OK ? explain_all(&o, experiment) : cli_failed(status, &err);
     tacit_experiment_destroy(experiment);
     return code;
 }

@@ -1,4 +1,5 @@
-/* What each learner of a service file promises, before it is served: the agent, the monitor where there is one, and both together. */
+/* What each learner of a service file promises, before it is served: the agent, the monitor where there is
+ * one, and both together. */
 #include "cli/explain_service.h"
 
 #include <stdio.h>
@@ -7,10 +8,10 @@
 #include <tacit/service.h>
 
 #include "cli/cli.h"
+#include "cli/experiment_text.h"
 #include "cli/findings.h"
 #include "cli/print_json.h"
 #include "cli/print_space.h"
-#include "cli/words.h"
 
 /* What is found out about a learner. */
 typedef struct learner {
@@ -113,8 +114,8 @@ static bool is_broken(const cli_findings *f)
     return f->explanation != NULL && f->explanation->verdict == TACIT_VERDICT_FAILS;
 }
 
-static tacit_status tell(const tacit_service_file *file, size_t i, tacit__json_writer *document,
-                         bool *broken, tacit_error *err)
+static tacit_status explain_learner(const tacit_service_file *file, size_t i,
+                                    tacit__json_writer *document, bool *broken, tacit_error *err)
 {
     learner l = {.facts = tacit_service_file_at(file, i)};
     tacit_status status = explain_agent(&l, err);
@@ -144,7 +145,7 @@ int cli_explain_service(const char *path, const char *name, bool json)
     for (size_t i = 0; status == TACIT_OK && i < tacit_service_file_size(file); i++) {
         if (name != NULL && strcmp(name, tacit_service_file_at(file, i)->name) != 0)
             continue;
-        status = tell(file, i, json ? &document : NULL, &broken, &err);
+        status = explain_learner(file, i, json ? &document : NULL, &broken, &err);
         n_told++;
     }
     tacit_service_file_destroy(file);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/words.h"
+#include "cli/experiment_text.h"
 
 tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan, tacit_agent *agent,
                                const char *beside, cli_findings *out, tacit_error *err)

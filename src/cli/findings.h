@@ -1,4 +1,4 @@
-/* What is found out about an agent's promise, and how it is told. */
+/* What is known about an agent's promise, and how it is printed. */
 #ifndef TACIT_CLI_FINDINGS_H
 #define TACIT_CLI_FINDINGS_H
 
@@ -16,8 +16,8 @@ typedef struct cli_findings {
     const char *record; /* what else is kept of users; NULL: nothing */
 } cli_findings;
 
-/* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there is none: yardsticks.
- * `beside`: what else leaves a device, as in tacit_explanation_request. */
+/* What the entry promises through a plan, or, where that is NULL, without one. `agent` is NULL where there
+ * is none: yardsticks. `beside`: what else leaves a device, as in tacit_explanation_request. */
 TACIT_MUST_USE tacit_status cli_findings_make(const tacit_entry *entry, const tacit_plan *plan,
                                               tacit_agent *agent, const char *beside,
                                               cli_findings *out, tacit_error *err);

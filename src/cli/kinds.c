@@ -7,8 +7,8 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/experiment_text.h"
 #include "cli/print_json.h"
-#include "cli/words.h"
 
 enum { MAX_NAMES = 128 };
 

@@ -9,17 +9,17 @@
 #include "cli/cli.h"
 
 static const cli_command commands[] = {
-    {"account", "what noise costs: noise scales and guarantees", cli_account},
+    {"account", "compute noise scales and privacy guarantees", cli_account},
     {"run", "play an experiment: every agent, every run", cli_run},
-    {"report", "the page of an experiment that was played, again", cli_report},
-    {"explain", "what each agent or learner of a file promises, and why", cli_explain},
-    {"audit", "attack what the agents of an experiment promise", cli_audit},
-    {"serve", "the decision service: private learning in front of real users", cli_serve},
-    {"token", "who may use a service: create, list, revoke", cli_token},
-    {"store", "look after a service's store: check, backup, export", cli_store},
+    {"report", "rebuild the report page of a finished run", cli_report},
+    {"explain", "show what each agent or learner of a file promises, and why", cli_explain},
+    {"audit", "attack the privacy claims of an experiment's agents", cli_audit},
+    {"serve", "run the decision service: private learning with real users", cli_serve},
+    {"token", "manage access to a service: create, list, revoke", cli_token},
+    {"store", "maintain a service's store: check, backup, export", cli_store},
     {"simulate-users", "play users against a running service", cli_simulate_users},
-    {"worlds", "what can be lived in", cli_worlds},
-    {"agents", "what can learn", cli_agents},
+    {"worlds", "list the environments", cli_worlds},
+    {"agents", "list the learners", cli_agents},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 

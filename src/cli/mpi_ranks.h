@@ -12,9 +12,9 @@ typedef struct cli_ranks {
     const tacit_transport_module *module;
 } cli_ranks;
 
-/* Joins the others if there are any, as the launcher's variables tell; MPI is not touched otherwise. */
+/* Joins the other processes if the launcher's variables say that there are any; otherwise MPI is not used. */
 int cli_ranks_open(cli_ranks *ranks);
-/* `failed`: others may be dead, so nobody is waited for. */
+/* `failed`: other processes may be dead, so this one does not wait for them. */
 void cli_ranks_close(cli_ranks *ranks, bool failed);
 
 #endif

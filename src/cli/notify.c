@@ -1,3 +1,4 @@
+/* See cli/notify.h. */
 #include "cli/notify.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Tells a service manager how far we are, as sd_notify(3) does: a datagram to the socket that $NOTIFY_SOCKET names. Without
- * one, nothing happens. */
+/* Tells a service manager how far we are, as sd_notify(3) does: a datagram to the socket that
+ * $NOTIFY_SOCKET names. Without one, nothing happens. */
 #ifndef TACIT_CLI_NOTIFY_H
 #define TACIT_CLI_NOTIFY_H
 

@@ -1,5 +1,5 @@
-/* Atomic files: a reader sees the old file or the new one, also after a crash, because the new one is on the disk
- * before it gets its name. */
+/* Atomic files: a reader sees the old file or the new one, also after a crash, because the new one is on
+ * the disk before it gets its name. */
 #include "cli/output.h"
 
 #include <errno.h>

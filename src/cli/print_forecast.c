@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-static void tell_agent(const tacit_experiment *experiment, size_t world, const tacit_world *place,
-                       size_t i)
+static void print_agent(const tacit_experiment *experiment, size_t world, const tacit_world *place,
+                        size_t i)
 {
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
     const tacit_entry *entry = &facts->agents[i];
@@ -23,7 +23,7 @@ static void tell_agent(const tacit_experiment *experiment, size_t world, const t
     tacit_agent_destroy(agent);
 }
 
-void cli_forecast_tell(const tacit_experiment *experiment)
+void cli_forecast_print(const tacit_experiment *experiment)
 {
     const tacit_experiment_facts *facts = tacit_experiment_describe(experiment);
     for (size_t w = 0; w < facts->n_worlds; w++) {
@@ -33,7 +33,7 @@ void cli_forecast_tell(const tacit_experiment *experiment)
         const tacit_world_facts *space = tacit_world_describe(world);
         if (space->family == TACIT_WORLD_BANDIT)
             for (size_t i = 0; i < facts->n_agents; i++)
-                tell_agent(experiment, w, world, i);
+                print_agent(experiment, w, world, i);
         tacit_world_destroy(world);
     }
 }

@@ -1,11 +1,11 @@
-/* What can be told before an experiment is played. */
+/* Forecasts that are printed before an experiment is played. */
 #ifndef TACIT_CLI_PRINT_FORECAST_H
 #define TACIT_CLI_PRINT_FORECAST_H
 
 #include <tacit/lab.h>
 
-/* Says, on stderr, which agents have too little data for their epsilon. What goes wrong here goes wrong again when the
- * experiment is played, and is told then. */
-void cli_forecast_tell(const tacit_experiment *experiment);
+/* Prints on stderr which agents have too little data for their epsilon. Failures here happen again when
+ * the experiment is played, and are reported then. */
+void cli_forecast_print(const tacit_experiment *experiment);
 
 #endif

@@ -10,7 +10,8 @@
         .indent = 2, .digits = 17                                                                  \
     }
 
-/* Prints the document and gives up its memory. CLI_SYSTEM, with a message, if it ran out while the document was made. */
+/* Prints the document and gives up its memory. CLI_SYSTEM, with a message, if it ran out while the
+ * document was made. */
 int cli_print_json(tacit__json_writer *document);
 
 #endif

@@ -1,4 +1,5 @@
-/* The space of a learner, as its service file declares it: what the calibration of its noise and its theorems count on. */
+/* The space of a learner, as its service file declares it: what the calibration of its noise and its
+ * theorems count on. */
 #ifndef TACIT_CLI_PRINT_SPACE_H
 #define TACIT_CLI_PRINT_SPACE_H
 
@@ -12,7 +13,7 @@ enum { CLI_SPACE_TEXT = 640 };
 /* For people. Returns `out`. */
 const char *cli_space_text(const tacit_agent_request *request, char out[CLI_SPACE_TEXT]);
 
-/* What its numbers are called, and who must say who they are; NULL: nothing is declared of that. */
+/* The names of its actions, and whether requests must name the user; NULL: neither is declared. */
 const char *cli_names_text(const tacit_service_learner *learner, char out[CLI_SPACE_TEXT]);
 
 /* "space": {...}, with the names that service files and billboards have. */

@@ -1,6 +1,6 @@
-/* On a terminal: a bar for each job that is being played, as many as fit, and one for the whole with rate and time left.
- * They are drawn over each other, from the bottom line upwards and back. Elsewhere a line every few seconds, and no
- * control characters. */
+/* On a terminal: a bar for each job that is being played, as many as fit, and one for the whole with rate
+ * and time left. They are drawn over each other, from the bottom line upwards and back. Elsewhere a line
+ * every few seconds, and no control characters. */
 #include "cli/progress_bars.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/words.h"
+#include "cli/experiment_text.h"
 
 /* Seconds, seconds, characters; and the terminal that is assumed where none can be asked. */
 enum { FIRST_LINE = 5, NEXT_LINE = 10, BAR = 24, COLUMNS = 80, ROWS = 24, LINE = 512 };
@@ -59,8 +59,8 @@ static const char *rate_text(char out[32], const tacit_lab_progress *now)
 
 /* --- A terminal ---------------------------------------------------------------------------------- */
 
-/* One line: a bar and a text, cut at the width of the terminal. A character takes a column; that some take two is
- * allowed for by the margin. */
+/* One line: a bar and a text, cut at the width of the terminal. A character takes a column; that some take
+ * two is allowed for by the margin. */
 static void draw_line(const cli_progress *progress, int columns, double part, const char *text,
                       const char *colour)
 {

@@ -8,30 +8,29 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 
-typedef struct wish {
+typedef struct report_options {
     const char *directory, *file;
     bool still;
-} wish;
+} report_options;
 
-static const tacit__field options[] = {
-    {"output", TACIT__FIELD_TEXT, offsetof(wish, file), .low = 1, .expected = "a file",
+static const tacit__field option_fields[] = {
+    {"output", TACIT__FIELD_TEXT, offsetof(report_options, file), .low = 1, .expected = "a file",
      .letter = 'o', .value = "FILE", .help = "where to write (default: DIR/report.html)"},
-    {"static", TACIT__FIELD_FLAG, offsetof(wish, still),
+    {"static", TACIT__FIELD_FLAG, offsetof(report_options, still),
      .help = "drawings instead of interactive plots, and no scripts"},
     {NULL}};
 
 static const cli_form form = {
     "usage: tacit report DIR [-o FILE] [--static]\n"
     "\n"
-    "Builds DIR/report.html again from DIR/results.db, which tacit run has written: one page that\n"
-    "needs nothing else, with regret over time, the price of privacy, and what each agent "
-    "promises.\n"
-    "Results of a run that was stopped give a page that says so.\n"
+    "Builds DIR/report.html again from DIR/results.db, which tacit run wrote: one self-contained\n"
+    "page with regret over time, the price of privacy, and what each agent promises. For a run\n"
+    "that was stopped, the page says so.\n"
     "\n",
     "\n"
     "example:\n"
     "  tacit report /tmp/river\n",
-    options};
+    option_fields};
 
 char *cli_report_path(const char *directory)
 {
@@ -46,22 +45,22 @@ char *cli_report_path(const char *directory)
 
 int cli_report(int argc, char **argv)
 {
-    wish w = {0};
-    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    report_options o = {0};
+    int code = cli_read_options(argc, argv, &form, &o, NULL);
     if (code == CLI_DONE)
         code = cli_read_argument(
             argc, argv, "no results are given, expected the directory that tacit run wrote to",
-            "directory", &w.directory);
+            "directory", &o.directory);
     if (code != CLI_DONE)
         return code;
     tacit_error err = {0};
     tacit_results *results = NULL;
-    char *standard = cli_report_path(w.directory);
+    char *standard = cli_report_path(o.directory);
     if (standard == NULL)
         return cli_failed(TACIT_NO_MEMORY, NULL);
-    const char *path = w.file != NULL ? w.file : standard;
-    const tacit_report_options wanted = {.still = w.still};
-    tacit_status status = tacit_results_open(w.directory, &results, &err);
+    const char *path = o.file != NULL ? o.file : standard;
+    const tacit_report_options wanted = {.still = o.still};
+    tacit_status status = tacit_results_open(o.directory, &results, &err);
     if (status == TACIT_OK)
         status = tacit_report_write(results, &wanted, path, &err);
     if (status != TACIT_OK)

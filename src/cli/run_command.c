@@ -1,4 +1,4 @@
-/* tacit run: plays an experiment and writes what came of it. */
+/* tacit run: plays an experiment and writes the results. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,31 +19,32 @@
 
 #define MAX_JOBS 1024
 
-typedef struct wish {
+typedef struct run_options {
     const char *file, *directory;
     tacit_experiment_changes changes;
     uint64_t jobs;
     bool resume, force, yes, quiet, json;
-} wish;
+} run_options;
 
-static const tacit__field options[] = {
-    {"output", TACIT__FIELD_TEXT, offsetof(wish, directory), .low = 1, .expected = "a directory",
-     .letter = 'o', .value = "DIR",
+static const tacit__field option_fields[] = {
+    {"output", TACIT__FIELD_TEXT, offsetof(run_options, directory), .low = 1,
+     .expected = "a directory", .letter = 'o', .value = "DIR",
      .help = "where to write (default: FILE's name without .yaml, in this directory)"},
-    {"jobs", TACIT__FIELD_COUNT, offsetof(wish, jobs), 1, MAX_JOBS, .letter = 'j', .value = "N",
-     .help = "threads (default: one for each processor); results do not depend on it"},
-    {"runs", TACIT__FIELD_COUNT, offsetof(wish, changes.runs), 1, TACIT_MAX_RUNS, .value = "N",
-     .help = "repetitions, instead of what the file says"},
-    {"episodes", TACIT__FIELD_COUNT, offsetof(wish, changes.episodes), 1, TACIT_MAX_EPISODES,
+    {"jobs", TACIT__FIELD_COUNT, offsetof(run_options, jobs), 1, MAX_JOBS, .letter = 'j',
+     .value = "N", .help = "threads (default: one per processor); results do not depend on it"},
+    {"runs", TACIT__FIELD_COUNT, offsetof(run_options, changes.runs), 1, TACIT_MAX_RUNS,
+     .value = "N", .help = "repetitions, instead of what the file says"},
+    {"episodes", TACIT__FIELD_COUNT, offsetof(run_options, changes.episodes), 1, TACIT_MAX_EPISODES,
      .value = "K", .help = "users, instead of what the file says"},
-    {"resume", TACIT__FIELD_FLAG, offsetof(wish, resume),
-     .help = "play what is missing in DIR, and nothing else"},
-    {"force", TACIT__FIELD_FLAG, offsetof(wish, force),
-     .help = "forget the results that are in DIR"},
-    {"yes", TACIT__FIELD_FLAG, offsetof(wish, yes),
-     .help = "also if there are more than 10000 jobs"},
-    {"quiet", TACIT__FIELD_FLAG, offsetof(wish, quiet), .letter = 'q', .help = "no progress"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json),
+    {"resume", TACIT__FIELD_FLAG, offsetof(run_options, resume),
+     .help = "play only the jobs that are missing from DIR"},
+    {"force", TACIT__FIELD_FLAG, offsetof(run_options, force),
+     .help = "delete the results that are in DIR first"},
+    {"yes", TACIT__FIELD_FLAG, offsetof(run_options, yes),
+     .help = "run even if there are more than 10000 jobs"},
+    {"quiet", TACIT__FIELD_FLAG, offsetof(run_options, quiet), .letter = 'q',
+     .help = "show no progress"},
+    {"json", TACIT__FIELD_FLAG, offsetof(run_options, json),
      .help = "print summary.json instead of a table"},
     {NULL}};
 
@@ -51,32 +52,31 @@ static const cli_form form = {
     "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"
     "                 [--yes] [-q] [--json]\n"
     "\n"
-    "Plays every agent of an experiment in every world and run, and writes DIR/results.db as it\n"
-    "goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page for people. Regret "
-    "is\n"
-    "exact: policies are evaluated, not sampled.\n"
+    "Plays every agent of an experiment in every world, for every run. Writes DIR/results.db as\n"
+    "it goes, then DIR/summary.json, DIR/curves.csv and DIR/report.html, a page to read. Regret\n"
+    "is exact: policies are evaluated, not sampled.\n"
     "\n",
     "\n"
-    "Ctrl-C stops: what is finished stays in DIR/results.db, and the exit status is 130. --resume\n"
-    "then ends with the same results as if nothing had happened. The noise comes from the seed, "
+    "Ctrl-C stops the run: finished jobs stay in DIR/results.db, and the exit status is 130.\n"
+    "--resume then produces the results of an uninterrupted run. The noise comes from the seed, "
     "so\n"
-    "everything here is a simulation and protects nobody.\n"
+    "a run is a simulation and protects no data.\n"
     "\n"
     "example:\n"
     "  tacit run examples/riverswim.yaml --episodes 5000 -o /tmp/river\n",
-    options};
+    option_fields};
 
-static int read_options(int argc, char **argv, wish *w)
+static int read_options(int argc, char **argv, run_options *o)
 {
-    *w = (wish){0};
-    int status = cli_read_options(argc, argv, &form, w, NULL);
+    *o = (run_options){0};
+    int status = cli_read_options(argc, argv, &form, o, NULL);
     if (status != CLI_DONE)
         return status;
-    if (w->resume && w->force)
+    if (o->resume && o->force)
         return cli_wrong("--resume keeps results and --force forgets them; choose one");
-    w->changes.max_jobs = w->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
+    o->changes.max_jobs = o->yes ? TACIT_MAX_JOBS : TACIT_MANY_JOBS;
     return cli_read_argument(argc, argv, "no experiment is given, expected FILE.yaml", "experiment",
-                             &w->file);
+                             &o->file);
 }
 
 /* FILE's name without .yaml; FILE itself must not be in the way. To be freed. */
@@ -99,9 +99,9 @@ static char *default_directory(const char *file)
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t caught_at; /* seconds of the monotonic clock, low bits */
 
-/* The first signal asks to stop. One that comes a while later stops at once; a while, because some programs send the same
- * signal twice, to a process and to its group. */
-static void catch (int signal_number)
+/* The first signal asks to stop. One that comes a while later stops at once; a while, because some
+ * programs send the same signal twice, to a process and to its group. */
+static void on_signal(int signal_number)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -117,7 +117,7 @@ static void catch (int signal_number)
 
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -133,7 +133,7 @@ static bool report(void *context, const tacit_lab_progress *now)
 /* --- The command --------------------------------------------------------------------------------- */
 
 /* The library's message, and what can be done about it here. */
-static int explain_failure(const wish *w, tacit_status status, const tacit_error *err)
+static int explain_failure(const run_options *o, tacit_status status, const tacit_error *err)
 {
     switch (status) {
     case TACIT_EXISTS:
@@ -146,7 +146,7 @@ static int explain_failure(const wish *w, tacit_status status, const tacit_error
     default:
         break;
     }
-    if (err->hint == TACIT_HINT_RAISE_JOBS && !w->yes)
+    if (err->hint == TACIT_HINT_RAISE_JOBS && !o->yes)
         return cli_wrong("%s; --yes plays them all the same", err->message);
     if (err->hint != TACIT_HINT_RESUME)
         return cli_failed(status, err);
@@ -173,13 +173,14 @@ static int write_files(const cli_output *output, const tacit_results *results, c
     return status == CLI_DONE ? write_report(output, results) : status;
 }
 
-static int tell(const wish *w, const cli_output *output, const tacit_results *results)
+static int print_results(const run_options *o, const cli_output *output,
+                         const tacit_results *results)
 {
     tacit__json_writer summary = CLI_JSON_INIT;
     cli_put_summary(&summary, results);
     int status = summary.text.failed ? cli_failed(TACIT_NO_MEMORY, NULL)
                                      : write_files(output, results, summary.text.data);
-    if (w->json && !summary.text.failed) {
+    if (o->json && !summary.text.failed) {
         (void)puts(summary.text.data);
     } else {
         cli_summary_print(results);
@@ -211,20 +212,20 @@ static bool is_silent(const cli_ranks *ranks)
     return ranks->several && ranks->transport.rank > 0;
 }
 
-static int play(const wish *w, const tacit_experiment *experiment, const cli_output *output,
+static int play(const run_options *o, const tacit_experiment *experiment, const cli_output *output,
                 const cli_ranks *ranks)
 {
     tacit_error err = {0};
     tacit_results *results = NULL;
     cli_progress progress;
-    if (!w->quiet && !is_silent(ranks))
-        cli_forecast_tell(experiment);
-    cli_progress_open(&progress, w->quiet || is_silent(ranks),
+    if (!o->quiet && !is_silent(ranks))
+        cli_forecast_print(experiment);
+    cli_progress_open(&progress, o->quiet || is_silent(ranks),
                       tacit_experiment_describe(experiment));
-    const tacit_lab_options lab = {.n_threads = (unsigned)w->jobs,
+    const tacit_lab_options lab = {.n_threads = (unsigned)o->jobs,
                                    .directory = output->path,
-                                   .mode = w->resume  ? TACIT_LAB_RESUME
-                                           : w->force ? TACIT_LAB_REPLACE
+                                   .mode = o->resume  ? TACIT_LAB_RESUME
+                                           : o->force ? TACIT_LAB_REPLACE
                                                       : TACIT_LAB_NEW,
                                    .transport = ranks->several ? &ranks->transport : NULL,
                                    .progress = report,
@@ -235,26 +236,27 @@ static int play(const wish *w, const tacit_experiment *experiment, const cli_out
     if (is_silent(ranks))
         code = CLI_DONE; /* what went wrong has been told to the first */
     else if (status != TACIT_OK)
-        code = explain_failure(w, status, &err);
+        code = explain_failure(o, status, &err);
     else if (!tacit_results_complete(results))
         code = tell_stop(output, results);
     else
-        code = tell(w, output, results);
+        code = print_results(o, output, results);
     tacit_results_destroy(results);
     return code;
 }
 
-static int play_into(const wish *w, const tacit_experiment *experiment, const cli_ranks *ranks)
+static int play_into(const run_options *o, const tacit_experiment *experiment,
+                     const cli_ranks *ranks)
 {
-    char *standard = default_directory(w->file);
+    char *standard = default_directory(o->file);
     cli_output output = {0};
     int code = CLI_DONE;
     if (standard == NULL)
         code = cli_failed(TACIT_NO_MEMORY, NULL);
     else if (!is_silent(ranks))
-        code = cli_output_open(&output, w->directory != NULL ? w->directory : standard);
+        code = cli_output_open(&output, o->directory != NULL ? o->directory : standard);
     if (code == CLI_DONE) {
-        code = play(w, experiment, &output, ranks);
+        code = play(o, experiment, &output, ranks);
         if (code != CLI_DONE)
             cli_output_undo(&output); /* as far as they are empty */
     } else if (ranks->several) {
@@ -267,8 +269,8 @@ static int play_into(const wish *w, const tacit_experiment *experiment, const cl
 
 int cli_run(int argc, char **argv)
 {
-    wish w;
-    int code = read_options(argc, argv, &w);
+    run_options o;
+    int code = read_options(argc, argv, &o);
     if (code != CLI_DONE)
         return code;
     cli_ranks ranks;
@@ -277,15 +279,15 @@ int cli_run(int argc, char **argv)
         return code;
     tacit_error err = {0};
     tacit_experiment *experiment = NULL;
-    tacit_status status = tacit_experiment_read(w.file, &w.changes, &experiment, &err);
+    tacit_status status = tacit_experiment_read(o.file, &o.changes, &experiment, &err);
     catch_signals();
     if (status == TACIT_OK) {
         if (!is_silent(&ranks))
             cli_warn(experiment, NULL);
-        code = play_into(&w, experiment, &ranks);
+        code = play_into(&o, experiment, &ranks);
     } else {
         tacit_lab_absent(&ranks.transport, &err);
-        code = is_silent(&ranks) ? CLI_DONE : explain_failure(&w, status, &err);
+        code = is_silent(&ranks) ? CLI_DONE : explain_failure(&o, status, &err);
     }
     /* The system failed: another process may be dead, and would be waited for in vain. */
     (void)fflush(stdout);

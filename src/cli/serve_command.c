@@ -13,37 +13,37 @@
 #include "cli/notify.h"
 #include "cli/options.h"
 
-typedef struct wish {
+typedef struct serve_options {
     const char *file;
     bool reference, openapi;
-} wish;
+} serve_options;
 
-static const tacit__field options[] = {
-    {"reference", TACIT__FIELD_FLAG, offsetof(wish, reference),
+static const tacit__field option_fields[] = {
+    {"reference", TACIT__FIELD_FLAG, offsetof(serve_options, reference),
      .help = "print the HTTP reference (docs/reference/http.md)"},
-    {"openapi", TACIT__FIELD_FLAG, offsetof(wish, openapi),
-     .help = "print the same as OpenAPI 3.1, for tools that make clients"},
+    {"openapi", TACIT__FIELD_FLAG, offsetof(serve_options, openapi),
+     .help = "print the same as OpenAPI 3.1, for client generators"},
     {NULL}};
 
 static const cli_form form = {
     "usage: tacit serve FILE.yaml\n"
     "       tacit serve --reference | --openapi\n"
     "\n"
-    "Serves decisions over HTTP, learns from what comes of them, and keeps the promise of\n"
-    "privacy that FILE.yaml states. The store is made where there is none.\n"
+    "Serves decisions over HTTP, learns from their outcomes, and keeps the privacy guarantee that\n"
+    "FILE.yaml states. Creates the store if it does not exist.\n"
     "\n",
     "\n"
-    "SIGTERM and SIGINT finish what was begun and exit with 0; a server whose store another one "
-    "has\n"
-    "taken over says so and exits with 3; SIGHUP reads tokens and\n"
-    "certificate again. A key for the store is taken from the file that `key` names, from the\n"
-    "systemd credential tacit-key, or from STORE.key, which is made with a new store. A service\n"
-    "manager that sets NOTIFY_SOCKET is told when it serves, reloads and stops.\n"
+    "On SIGTERM or SIGINT the server finishes the requests in progress and exits with 0. If\n"
+    "another server takes over the store, it says so and exits with 3. SIGHUP reads tokens and\n"
+    "the certificate again. The store's key comes from the file that `key` names, from the "
+    "systemd\n"
+    "credential tacit-key, or from STORE.key, which is created with a new store. If NOTIFY_SOCKET\n"
+    "is set, the server tells the service manager when it serves, reloads and stops.\n"
     "\n"
     "example:\n"
     "  tacit token create examples/service/service.yaml --name web --scopes decide,observe\n"
     "  tacit serve examples/service/service.yaml\n",
-    options};
+    option_fields};
 
 static void say(void *context, const char *line)
 {
@@ -63,8 +63,8 @@ static int print_text(char *text)
 
 /* --- Signals ------------------------------------------------------------------------------------ */
 
-/* Any thread may be the one that is interrupted, those of libraries included, which began before main and block nothing. So
- * there is a handler, from the beginning on, and it wakes the thread that waits. */
+/* A signal may interrupt any thread, including threads that libraries started before main and that block
+ * no signals. So a handler is installed from the start, and it wakes the thread that waits. */
 static sem_t caught;
 static atomic_bool wants_stop, wants_reload; /* without locks, so a handler may */
 
@@ -94,7 +94,7 @@ static void hear_signals(void)
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         (void)sigaction(numbers[i], &action, NULL);
-    /* others rotate logs or dump figures by these; here they mean nothing, which is no reason to end */
+    /* other programs rotate logs or print figures on these signals; ours ignores them rather than end */
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGUSR1, &action, NULL);
     (void)sigaction(SIGUSR2, &action, NULL);
@@ -102,8 +102,8 @@ static void hear_signals(void)
 
 /* --- Service ------------------------------------------------------------------------------------ */
 
-/* `state`, and for whoever asks the manager how it is, `status`. */
-static void tell(const char *state, const char *status, const char *more)
+/* Sends `state` to the service manager, and `status` for people who ask it how the service is. */
+static void notify_state(const char *state, const char *status, const char *more)
 {
     char text[1024];
     (void)snprintf(text, sizeof text, "%sSTATUS=%s%s", state, status, more);
@@ -122,14 +122,14 @@ static int serve(const char *file)
     hear_signals();
     tacit_status status = tacit_service_open(&wanted, &service, &err);
     if (status != TACIT_OK) {
-        tell("", err.message, "");
+        notify_state("", err.message, "");
         return cli_failed(status, &err);
     }
     char serving[160];
     (void)snprintf(serving, sizeof serving, "serving on %s", tacit_service_url(service));
     (void)puts(serving);
     (void)fflush(stdout);
-    tell("READY=1\n", serving, "");
+    notify_state("READY=1\n", serving, "");
     while (!atomic_load(&wants_stop)) {
         if (!atomic_exchange(&wants_reload, false)) {
             (void)sem_wait(&caught); /* or interrupted, which is as good */
@@ -137,7 +137,7 @@ static int serve(const char *file)
         }
         cli_notify_reloading();
         status = tacit_service_reload(service, &err);
-        tell("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
+        notify_state("READY=1\n", serving, status == TACIT_OK ? "" : "; the last reload failed");
     }
     const bool fenced = atomic_load(&is_fenced);
     cli_notify("STOPPING=1");
@@ -147,15 +147,15 @@ static int serve(const char *file)
 
 int cli_serve(int argc, char **argv)
 {
-    wish w = {0};
-    int code = cli_read_options(argc, argv, &form, &w, NULL);
+    serve_options o = {0};
+    int code = cli_read_options(argc, argv, &form, &o, NULL);
     if (code != CLI_DONE)
         return code;
-    if (w.reference)
+    if (o.reference)
         return print_text(tacit_service_reference());
-    if (w.openapi)
+    if (o.openapi)
         return print_text(tacit_service_openapi());
     code = cli_read_argument(argc, argv, "no service is given, expected FILE.yaml", "service",
-                             &w.file);
-    return code == CLI_DONE ? serve(w.file) : code;
+                             &o.file);
+    return code == CLI_DONE ? serve(o.file) : code;
 }

@@ -1,5 +1,5 @@
-/* tacit simulate-users: thousands of users against a running service, in either model. Who they are is in cli/simulated_people.c; here
- * is what they say. */
+/* tacit simulate-users: plays thousands of users against a running service, in either model.
+ * cli/simulated_people.c simulates the people; this file makes their requests. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/simulated_people.h"
-#include "cli/turnout.h"
+#include "cli/simulation_result.h"
 #include "cli/wire.h"
 
 enum { MAX_CLIENTS = 256, MAX_PATH_TEXT = 512, MAX_TICKET = 2048 };
@@ -29,12 +29,12 @@ typedef struct settings {
     size_t n;
 } settings;
 
-typedef struct wish {
+typedef struct simulate_options {
     const char *url, *token_file, *learner, *world;
     settings settings;
     uint64_t users, clients, seed;
     bool json;
-} wish;
+} simulate_options;
 
 static bool read_setting(const char *text, void *out)
 {
@@ -57,47 +57,48 @@ static bool read_name(const char *text, void *out)
     return true;
 }
 
-static const tacit__field options[] = {
-    {"token-file", TACIT__FIELD_TEXT, offsetof(wish, token_file), .value = "FILE",
+static const tacit__field option_fields[] = {
+    {"token-file", TACIT__FIELD_TEXT, offsetof(simulate_options, token_file), .value = "FILE",
      .help = "a token with the scopes decide and observe, or report"},
-    {"learner", TACIT__FIELD_OTHER, offsetof(wish, learner), .parse = read_name,
+    {"learner", TACIT__FIELD_OTHER, offsetof(simulate_options, learner), .parse = read_name,
      .expected = "small letters, digits, - and _", .value = "NAME",
-     .help = "which one; may be left out if there is one"},
-    {"world", TACIT__FIELD_TEXT, offsetof(wish, world), .value = "KIND",
-     .help = "where the users live (default: riverswim; `tacit worlds` lists them);\n"
-             "must fit the learner's space: its states, or its features"},
-    {"set", TACIT__FIELD_OTHER, offsetof(wish, settings), .parse = read_setting,
+     .help = "which learner; optional if the service has one"},
+    {"world", TACIT__FIELD_TEXT, offsetof(simulate_options, world), .value = "KIND",
+     .help = "the world of the users (default: riverswim; `tacit worlds` lists them);\n"
+             "it must fit the learner's space: its states, or its features"},
+    {"set", TACIT__FIELD_OTHER, offsetof(simulate_options, settings), .parse = read_setting,
      .expected = "KEY=VALUE", .value = "KEY=VALUE",
      .help = "a parameter of the world; may be repeated"},
-    {"users", TACIT__FIELD_COUNT, offsetof(wish, users), 1, CLI_MAX_COUNT, .value = "N",
-     .help = "how many come (default: 1000)"},
-    {"clients", TACIT__FIELD_COUNT, offsetof(wish, clients), 1, MAX_CLIENTS, .value = "C",
-     .help = "how many at a time (default: 4)"},
-    {"seed", TACIT__FIELD_COUNT, offsetof(wish, seed), 1, CLI_MAX_COUNT, .value = "S",
-     .help = "of the users' chance (default: 1)"},
-    {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "print the result as JSON"},
+    {"users", TACIT__FIELD_COUNT, offsetof(simulate_options, users), 1, CLI_MAX_COUNT, .value = "N",
+     .help = "number of users (default: 1000)"},
+    {"clients", TACIT__FIELD_COUNT, offsetof(simulate_options, clients), 1, MAX_CLIENTS,
+     .value = "C", .help = "users at the same time (default: 4)"},
+    {"seed", TACIT__FIELD_COUNT, offsetof(simulate_options, seed), 1, CLI_MAX_COUNT, .value = "S",
+     .help = "seed of the simulated users (default: 1)"},
+    {"json", TACIT__FIELD_FLAG, offsetof(simulate_options, json),
+     .help = "print the result as JSON"},
     {NULL}};
 
 static const cli_form form = {
     "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"
     "\n"
-    "Plays users against a running service: they open episodes, ask for decisions and tell what\n"
-    "came of them; for a local learner they read the billboard, act on their own, and send a\n"
-    "privatised report.\n"
+    "Plays users against a running service. They open episodes, ask for decisions and report the\n"
+    "outcomes. For a local learner they read the billboard, choose their own actions, and send a\n"
+    "privatized report.\n"
     "\n",
     "\n"
-    "Where a log tells what came of one action only, users for whom the service chose another\n"
-    "one tell nothing. Ctrl-C lets those who are there finish, tells what came of it, and exits\n"
-    "with 130.\n"
+    "If the world is a log, it knows the outcome of one action per user; a user for whom the\n"
+    "service chose another action reports nothing. On Ctrl-C the users in progress finish, the\n"
+    "results are printed, and the exit status is 130.\n"
     "\n"
     "examples:\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner river \\\n"
     "      --set states=6 --set horizon=20 --users 5000\n"
     "  tacit simulate-users http://127.0.0.1:8470 --token-file web.token --learner ads \\\n"
     "      --world linear-bandit --set d=5 --set actions=10\n",
-    options};
+    option_fields};
 
-/* Ctrl-C: nobody comes any more, those who are there finish, and what came of it is told. */
+/* Ctrl-C: no new users start, those in progress finish, and the results are printed. */
 static atomic_int caught; /* the signal; 0: none */
 
 static void on_signal(int number)
@@ -116,7 +117,7 @@ static void hear_signals(void)
 
 /* What all clients share. */
 typedef struct play {
-    const wish *w;
+    const simulate_options *o;
     char token[CLI_TOKEN_TEXT];
     tacit_world *world;
     cli_space space; /* the learner's */
@@ -200,13 +201,13 @@ static const tacit__json_node *ask_with(player *p, const char *path, tacit__json
 
 static void begin_body(tacit__json_writer *body, const player *p)
 {
-    const wish *w = p->play->w;
+    const simulate_options *o = p->play->o;
     tacit__json_begin_object(body, NULL);
-    if (w->learner != NULL)
-        tacit__json_put_string(body, "learner", w->learner);
+    if (o->learner != NULL)
+        tacit__json_put_string(body, "learner", o->learner);
     if (p->play->space.user_required) {
         char user[64];
-        (void)snprintf(user, sizeof user, "simulated-%llu-%llu", (unsigned long long)w->seed,
+        (void)snprintf(user, sizeof user, "simulated-%llu-%llu", (unsigned long long)o->seed,
                        (unsigned long long)p->user);
         tacit__json_put_string(body, "user", user);
     }
@@ -242,7 +243,7 @@ static bool was_taken(player *p, const tacit__json_node *answer)
 
 /* --- Joint: the service decides ----------------------------------------------------------------- */
 
-/* One step: decide, act, observe. *go_on is false if nobody knows what came of it. */
+/* One step: decide, act, observe. *go_on is false if the outcome is not known. */
 static bool step_joint(player *p, const char *episode, size_t h, tacit_situation *here, bool *go_on)
 {
     const play *all = p->play;
@@ -296,10 +297,10 @@ static bool play_joint(player *p, tacit_situation *here)
 
 /* --- Local: the user decides -------------------------------------------------------------------- */
 
-static void put_billboard_path(const wish *w, char path[MAX_PATH_TEXT])
+static void put_billboard_path(const simulate_options *o, char path[MAX_PATH_TEXT])
 {
     (void)snprintf(path, MAX_PATH_TEXT,
-                   w->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", w->learner);
+                   o->learner != NULL ? "/v1/billboard?learner=%s" : "/v1/billboard", o->learner);
 }
 
 static bool play_local(player *p, tacit_situation *here)
@@ -308,9 +309,9 @@ static bool play_local(player *p, tacit_situation *here)
     const char *text;
     size_t size;
     tacit_client *client = NULL;
-    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* nobody is behind it */
+    const tacit_client_terms any = {.epsilon = HUGE_VAL, .delta = 1}; /* no person is behind it */
     tacit_error err = {0};
-    put_billboard_path(p->play->w, path);
+    put_billboard_path(p->play->o, path);
     atomic_fetch_add(&p->play->requests, 1);
     int status = cli_wire_ask(&p->wire, "GET", path, NULL, NULL, &text, &size);
     bool good = status == 200 && tacit_client_create(text, size, &any, &client, &err) == TACIT_OK;
@@ -343,7 +344,7 @@ static void *run(void *context)
     play *all = p->play;
     for (;;) {
         uint64_t user = atomic_fetch_add(&all->next, 1);
-        if (user >= all->w->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
+        if (user >= all->o->users || atomic_load(&all->failures) > 20 || atomic_load(&caught) != 0)
             return NULL;
         tacit_situation here;
         p->user = user;
@@ -358,9 +359,9 @@ static void *run(void *context)
 static tacit_status open_player(player *p, play *all, tacit_error *err)
 {
     p->play = all;
-    if (!cli_wire_open(&p->wire, all->w->url, all->token))
+    if (!cli_wire_open(&p->wire, all->o->url, all->token))
         return TACIT_BAD_ARGUMENT;
-    return cli_people_open(all->world, &all->space, all->w->seed, &p->people, err);
+    return cli_people_open(all->world, &all->space, all->o->seed, &p->people, err);
 }
 
 static void close_player(player *p)
@@ -370,43 +371,43 @@ static void close_player(player *p)
 }
 
 /* The learner's model and space, from its billboard; and whether the world is one for it. */
-static int look(play *all)
+static int read_billboard(play *all)
 {
-    const wish *w = all->w;
+    const simulate_options *o = all->o;
     const tacit_world_facts *f = tacit_world_describe(all->world);
     cli_wire wire;
     char path[MAX_PATH_TEXT];
     const char *text = NULL;
     size_t size = 0;
-    if (!cli_wire_open(&wire, w->url, all->token))
-        return strncmp(w->url, "https:", 6) == 0
+    if (!cli_wire_open(&wire, o->url, all->token))
+        return strncmp(o->url, "https:", 6) == 0
                    ? cli_wrong("'%s': simulated users do not speak TLS; let them play against the "
                                "service without `tls`, for example http://127.0.0.1:8470",
-                               w->url)
+                               o->url)
                    : cli_wrong("'%s' is no URL, expected for example http://127.0.0.1:8470",
-                               w->url);
-    put_billboard_path(w, path);
+                               o->url);
+    put_billboard_path(o, path);
     int status = cli_wire_ask(&wire, "GET", path, NULL, NULL, &text, &size);
     const tacit__json_node *board = status == 200 ? cli_wire_json(&wire, text, size) : NULL;
     char model[16];
     int result = CLI_DONE;
     if (status == 0) {
-        (void)cli_wrong("%s does not answer: %s; is tacit serve running there?", w->url,
+        (void)cli_wrong("%s does not answer: %s; is tacit serve running there?", o->url,
                         wire.why != NULL ? wire.why : "no memory");
         result = CLI_SYSTEM;
-    } else if (status == 404 && w->learner != NULL) {
+    } else if (status == 404 && o->learner != NULL) {
         result =
-            cli_wrong("%s has no learner '%s'; its service file has the names", w->url, w->learner);
+            cli_wrong("%s has no learner '%s'; its service file has the names", o->url, o->learner);
     } else if (status == 404) {
-        result = cli_wrong("%s has more than one learner: say which, --learner NAME", w->url);
+        result = cli_wrong("%s has more than one learner: say which, --learner NAME", o->url);
     } else if (!get_text(board, board, "model", model, sizeof model) ||
                !cli_space_read(board, &all->space)) {
         result = cli_wrong("%s answers, but not as a decision service does (status %d); expected "
                            "the URL that tacit serve prints",
-                           w->url, status);
-    } else if (f->people > 0 && w->users > f->people) {
+                           o->url, status);
+    } else if (f->people > 0 && o->users > f->people) {
         result = cli_wrong("the world %s has %llu people, but --users is %llu", f->kind->name,
-                           (unsigned long long)f->people, (unsigned long long)w->users);
+                           (unsigned long long)f->people, (unsigned long long)o->users);
     } else {
         result = cli_space_fits(&all->space, f);
         all->local = strcmp(model, "local") == 0;
@@ -425,28 +426,28 @@ static const char *remedy(int status)
     return "";
 }
 
-static int tell(play *all, const player *players, size_t n, double seconds)
+static int print_result(play *all, const player *players, size_t n, double seconds)
 {
-    cli_turnout t = {.done = atomic_load(&all->done),
-                     .failures = atomic_load(&all->failures),
-                     .full = atomic_load(&all->full),
-                     .late = atomic_load(&all->late),
-                     .requests = atomic_load(&all->requests),
-                     .seconds = seconds};
+    cli_simulation t = {.done = atomic_load(&all->done),
+                        .failures = atomic_load(&all->failures),
+                        .full = atomic_load(&all->full),
+                        .late = atomic_load(&all->late),
+                        .requests = atomic_load(&all->requests),
+                        .seconds = seconds};
     for (size_t i = 0; i < n; i++) {
         const cli_score own = cli_people_score(players[i].people);
         cli_score_add(&t.score, &own);
         t.sum_ms += players[i].sum_ms;
         t.slowest_ms = fmax(t.slowest_ms, players[i].slowest_ms);
     }
-    cli_turnout_print(&t, all->world, all->w->json);
+    cli_simulation_print(&t, all->world, all->o->json);
     if (t.failures > 0)
         (void)cli_wrong("%llu users failed; the last to fail was told: %d, %s%s",
                         (unsigned long long)t.failures, all->refusal, all->complaint,
                         remedy(all->refusal));
     if (atomic_load(&caught) != 0)
         (void)cli_wrong("interrupted: %llu of %llu users came, and what they told is kept",
-                        (unsigned long long)t.done, (unsigned long long)all->w->users);
+                        (unsigned long long)t.done, (unsigned long long)all->o->users);
     return t.failures > 0              ? CLI_SYSTEM
            : atomic_load(&caught) != 0 ? 128 + atomic_load(&caught)
                                        : CLI_DONE;
@@ -454,7 +455,7 @@ static int tell(play *all, const player *players, size_t n, double seconds)
 
 static int play_all(play *all)
 {
-    size_t n = (size_t)all->w->clients, started = 0;
+    size_t n = (size_t)all->o->clients, started = 0;
     player *players = calloc(n, sizeof *players);
     pthread_t *threads = calloc(n, sizeof *threads);
     tacit_error err = {0};
@@ -467,10 +468,10 @@ static int play_all(play *all)
             status = TACIT_SYSTEM;
     }
     if (status != TACIT_OK)
-        atomic_store(&all->next, all->w->users); /* those that have begun end */
+        atomic_store(&all->next, all->o->users); /* those that have begun end */
     for (size_t i = 0; i < started - (status != TACIT_OK && started > 0); i++)
         (void)pthread_join(threads[i], NULL);
-    int result = status == TACIT_OK ? tell(all, players, n, 1e-3 * (now_ms() - start))
+    int result = status == TACIT_OK ? print_result(all, players, n, 1e-3 * (now_ms() - start))
                                     : cli_failed(status, &err);
     for (size_t i = 0; i < started; i++)
         close_player(&players[i]);
@@ -479,22 +480,22 @@ static int play_all(play *all)
     return result;
 }
 
-static int simulate(const wish *w)
+static int simulate(const simulate_options *o)
 {
-    play all = {.w = w, .lock = PTHREAD_MUTEX_INITIALIZER};
+    play all = {.o = o, .lock = PTHREAD_MUTEX_INITIALIZER};
     tacit_error err = {0};
     const tacit_world_request request = {
-        .kind = w->world, .settings = w->settings.list, .n_settings = w->settings.n};
-    if (w->token_file == NULL)
+        .kind = o->world, .settings = o->settings.list, .n_settings = o->settings.n};
+    if (o->token_file == NULL)
         return cli_wrong("--token-file is missing; see tacit simulate-users --help");
-    int result = cli_wire_token(w->token_file, all.token);
+    int result = cli_wire_token(o->token_file, all.token);
     if (result != CLI_DONE)
         return result;
     tacit_status status = tacit_world_create(&request, &all.world, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     hear_signals();
-    result = look(&all);
+    result = read_billboard(&all);
     if (result == CLI_DONE)
         result = play_all(&all);
     cli_space_close(&all.space);
@@ -504,12 +505,12 @@ static int simulate(const wish *w)
 
 int cli_simulate_users(int argc, char **argv)
 {
-    wish w = {.world = "riverswim", .users = 1000, .clients = 4, .seed = 1};
-    int status = cli_read_options(argc, argv, &form, &w, NULL);
+    simulate_options o = {.world = "riverswim", .users = 1000, .clients = 4, .seed = 1};
+    int status = cli_read_options(argc, argv, &form, &o, NULL);
     if (status != CLI_DONE)
         return status;
     if (argc - optind != 1)
         return cli_wrong("expected one URL; see tacit simulate-users --help");
-    w.url = argv[optind];
-    return simulate(&w);
+    o.url = argv[optind];
+    return simulate(&o);
 }

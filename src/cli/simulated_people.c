@@ -1,6 +1,6 @@
-/* See cli/simulated_people.h. Regret is the laboratory's (docs/why/bandits.md): in a bandit the best mean minus the mean of the
- * action that was taken, of a log the shortfall divided by the action's propensity; in a walk it is what was
- * earned that is compared, since the policy that was played is the server's. */
+/* See cli/simulated_people.h. Regret is the laboratory's (docs/why/bandits.md): in a bandit the best mean
+ * minus the mean of the action that was taken, of a log the shortfall divided by the action's propensity;
+ * in a walk it is what was earned that is compared, since the policy that was played is the server's. */
 #include "cli/simulated_people.h"
 
 #include <math.h>
@@ -161,7 +161,8 @@ static const char *describe(const cli_space *s, char *out, size_t size)
     return out;
 }
 
-/* What the learner counts on is true of the world. Of what a world does not know (a norm of 0) nothing is said. */
+/* What the learner counts on is true of the world. Of what a world does not know (a norm of 0) nothing is
+ * said. */
 static bool keeps(const cli_space *world, const cli_space *declared)
 {
     return (world->simplex || !declared->simplex) &&

@@ -1,5 +1,6 @@
-/* People of a world, for a learner behind a network: whoever comes stands somewhere, as a number or as features, as the
- * learner's space wants it; acts; and something comes of it. The same for worlds that are walked through and for bandits. */
+/* People of a world, for a learner behind a network. A person is in a situation, which is a number or
+ * features, as the learner's space requires; acts; and gets an outcome. Sequential worlds and bandits work
+ * alike. */
 #ifndef TACIT_CLI_SIMULATED_PEOPLE_H
 #define TACIT_CLI_SIMULATED_PEOPLE_H
 
@@ -21,7 +22,8 @@ typedef struct cli_space {
     /* Declared, as in tacit/features.h; for a learner with numbered states as well. */
     bool simplex, complementary;
     double parameter_norm; /* 0: not declared, or not known */
-    /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have none. */
+    /* As JSON writes them between quotes, each with a NUL, in the order of their numbers; NULL: they have
+     * none. */
     char *action_names;
     size_t n_names;
     bool user_required;
@@ -30,16 +32,18 @@ typedef struct cli_space {
 /* From the "space" of a billboard. False: this is no space. In both cases to be closed. */
 bool cli_space_read(const tacit__json_node *board, cli_space *out);
 void cli_space_close(cli_space *space);
-/* The number of an action, as a decision tells it: by its name, or its number. False: there is no such action. */
+/* The number of an action, as a decision tells it: by its name, or its number. False: there is no such
+ * action. */
 bool cli_space_action(const cli_space *space, const tacit__json_node *told, uint32_t *action);
 /* Numbers in a situation; 0: states are numbered. */
 size_t cli_space_width(const cli_space *space);
-/* Whether the world's people can come to a learner with this space; if not, a message that says what both are. */
+/* Whether the world's people can come to a learner with this space; if not, a message that says what both
+ * are. */
 int cli_space_fits(const cli_space *space, const tacit_world_facts *world);
 
 typedef struct cli_people cli_people;
 
-/* The world must outlive them. Users are the same for a seed, whoever plays them. */
+/* The world must outlive them. A seed always gives the same users. */
 TACIT_MUST_USE tacit_status cli_people_open(const tacit_world *world, const cli_space *space,
                                             uint64_t seed, cli_people **out, tacit_error *err);
 void cli_people_close(cli_people *people); /* accepts NULL */
@@ -58,12 +62,12 @@ TACIT_MUST_USE tacit_status cli_people_act(cli_people *people, uint32_t action, 
 /* The user's episode; lives until the next user comes. */
 tacit_trajectory cli_people_trajectory(const cli_people *people);
 
-/* What came of all users so far, in rewards of [0, 1] for each step. */
+/* The result of all users so far, in rewards of [0, 1] per step. */
 typedef struct cli_score {
-    uint64_t users, known; /* known: something came of it */
+    uint64_t users, known; /* known: those with an outcome */
     double earned;         /* by users of whom it is known */
-    /* What the best policy would have earned more: in a bandit, expected and exact; of a log, an unbiased estimate of what is
-     * missing to 1; in a walk, by the best policy's value. NaN: the world cannot tell. */
+    /* What the best policy would have earned more: in a bandit, expected and exact; of a log, an unbiased
+     * estimate of what is missing to 1; in a walk, by the best policy's value. NaN: the world cannot tell. */
     double regret;
 } cli_score;
 cli_score cli_people_score(const cli_people *people);

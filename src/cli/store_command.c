@@ -9,24 +9,26 @@
 #include "cli/cli.h"
 #include "cli/events.h"
 #include "cli/options.h"
-#include "cli/recorded.h"
+#include "cli/store_decisions.h"
 
-typedef struct wish {
+typedef struct store_options {
     tacit_service_options service;
     const char *copy, *new_key;
     bool gone, json, decisions;
-} wish;
+} store_options;
 
 /* Each belongs to one verb. */
 enum { GONE, NEW_KEY, DECISIONS, JSON, NONE };
-static const tacit__field options[] = {
-    [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(wish, gone), .written_out = true,
-              .help = "say that no other line of this store is used, or ever will be"},
-    [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(wish, new_key), .value = "FILE",
-                 .help = "where the new key is, or is put, if not in the old one's place"},
-    [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(wish, decisions),
-                   .help = "recorded decisions instead of what is public"},
-    [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(wish, json), .help = "events as JSON"},
+static const tacit__field option_fields[] = {
+    [GONE] = {"original-is-gone", TACIT__FIELD_FLAG, offsetof(store_options, gone),
+              .written_out = true,
+              .help = "confirm that no other copy of this store is in use or ever will be"},
+    [NEW_KEY] = {"new-key", TACIT__FIELD_TEXT, offsetof(store_options, new_key), .value = "FILE",
+                 .help = "file of the new key, created if missing (default: replace the old key)"},
+    [DECISIONS] = {"decisions", TACIT__FIELD_FLAG, offsetof(store_options, decisions),
+                   .help = "print the recorded decisions instead of the public data"},
+    [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
+              .help = "print the events as JSON"},
     [NONE] = {NULL}};
 
 static const cli_form form = {
@@ -38,34 +40,35 @@ static const cli_form form = {
     "       tacit store migrate FILE.yaml\n"
     "       tacit store rekey FILE.yaml [--new-key FILE]\n"
     "\n"
-    "check    reads everything, opens what is sealed, and sees that every user is counted once;\n"
-    "         exit status 1 if something is wrong, or if the store must not be learned from\n"
+    "check    reads everything, opens what is sealed, and checks that every user is counted once;\n"
+    "         exits with 1 if something is wrong, or if no service may learn from the store\n"
     "backup   makes a consistent copy; a service on the copy decides, but does not learn\n"
-    "export   prints what is public as JSON: counts, ledger, curves; with --decisions, instead,\n"
-    "         the decisions of learners with log_decisions: yes, one JSON object in a line: what\n"
-    "         users told, in the clear\n"
+    "export   prints the public data as JSON: counts, ledger, curves; with --decisions, prints\n"
+    "         instead the decisions of learners with log_decisions: yes, one JSON object per "
+    "line,\n"
+    "         with the data of users in the clear\n"
     "events   prints the audit log: starts, stops, tokens, keys, adoptions\n"
     "\n"
-    "These may be used while the service runs; the others when it is stopped:\n"
+    "You can use these while the service runs. The others need it stopped:\n"
     "\n"
-    "adopt    makes a backup that was put in the store's place, or a store that went back, learn\n"
-    "         again, and says what that costs; does it if --original-is-gone is given\n"
-    "migrate  brings a store of an earlier version to the present format, as a start of the\n"
-    "         service does; the store as it was stays beside it\n"
-    "rekey    draws a new key for the store and seals everything anew\n"
+    "adopt    lets a backup that replaced the store, or a store that went back, learn again;\n"
+    "         prints what that costs, and does it only with --original-is-gone\n"
+    "migrate  brings a store of an earlier version to the present format, as the service does\n"
+    "         when it starts; the old file stays beside the new one\n"
+    "rekey    draws a new key for the store and seals everything again\n"
     "\n"
     "  --decisions         print the recorded decisions, which are not public\n"
     "  --json              print the events as one JSON document\n",
     "\n"
     "example:\n"
     "  tacit store check service.yaml\n",
-    options};
+    option_fields};
 
-static int check(const wish *w)
+static int check(const store_options *o)
 {
     tacit_error err = {0};
     tacit_store_health h;
-    tacit_status status = tacit_store_check(&w->service, &h, &err);
+    tacit_status status = tacit_store_check(&o->service, &h, &err);
     if (status == TACIT_CORRUPT) {
         (void)cli_failed(status, &err);
         return CLI_NO;
@@ -79,20 +82,20 @@ static int check(const wish *w)
     return CLI_DONE;
 }
 
-static int backup(const wish *w)
+static int backup(const store_options *o)
 {
     tacit_error err = {0};
-    tacit_status status = tacit_store_backup(&w->service, w->copy, &err);
+    tacit_status status = tacit_store_backup(&o->service, o->copy, &err);
     return status == TACIT_OK ? CLI_DONE : cli_failed(status, &err);
 }
 
-static int export(const wish *w)
+static int export(const store_options *o)
 {
     tacit_error err = {0};
-    if (w->decisions)
-        return cli_store_decisions(&w->service);
+    if (o->decisions)
+        return cli_store_decisions(&o->service);
     char *json = NULL;
-    tacit_status status = tacit_store_export(&w->service, &json, &err);
+    tacit_status status = tacit_store_export(&o->service, &json, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     (void)puts(json);
@@ -120,21 +123,21 @@ static void print_cost(void *context, const tacit_store_cost *c)
                      c->before.delta, c->after.epsilon, c->after.delta);
 }
 
-static int adopt(const wish *w)
+static int adopt(const store_options *o)
 {
     tacit_error err = {0};
     uint64_t lives = 0;
     bool begun = false;
-    tacit_status status = tacit_store_adoption(&w->service, &lives, print_cost, &begun, &err);
-    if (status == TACIT_OK && w->gone)
-        status = tacit_store_adopt(&w->service, &err);
+    tacit_status status = tacit_store_adoption(&o->service, &lives, print_cost, &begun, &err);
+    if (status == TACIT_OK && o->gone)
+        status = tacit_store_adopt(&o->service, &err);
     if (status == TACIT_CORRUPT) {
         (void)cli_failed(status, &err);
         return CLI_NO;
     }
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    if (w->gone) {
+    if (o->gone) {
         (void)printf("adopted: the store learns again; it has %" PRIu64
                      " lines, and /v1/guarantee says so for good\n",
                      lives);
@@ -153,11 +156,11 @@ static int adopt(const wish *w)
 
 /* --- Formats and keys ---------------------------------------------------------------------------- */
 
-static int migrate(const wish *w)
+static int migrate(const store_options *o)
 {
     tacit_error err = {0};
     int from = 0, to = 0;
-    tacit_status status = tacit_store_migrate(&w->service, &from, &to, &err);
+    tacit_status status = tacit_store_migrate(&o->service, &from, &to, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (from == to)
@@ -169,34 +172,34 @@ static int migrate(const wish *w)
     return CLI_DONE;
 }
 
-static int rekey(const wish *w)
+static int rekey(const store_options *o)
 {
     tacit_error err = {0};
-    tacit_status status = tacit_store_rekey(&w->service, w->new_key, &err);
+    tacit_status status = tacit_store_rekey(&o->service, o->new_key, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
-    if (w->new_key == NULL)
+    if (o->new_key == NULL)
         (void)puts("done: the new key is in the place of the old one; keep a copy of it elsewhere");
     else
         (void)printf("done: the store's key is now %s; make it what `key`, STORE.key or the "
                      "credential is before the service starts again\n",
-                     w->new_key);
+                     o->new_key);
     (void)puts("Backups from before open with the old key only.");
     return CLI_DONE;
 }
 
 /* --- Arguments ------------------------------------------------------------------------------------ */
 
-static int events(const wish *w)
+static int events(const store_options *o)
 {
-    return cli_store_events(&w->service, w->json);
+    return cli_store_events(&o->service, o->json);
 }
 
 static const struct {
     const char *name;
     int arguments; /* FILE.yaml included */
     int option;    /* that it has, or NONE */
-    int (*run)(const wish *w);
+    int (*run)(const store_options *o);
 } verbs[] = {{"check", 1, NONE, check},        {"backup", 2, NONE, backup},
              {"export", 1, DECISIONS, export}, {"events", 1, JSON, events},
              {"adopt", 1, GONE, adopt},        {"migrate", 1, NONE, migrate},
@@ -208,13 +211,13 @@ static int check_options(size_t verb, uint64_t given)
 {
     for (size_t i = 0; i < N_VERBS; i++)
         if (i != verb && (given >> verbs[i].option & 1) != 0)
-            return cli_wrong("--%s belongs to tacit store %s", options[verbs[i].option].name,
+            return cli_wrong("--%s belongs to tacit store %s", option_fields[verbs[i].option].name,
                              verbs[i].name);
     return CLI_DONE;
 }
 
 /* Runs the verb that argv names, if its arguments are right. */
-static int run(int n, char **arguments, uint64_t given, wish *w)
+static int run(int n, char **arguments, uint64_t given, store_options *o)
 {
     size_t i = 0;
     while (i < N_VERBS && strcmp(verbs[i].name, arguments[0]) != 0)
@@ -232,22 +235,22 @@ static int run(int n, char **arguments, uint64_t given, wish *w)
     int code = check_options(i, given);
     if (code != CLI_DONE)
         return code;
-    w->service = (tacit_service_options){.file = arguments[1],
+    o->service = (tacit_service_options){.file = arguments[1],
                                          .credentials = getenv("CREDENTIALS_DIRECTORY")};
-    w->copy = n > 2 ? arguments[2] : NULL;
-    return verbs[i].run(w);
+    o->copy = n > 2 ? arguments[2] : NULL;
+    return verbs[i].run(o);
 }
 
 int cli_store(int argc, char **argv)
 {
-    wish w = {0};
+    store_options o = {0};
     uint64_t given = 0;
     cli_keep_memory_private();
-    int code = cli_read_options(argc, argv, &form, &w, &given);
+    int code = cli_read_options(argc, argv, &form, &o, &given);
     if (code != CLI_DONE)
         return code;
     if (optind == argc)
         return cli_wrong("expected check, backup, export, events, adopt, migrate or rekey, "
                          "and FILE.yaml; see tacit store --help");
-    return run(argc - optind, argv + optind, given, &w);
+    return run(argc - optind, argv + optind, given, &o);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/words.h"
+#include "cli/experiment_text.h"
 
 static const char stamp[] = "simulated, not private";
 
@@ -17,7 +17,7 @@ typedef struct view {
     size_t world;
 } view;
 
-static view look(const tacit_results *results, size_t world)
+static view make_view(const tacit_results *results, size_t world)
 {
     return (view){tacit_results_describe(results), results, world};
 }
@@ -77,7 +77,7 @@ static void put_worlds(tacit__json_writer *to, const tacit_results *results)
 {
     tacit__json_begin_list(to, "worlds");
     for (size_t w = 0; w < tacit_results_describe(results)->n_worlds; w++) {
-        const view v = look(results, w);
+        const view v = make_view(results, w);
         tacit__json_begin_object(to, NULL);
         put_world(to, &v);
         put_agents(to, &v);
@@ -90,7 +90,7 @@ void cli_put_summary(tacit__json_writer *to, const tacit_results *results)
 {
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     const bool several = facts->n_worlds > 1;
-    const view v = look(results, 0);
+    const view v = make_view(results, 0);
     tacit__json_begin_object(to, NULL);
     tacit__json_put_string(to, "title", facts->title);
     if (!several) {
@@ -117,7 +117,8 @@ bool cli_summary_write(const void *context, FILE *to)
 
 /* --- CSV ----------------------------------------------------------------------------------------- */
 
-/* Fields with commas or quotes are quoted, and quotes in them doubled [RFC 4180]; labels have no line breaks. */
+/* Fields with commas or quotes are quoted, and quotes in them doubled [RFC 4180]; labels have no line
+ * breaks. */
 static void write_field(FILE *to, const char *text)
 {
     if (strpbrk(text, ",\"") == NULL) {
@@ -164,7 +165,7 @@ bool cli_curves_write(const void *context, FILE *to)
     const tacit_experiment_facts *facts = tacit_results_describe(results);
     (void)fprintf(to, "%sagent,run,episode,regret\n", facts->n_worlds > 1 ? "world," : "");
     for (size_t world = 0; world < facts->n_worlds; world++) {
-        const view v = look(results, world);
+        const view v = make_view(results, world);
         for (size_t agent = 0; agent < facts->n_agents; agent++)
             for (uint64_t run = 0; plays(&v, agent) && run < facts->runs; run++) {
                 write_curve(to, &v, agent, run);
@@ -310,7 +311,7 @@ void cli_summary_print(const tacit_results *results)
     size_t widths[N_COLUMNS] = {0};
     widen(heads, widths);
     for (size_t w = 0; w < facts->n_worlds; w++) {
-        const view v = look(results, w);
+        const view v = make_view(results, w);
         for (size_t i = 0; i < facts->n_agents; i++)
             if (plays(&v, i)) {
                 fill_row(&v, i, row);
@@ -319,7 +320,7 @@ void cli_summary_print(const tacit_results *results)
     }
     print_heading(facts);
     for (size_t w = 0; w < facts->n_worlds; w++) {
-        const view v = look(results, w);
+        const view v = make_view(results, w);
         print_world(&v);
         print_row(heads, widths);
         for (size_t i = 0; i < facts->n_agents; i++)

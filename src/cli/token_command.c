@@ -12,7 +12,7 @@
 
 /* --- Times -------------------------------------------------------------------------------------- */
 
-/* A time that is written, in seconds since 1970: a day counts to its end. False: it is none. */
+/* Parses a date or time into seconds since 1970; a day counts to its end. False: it is neither. */
 static bool read_date(const char *text, int64_t *out)
 {
     struct tm parts = {0};
@@ -69,26 +69,26 @@ static void show(void *context, const tacit_token_facts *token)
     (void)puts(token->revoked ? "  revoked" : "");
 }
 
-/* A token that nobody has seen opens nothing: it is taken back. */
-static int tell(const char *token, const tacit_service_options *wish, const char *name)
+/* A token that could not be printed is of no use: revoke it. */
+static int print_token(const char *token, const tacit_service_options *service, const char *name)
 {
     tacit_error err = {0};
     if (puts(token) >= 0 && fflush(stdout) == 0)
         return CLI_DONE;
     int reason = errno;
     clearerr(stdout); /* said here */
-    if (tacit_token_revoke(wish, name, &err) == TACIT_OK)
+    if (tacit_token_revoke(service, name, &err) == TACIT_OK)
         (void)cli_wrong("the token could not be written to standard output (%s) and was revoked; "
                         "create it again",
                         strerror(reason));
     else
         (void)cli_wrong("the token could not be written to standard output (%s), and not be "
                         "revoked either (%s); revoke it later: tacit token revoke %s --name %s",
-                        strerror(reason), err.message, wish->file, name);
+                        strerror(reason), err.message, service->file, name);
     return CLI_SYSTEM;
 }
 
-static int act(const char *verb, const tacit_service_options *wish,
+static int act(const char *verb, const tacit_service_options *service,
                const tacit_token_request *request)
 {
     tacit_error err = {0};
@@ -105,16 +105,16 @@ static int act(const char *verb, const tacit_service_options *wish,
                     request->users_per_day != 0 || request->expires != 0))
         return cli_wrong("tacit token %s takes --name alone; see tacit token --help", verb);
     if (create)
-        status = tacit_token_create(wish, request, token, &err);
+        status = tacit_token_create(service, request, token, &err);
     else if (revoke)
-        status = tacit_token_revoke(wish, request->name, &err);
+        status = tacit_token_revoke(service, request->name, &err);
     else
-        status = tacit_token_list(wish, show, NULL, &err);
+        status = tacit_token_list(service, show, NULL, &err);
     if (status != TACIT_OK)
         return cli_failed(status, &err);
     if (revoke)
-        (void)fputs("tacit: revoked; a service that runs goes on taking it until SIGHUP\n", stderr);
-    return create ? tell(token, wish, request->name) : CLI_DONE;
+        (void)fputs("tacit: revoked; a running service accepts it until SIGHUP\n", stderr);
+    return create ? print_token(token, service, request->name) : CLI_DONE;
 }
 
 /* --- Arguments ---------------------------------------------------------------------------------- */
@@ -126,20 +126,20 @@ static bool read_expiry(const char *text, void *out)
 
 #define AT(member) offsetof(tacit_token_request, member)
 static const tacit__field options[] = {
-    {"name", TACIT__FIELD_TEXT, AT(name), .value = "NAME", .help = "what the token is called"},
+    {"name", TACIT__FIELD_TEXT, AT(name), .value = "NAME", .help = "the token's name"},
     {"scopes", TACIT__FIELD_TEXT, AT(scopes), .value = "LIST",
-     .help = "what it opens, of decide, observe, report, read, admin (all of them)"},
+     .help = "what it permits: decide, observe, report, read, admin (everything)"},
     {"learner", TACIT__FIELD_TEXT, AT(learner), .value = "NAME",
-     .help = "the token is for this learner alone"},
+     .help = "the token is valid for this learner only"},
     {"users-per-day", TACIT__FIELD_COUNT, AT(users_per_day), 1, CLI_MAX_COUNT - 1,
      .expected = "a whole number >= 1", .value = "N",
-     .help = "it brings at most so many users a day, by observations or reports"},
+     .help = "at most N users a day, by observations or reports"},
     {"expires", TACIT__FIELD_OTHER, AT(expires), .parse = read_expiry,
      .expected = "a day such as 2030-12-31, a time such as 2030-12-31T18:00:00Z, or a while such "
                  "as 90d or 12h",
      .value = "DATE",
-     .help = "it ends with this day, UTC: 2030-12-31; or at a time:\n"
-             "2030-12-31T18:00:00Z; or after a while: 90d, 12h"},
+     .help = "last day, UTC: 2030-12-31; or a time:\n"
+             "2030-12-31T18:00:00Z; or a duration: 90d, 12h"},
     {NULL}};
 
 static const cli_form form = {
@@ -148,8 +148,8 @@ static const cli_form form = {
     "       tacit token list FILE.yaml\n"
     "       tacit token revoke FILE.yaml --name NAME\n"
     "\n"
-    "Tokens open a service's routes. `create` prints a new one, once: the store keeps its hash.\n"
-    "A running service learns of changes by SIGHUP.\n"
+    "Tokens give access to a service. `create` prints a new token once; the store keeps only its\n"
+    "hash. Send SIGHUP to a running service to make it read changed tokens.\n"
     "\n",
     "\n"
     "example:\n"
@@ -165,7 +165,7 @@ int cli_token(int argc, char **argv)
         return code;
     if (argc - optind != 2)
         return cli_wrong("expected create, list or revoke, and FILE.yaml; see tacit token --help");
-    const tacit_service_options wish = {.file = argv[optind + 1],
-                                        .credentials = getenv("CREDENTIALS_DIRECTORY")};
-    return act(argv[optind], &wish, &request);
+    const tacit_service_options service = {.file = argv[optind + 1],
+                                           .credentials = getenv("CREDENTIALS_DIRECTORY")};
+    return act(argv[optind], &service, &request);
 }

@@ -1,10 +1,11 @@
-/* See cli/warn.h. A service refuses what is warned of here: a simulation harms nobody, but what was tried out in one is copied. */
+/* See cli/warn.h. A service refuses what this file warns about. A simulation harms no one, but people copy
+ * the settings that they tried in one. */
 #include "cli/warn.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Kinds that only know model none are what they are, and yardsticks learn from nobody. */
+/* Some kinds know only the model none, and yardsticks learn from no users. */
 static bool could_be_private(const tacit_entry *entry)
 {
     const tacit_agent_kind *kind = entry->yardstick ? NULL : tacit_agent_kind_find(entry->kind);
@@ -18,13 +19,13 @@ static void warn_of(const tacit_experiment_facts *facts, const tacit_entry *entr
             stderr,
             "tacit: warning: %s:%d: agent '%s' has no 'privacy' and works on exact data; "
             "write privacy: {model: joint, epsilon: 1}, or privacy: {model: none} if that "
-            "is meant\n",
+            "is intended\n",
             facts->file, entry->line, entry->label);
     if (entry->delta_too_large)
         (void)fprintf(
             stderr,
             "tacit: warning: %s:%d: agent '%s' has delta %g, above 1/users = %g; lower it, "
-            "or write delta_above_one_over_users: yes in privacy if that is meant\n",
+            "or write delta_above_one_over_users: yes in privacy if that is intended\n",
             facts->file, entry->line, entry->label, entry->guarantee.delta,
             1 / (double)facts->episodes);
 }

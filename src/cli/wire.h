@@ -1,4 +1,5 @@
-/* A little HTTP for a client: one connection that is kept, requests with JSON bodies, answers with a known length. */
+/* A little HTTP for a client: one connection that is kept, requests with JSON bodies, answers with a known
+ * length. */
 #ifndef TACIT_CLI_WIRE_H
 #define TACIT_CLI_WIRE_H
 
@@ -20,15 +21,16 @@ typedef struct cli_wire {
     size_t n_nodes;          /* for which there is room */
 } cli_wire;
 
-/* The token that is a file's first line, as `tacit token create` prints it; if there is none, a message that says why and how to get
- * one. */
+/* The token that is a file's first line, as `tacit token create` prints it; if there is none, a message
+ * that says why and how to get one. */
 int cli_wire_token(const char *path, char out[CLI_TOKEN_TEXT]);
 
 /* From http://HOST:PORT; false: it is none. Connects at the first request. */
 bool cli_wire_open(cli_wire *wire, const char *url, const char *token);
 void cli_wire_close(cli_wire *wire);
 
-/* The status of the answer, or 0 if there was none; *body lives until the next call. `key`: an Idempotency-Key, or NULL. */
+/* The status of the answer, or 0 if there was none; *body lives until the next call. `key`: an
+ * Idempotency-Key, or NULL. */
 int cli_wire_ask(cli_wire *wire, const char *method, const char *path, const char *key,
                  const char *json, const char **body, size_t *size);
 

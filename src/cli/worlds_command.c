@@ -1,13 +1,13 @@
-/* tacit worlds: what can be lived in. */
+/* tacit worlds: lists the environments. */
 #include "cli/cli.h"
 #include "cli/kinds.h"
 
 static const char before[] =
     "usage: tacit worlds [NAME] [--json]\n"
     "\n"
-    "Lists the worlds, or shows one: what it is, where it comes from, its parameters with "
-    "defaults\n"
-    "and ranges. An experiment names one under `world`: world: {kind: NAME, PARAMETER: VALUE}.\n"
+    "Lists the worlds, or shows one: what it is, where it comes from, its parameters with\n"
+    "defaults and ranges. An experiment names one under `world`: world: {kind: NAME, PARAMETER: "
+    "VALUE}.\n"
     "\n";
 
 static const char after[] = "\n"

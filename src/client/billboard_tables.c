@@ -1,3 +1,4 @@
+/* See client/billboard_tables.h. */
 #include "client/billboard_tables.h"
 
 #include "base/bytes.h"

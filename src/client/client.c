@@ -1,22 +1,24 @@
-/* See include/tacit/client.h. A device has an agent of its own with the learner's request, so that its noise is calibrated by the
- * code that the promise was proved for; it learns nothing, it only reports.
+/* See include/tacit/client.h. A device has an agent of its own with the learner's request, so that its
+ * noise is calibrated by the code that the promise was proved for; it learns nothing, it only reports.
  *
- * A device that has seen its data always reports: a report that does not come is an output, too, and who writes billboards must not be
- * able to choose the people from whom none comes. Whatever can be wrong with a billboard is found by tacit_client_create, before
- * anything happened to the person. After that,
+ * A device that has seen its data always reports: a missing report is an output, too, and the author
+ * of a billboard must not be able to choose the people whose reports are missing. tacit_client_create finds
+ * everything that can be wrong with a billboard, before the person has any data. After that,
  *
- *   - act and report cut what lies outside the billboard's domain (agents/outside.c), so no curator refuses the person, however
- *     small the server has chosen its bounds;
- *   - the action is the one of the model that the report is made by, in a plan that the device makes itself; a table that says
- *     otherwise, but for ties, is refused at creation. A
- *     caller who plays another action reports all the same: an action that a model does not have contributes the zero vector
- *     (agents/capri_agent.c), and all other reports do not depend on the model's opinion of an action;
- *   - features of numbered contexts keep their bound, which is checked when the agent is made (agents/lin_ucb_agent.c);
- *   - numbers of the model are finite (checked at creation), and contributions made of them are scaled to their bound however large
- *     they are: sums/lattice.c measures what overflows in smaller units, curate/gram.c cuts features, targets and weights;
- *   - the mean reward for a monitor is one of rewards that were cut, so it is within [0, 1].
+ *   - act and report clip data outside the billboard's domain (agents/outside.c), so no curator refuses the
+ *     person, however small the server has chosen its bounds;
+ *   - the action is that of the report's model, in a plan that the device makes itself; a table that differs,
+ *     except for ties, is refused at creation. A caller who plays another action reports all the same: an
+ *     action that the model does not have contributes the zero vector (agents/capri_agent.c), and no other
+ *     report depends on what the model thinks of an action;
+ *   - features of numbered contexts keep their bound, which is checked when the agent is created
+ *     (agents/lin_ucb_agent.c);
+ *   - numbers of the model are finite (checked at creation), and contributions made from them are scaled to
+ *     their bound, however large they are: sums/lattice.c measures what overflows in smaller units,
+ *     curate/gram.c clips features, targets and weights;
+ *   - the mean reward for a monitor is a mean of clipped rewards, so it is within [0, 1].
  *
- * What remains is memory that runs out, a second report, and arguments that are missing: none depends on the data. */
+ * What can still fail is memory, a second report, and missing arguments: none depends on the data. */
 #include <tacit/client.h>
 
 #include <math.h>
@@ -48,8 +50,8 @@ static bool is_plan(const tacit_client *c, const tacit_billboard *plan)
     return true;
 }
 
-/* Whether the billboard's table says what its model says. Where the model holds two actions for equally good the last bit decides,
- * and no honest server is refused for having other last bits. */
+/* Whether the billboard's table says what its model says. Where the model holds two actions for equally
+ * good the last bit decides, and no honest server is refused for having other last bits. */
 static bool agrees(const tacit_client *c, const tacit_billboard *plan)
 {
     const size_t rows = c->request.horizon * c->request.n_states, n = c->request.n_actions;
@@ -66,7 +68,8 @@ static bool agrees(const tacit_client *c, const tacit_billboard *plan)
     return same;
 }
 
-/* Act and report by one thing: the model, if the kind has one. A table beside it must agree, and is forgotten. */
+/* Act and report by one thing: the model, if the kind has one. A table beside it must agree, and is
+ * forgotten. */
 static tacit_status follow(tacit_client *c, tacit_error *err)
 {
     tacit_billboard plan;
@@ -74,11 +77,8 @@ static tacit_status follow(tacit_client *c, tacit_error *err)
         return TACIT_OK;
     if (c->model == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "the billboard has no model to make reports by");
-    tacit_status status = tacit_agent_follow(c->agent, c->model, c->model_size, err);
-    if (status == TACIT_OK)
-        status = tacit_agent_billboard(c->agent, &plan, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_follow(c->agent, c->model, c->model_size, err));
+    TRY(tacit_agent_billboard(c->agent, &plan, err));
     if (!is_plan(c, &plan))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the billboard's model gives no plan");
     if (c->table != NULL && !agrees(c, &plan))
@@ -181,9 +181,8 @@ static tacit_status make_report(tacit_client *c, const tacit_trajectory *episode
                                 char key[TACIT_CLIENT_KEY_SIZE], tacit_error *err)
 {
     size_t size = 0;
-    tacit_status status = tacit_agent_report(c->agent, NULL, NULL, &size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_report(c->agent, NULL, NULL, &size, err));
+    tacit_status status = TACIT_OK;
     const size_t monitor = c->monitor != NULL ? TACIT__MONITOR_REPORT : 0,
                  tail = monitor + TACIT__REPORT_NAME;
     uint8_t *bytes = tacit__alloc(size + tail, 1), name[24];

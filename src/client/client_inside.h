@@ -1,4 +1,5 @@
-/* The inside of a client, shared by client.c, which acts and reports, and read_billboard.c, which reads what a server says. */
+/* The inside of a client, shared by client.c, which acts and reports, and read_billboard.c, which reads
+ * what a server says. */
 #ifndef TACIT_CLIENT_CLIENT_INSIDE_H
 #define TACIT_CLIENT_CLIENT_INSIDE_H
 
@@ -26,8 +27,9 @@ struct tacit_client {
     bool reported, was_cut;
 };
 
-/* Everything that the text says into a client that is empty but for its memory: facts, request, model and table. What is not a
- * billboard, asks for more than the terms, or has tables that are not what it declares is refused. */
+/* Everything that the text says into a client that is empty but for its memory: facts, request, model and
+ * table. What is not a billboard, asks for more than the terms, or has tables that are not what it
+ * declares is refused. */
 TACIT_MUST_USE tacit_status tacit__client_read(tacit_client *client, const char *billboard,
                                                size_t size, const tacit_client_terms *terms,
                                                tacit_error *err);

@@ -1,5 +1,5 @@
-/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and nothing is made larger than
- * the text itself warrants. See client_inside.h. */
+/* Reading a billboard, which is what some server says: nothing is believed before it was looked at, and
+ * nothing is made larger than the text itself warrants. See client_inside.h. */
 #include <string.h>
 
 #include "base/error.h"
@@ -255,17 +255,15 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     tacit_guarantee all = c->facts.guarantee; /* a report has both numbers: their costs add up */
     all.epsilon += c->facts.monitor.epsilon;
     all.delta += c->facts.monitor.delta;
-    tacit_status status = check_terms(all, terms, err);
-    if (status == TACIT_OK)
-        status = tacit__client_tables(nodes, &c->request, &c->known, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_terms(all, terms, err));
+    TRY(tacit__client_tables(nodes, &c->request, &c->known, err));
     tacit__known_tell(&c->known, &c->request);
-    status = take_model(&s, nodes, err);
-    return status == TACIT_OK ? take_table(&s, nodes, err) : status;
+    TRY(take_model(&s, nodes, err));
+    return take_table(&s, nodes, err);
 }
 
-/* At least as many nodes as the text has: each but the first comes after one of these. A model is one node, however long. */
+/* At least as many nodes as the text has: each but the first comes after one of these. A model is one
+ * node, however long. */
 static size_t count_nodes(const char *text, size_t size)
 {
     size_t n = 1;

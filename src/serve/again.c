@@ -1,3 +1,4 @@
+/* Repeated requests. See serve/again.h. */
 #include "serve/again.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 enum { MIN_KEY = 16, MAX_KEY = 128 };
 
-/* What an answer has beyond the request: all of it about the service, and nothing about where the user stood. */
+/* What an answer has beyond the request: all of it about the service, and nothing about where the user
+ * stood. */
 typedef struct note {
     int64_t opened, expires;
     uint32_t step, action;
@@ -85,13 +87,13 @@ bool tacit__again_refuse(tacit__request *r)
                          "own");
 }
 
-static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_memory *memory,
-                           tacit__ticket *t, tacit_error *err)
+static tacit_status recall(tacit__request *r, tacit__vault *vault,
+                           tacit__vault_answer_match *memory, tacit__ticket *t, tacit_error *err)
 {
     note n;
     int64_t oldest = tacit__clock_now(&r->service->clock) - (int64_t)r->service->config.expire;
     tacit_status status =
-        tacit__vault_recall(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
+        tacit__vault_find_answer(vault, r->key, r->content, oldest, memory, &n, sizeof n, err);
     if (status == TACIT_OK && *memory == TACIT__VAULT_SAME) {
         r->expires = n.expires;
         t->opened = n.opened;
@@ -106,7 +108,7 @@ static tacit_status recall(tacit__request *r, tacit__vault *vault, tacit__vault_
 
 bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
 {
-    tacit__vault_memory memory;
+    tacit__vault_answer_match memory;
     *found = false;
     if (!r->keyed)
         return true;
@@ -131,13 +133,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
                     .action = t->action,
                     .version = t->version,
                     .probability = t->probability};
-    tacit__vault_memory memory;
+    tacit__vault_answer_match memory;
     tacit_status status = recall(r, vault, &memory, &r->ticket, err);
     r->answer_code = (int)memory;
     if (status != TACIT_OK || memory != TACIT__VAULT_NEW)
         return status;
-    return tacit__vault_remember(vault, r->key, r->content, n.opened, &n, sizeof n,
-                                 r->service->config.limits.keys, err);
+    return tacit__vault_save_answer(vault, r->key, r->content, n.opened, &n, sizeof n,
+                                    r->service->config.limits.keys, err);
 }
 
 static void done(tacit__job *job, tacit_status status)

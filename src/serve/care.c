@@ -73,10 +73,8 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
 {
     opened o;
     tacit_service_file *file = NULL;
-    tacit_status status = open_store(options, TACIT__VAULT_READ, &o, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__vault_adoptable(o.vault, err);
+    TRY(open_store(options, TACIT__VAULT_READ, &o, err));
+    tacit_status status = tacit__vault_adoptable(o.vault, err);
     if (status == TACIT_OK)
         status = tacit_service_file_read(options->file, &file, err);
     *lives = tacit__vault_next_lives(o.vault);
@@ -84,7 +82,7 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
         tacit_store_cost cost = {.learner = tacit_service_file_at(file, i)->name};
         tacit__vault_learner row = {0};
         bool found;
-        status = tacit__vault_find(o.vault, cost.learner, &found, &row, NULL, NULL, err);
+        status = tacit__vault_find_learner(o.vault, cost.learner, &found, &row, NULL, NULL, err);
         cost.users = row.shown;
         if (status == TACIT_OK)
             status = find_cost(file, i, *lives, &cost, err);
@@ -99,10 +97,8 @@ tacit_status tacit_store_adoption(const tacit_service_options *options, uint64_t
 tacit_status tacit_store_adopt(const tacit_service_options *options, tacit_error *err)
 {
     opened o;
-    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__vault_adopt(o.vault, err);
+    TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
+    tacit_status status = tacit__vault_adopt(o.vault, err);
     close_store(&o);
     return status;
 }
@@ -114,10 +110,8 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
 {
     opened o;
     int64_t present;
-    tacit_status status = open_store(options, TACIT__VAULT_SERVE, &o, err);
-    if (status != TACIT_OK)
-        return status;
-    *from = (int)tacit__vault_came_from(o.vault, &present);
+    TRY(open_store(options, TACIT__VAULT_SERVE, &o, err));
+    *from = (int)tacit__vault_previous_format(o.vault, &present);
     *to = (int)present;
     close_store(&o);
     return TACIT_OK;
@@ -125,7 +119,8 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
-/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a new one. */
+/* A key to go on with: the one in the file, if an earlier attempt or the operator has put one there, or a
+ * new one. */
 static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
     bool there;
@@ -133,7 +128,8 @@ static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES],
     return there ? status : tacit__key_make(path, key, err);
 }
 
-/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one of the two opens the store. */
+/* KEY.new is on disk before the store is under it, and takes KEY's place after that: at every moment one
+ * of the two opens the store. */
 static tacit_status change_in_place(opened *o, tacit_error *err)
 {
     char path[TACIT__KEY_PATH + 8];
@@ -153,7 +149,7 @@ static tacit_status change_in_place(opened *o, tacit_error *err)
     return status;
 }
 
-/* The change was made, and cut short before anybody was told. */
+/* The change was made, and interrupted before it was reported. */
 static bool is_done(const tacit_service_options *options, const char *new_key)
 {
     tacit__service_config config;

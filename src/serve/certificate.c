@@ -1,3 +1,4 @@
+/* TLS certificates. See serve/certificate.h. */
 #include "serve/certificate.h"
 
 #include <errno.h>
@@ -54,13 +55,12 @@ static tacit_status read_chain(tacit__certificate *c, const char *path, tacit_er
 {
     char *text = NULL;
     unsigned n = MAX_CHAIN;
-    tacit_status status = read_pem(path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_pem(path, &text, err));
+    tacit_status status = TACIT_OK;
     gnutls_datum_t pem = datum(text);
     int code = gnutls_pcert_list_import_x509_raw(c->chain, &n, &pem, GNUTLS_X509_FMT_PEM, 0);
     if (code < 0 || n == 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: no certificate in PEM format: %s",
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: not a certificate in PEM format: %s",
                              path, code < 0 ? gnutls_strerror(code) : "it is empty");
     else
         c->n_chain = n;
@@ -71,15 +71,14 @@ static tacit_status read_chain(tacit__certificate *c, const char *path, tacit_er
 static tacit_status read_key(tacit__certificate *c, const char *path, tacit_error *err)
 {
     char *text = NULL;
-    tacit_status status = read_pem(path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(read_pem(path, &text, err));
+    tacit_status status = TACIT_OK;
     gnutls_datum_t pem = datum(text);
     int code = gnutls_privkey_init(&c->key);
     if (code >= 0)
         code = gnutls_privkey_import_x509_raw(c->key, &pem, GNUTLS_X509_FMT_PEM, NULL, 0);
     if (code < 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: no key in PEM format: %s", path,
+        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: not a key in PEM format: %s", path,
                              gnutls_strerror(code));
     tacit__free_secret(text, strlen(text));
     return status;
@@ -117,9 +116,9 @@ tacit_status tacit__certificate_read(const char *chain, const char *key, tacit__
     if (status == TACIT_OK)
         status = read_key(c, key, err);
     if (status == TACIT_OK && !belong_together(c))
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s and %.200s: certificate and key do not belong together", chain,
-                             key);
+        status =
+            tacit__fail(err, TACIT_BAD_ARGUMENT,
+                        "%.200s and %.200s: the certificate and the key do not match", chain, key);
     if (status != TACIT_OK) {
         tacit__certificate_give(c);
         return status;

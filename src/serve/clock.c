@@ -1,3 +1,4 @@
+/* See serve/clock.h. */
 #include "serve/clock.h"
 
 void tacit__clock_start(tacit__clock *clock, int64_t seconds)

@@ -1,4 +1,5 @@
-/* See serve/config.h. The reader is the laboratory's, so that an agent is written in a service file as in an experiment. */
+/* See serve/config.h. The reader is the laboratory's, so that an agent is written in a service file as in
+ * an experiment. */
 #include "serve/config.h"
 
 #include <arpa/inet.h>
@@ -65,9 +66,7 @@ static tacit_status read_path(const config *c, const tacit__node *map, const cha
     const char *text;
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__node_read(c->yaml, node, &path, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(c->yaml, node, &path, &text, err));
     const char *directory = text[0] == '/' ? "" : c->directory;
     size_t n = strlen(directory), size = n + strlen(text) + 1;
     *out = tacit__alloc(size, 1);
@@ -89,9 +88,7 @@ static tacit_status read_address(const config *c, const tacit__node *root, const
         return TACIT_OK;
     *out_host = "127.0.0.1";
     const char *text;
-    tacit_status status = tacit__node_read(c->yaml, node, &address_text, &text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(c->yaml, node, &address_text, &text, err));
     const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
     int64_t number;
     bool good = tacit__read_integer(port, strlen(port), &number) && number >= 0 && number < 65536;
@@ -119,17 +116,15 @@ static tacit_status read_listen(config *c, const tacit__node *root, tacit_error 
 {
     c->host = "127.0.0.1";
     c->port = 8470;
-    tacit_status status =
-        read_address(c, root, fields[LISTEN].name, &c->host, &c->owned_host, &c->port, err);
-    if (status == TACIT_OK)
-        status = read_address(c, root, fields[ADMIN].name, &c->admin_host, &c->owned_admin_host,
-                              &c->admin_port, err);
-    return status;
+    TRY(read_address(c, root, fields[LISTEN].name, &c->host, &c->owned_host, &c->port, err));
+    return read_address(c, root, fields[ADMIN].name, &c->admin_host, &c->owned_admin_host,
+                        &c->admin_port, err);
 }
 
 static tacit_status read_limits(config *c, const tacit__node *root, tacit_error *err)
 {
-    /* Stated choices: bodies of a few thousand features, headers of a browser, a page's worth of connections. */
+    /* Stated choices: bodies of a few thousand features, headers of a browser, a page's worth of
+     * connections. */
     tacit__limits l = {.body = 1 << 18,
                        .header = 1 << 14,
                        .connections = 1000,
@@ -155,14 +150,10 @@ static tacit_status read_tls(config *c, const tacit__node *root, tacit_error *er
     const tacit__node *node = tacit__node_get(root, fields[TLS].name);
     if (node == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__map_check(c->yaml, node, fields[TLS].name, tls_fields, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, node, tls_fields, c, err);
-    if (status == TACIT_OK)
-        status = read_path(c, node, "certificate", &c->certificate, err);
-    if (status == TACIT_OK)
-        status = read_path(c, node, "key", &c->private_key, err);
-    return status;
+    TRY(tacit__map_check(c->yaml, node, fields[TLS].name, tls_fields, err));
+    TRY(tacit__map_read(c->yaml, node, tls_fields, c, err));
+    TRY(read_path(c, node, "certificate", &c->certificate, err));
+    return read_path(c, node, "key", &c->private_key, err);
 }
 
 /* --- Learners ---------------------------------------------------------------------------------- */
@@ -206,26 +197,16 @@ static tacit_status fill(config *c, tacit_error *err)
     const tacit__node *root = tacit__yaml_root(c->yaml);
     c->expire = 7 * 86400; /* a stated choice: a week for the last reward */
     c->threads = 2;
-    tacit_status status = tacit__map_check(c->yaml, root, "a service", fields, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, root, fields, c, err);
-    if (status == TACIT_OK)
-        status = set_directory(c, err);
-    if (status == TACIT_OK)
-        status = read_listen(c, root, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[STORE].name, &c->store, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[KEY].name, &c->key, err);
-    if (status == TACIT_OK)
-        status = read_path(c, root, fields[MARK].name, &c->mark, err);
-    if (status == TACIT_OK)
-        status = read_tls(c, root, err);
-    if (status == TACIT_OK)
-        status = read_limits(c, root, err);
-    if (status == TACIT_OK)
-        status = read_learners(c, root, err);
-    return status;
+    TRY(tacit__map_check(c->yaml, root, "a service", fields, err));
+    TRY(tacit__map_read(c->yaml, root, fields, c, err));
+    TRY(set_directory(c, err));
+    TRY(read_listen(c, root, err));
+    TRY(read_path(c, root, fields[STORE].name, &c->store, err));
+    TRY(read_path(c, root, fields[KEY].name, &c->key, err));
+    TRY(read_path(c, root, fields[MARK].name, &c->mark, err));
+    TRY(read_tls(c, root, err));
+    TRY(read_limits(c, root, err));
+    return read_learners(c, root, err);
 }
 
 static tacit_status finish(tacit_status status, config *out, tacit_error *err)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/settings.h"
 #include "lab/experiment.h"
 #include "serve/config_learner.h"
@@ -51,7 +52,7 @@ static tacit_status check_name(const config *c, const tacit__node *learner,
     return TACIT_OK;
 }
 
-/* What nobody wrote is no promise, and must not look like one. */
+/* A promise that the file does not state must not look like one. */
 static tacit_status fail_unwritten(const config *c, const tacit__node *agent,
                                    const tacit_entry *entry, tacit_error *err)
 {
@@ -87,14 +88,11 @@ static tacit_status read_agent(const config *c, const tacit__node *learner,
     tacit_experiment part = {.yaml = c->yaml, .facts = {.episodes = l->request.episodes}};
     tacit__grid grid;
     tacit_entry entry;
-    tacit_status status = tacit__entry_grid(&part, node, &grid, err);
-    if (status == TACIT_OK && grid.n_axes > 0)
-        status = tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
-                                  "a learner has one agent: no lists of values here");
-    if (status == TACIT_OK)
-        status = tacit__entry_read(&part, node, &grid, &entry, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__entry_grid(&part, node, &grid, err));
+    if (grid.n_axes > 0)
+        TRY(tacit__yaml_fail(c->yaml, node->line, err, TACIT_SYNTAX,
+                             "a learner has one agent: no lists of values here"));
+    TRY(tacit__entry_read(&part, node, &grid, &entry, err));
     if (entry.yardstick)
         return tacit__yaml_fail(c->yaml, node->line, err, TACIT_UNSUPPORTED,
                                 "%s does not learn; `tacit agents` lists those that do",
@@ -127,11 +125,8 @@ static tacit_status read_monitor(const config *c, const tacit__node *learner,
     if (node == NULL)
         return TACIT_OK;
     monitor m = {.delta = 1 / (10 * users)};
-    tacit_status status = tacit__map_check(c->yaml, node, "monitor", monitor_fields, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(c->yaml, node, monitor_fields, &m, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__map_check(c->yaml, node, "monitor", monitor_fields, err));
+    TRY(tacit__map_read(c->yaml, node, monitor_fields, &m, err));
     const bool local = l->request.guarantee.model == TACIT_MODEL_LOCAL;
     l->monitor =
         (tacit_guarantee){local ? TACIT_MODEL_LOCAL : TACIT_MODEL_JOINT, m.epsilon, m.delta};

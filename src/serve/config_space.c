@@ -79,7 +79,8 @@ static tacit_status read_features(const tacit__yaml *yaml, const tacit__node *ma
     return status;
 }
 
-/* What is declared about rewards and features fits the space. The checks of agents (agents/agent.c), with the line. */
+/* What is declared about rewards and features fits the space. The checks of agents (agents/agent.c), with
+ * the line. */
 static tacit_status check_declared(const tacit__yaml *yaml, const tacit__node *map,
                                    const tacit__learner_config *l, tacit_error *err)
 {

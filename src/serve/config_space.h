@@ -1,4 +1,5 @@
-/* The space of a learner: what its users can meet, and what is publicly known about it. Docs: docs/reference/service.md. */
+/* The space of a learner: what its users can meet, and what is publicly known about it. Docs:
+ * docs/reference/service.md. */
 #ifndef TACIT_SERVE_CONFIG_SPACE_H
 #define TACIT_SERVE_CONFIG_SPACE_H
 

@@ -1,4 +1,5 @@
-/* Recorded decisions, for those who evaluate other policies on them. See tacit/service.h and serve/record.h. */
+/* Recorded decisions, for those who evaluate other policies on them. See tacit/service.h and
+ * serve/record.h. */
 #include <string.h>
 
 #include <tacit/service.h>
@@ -50,10 +51,8 @@ tacit_status tacit_store_decisions(const tacit_service_options *options, tacit_l
     tacit__key key;
     if (options == NULL || options->file == NULL || each == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__service_config_read(options->file, &config, err);
-    if (status != TACIT_OK)
-        return status;
-    status =
+    TRY(tacit__service_config_read(options->file, &config, err));
+    tacit_status status =
         tacit__key_open(&config, options->credentials, false, TACIT__VAULT_READ, &key, &vault, err);
     writer w = {&config, each, context};
     if (status == TACIT_OK)

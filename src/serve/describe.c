@@ -1,3 +1,4 @@
+/* Learners as JSON. See serve/describe.h. */
 #include "serve/describe.h"
 #include "base/json_text.h"
 

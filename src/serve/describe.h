@@ -8,7 +8,8 @@
 const char *tacit__model_name(tacit_model model);
 /* "model":..., "guarantee":{...}, "agent":{...}, "space":{...}, "episodes":... */
 void tacit__describe_learner(const tacit__learner_config *config, tacit__text *out);
-/* What the released mean reward costs, and all of it with the learner: basic composition, which holds in both models. */
+/* What the released mean reward costs, and all of it with the learner: basic composition, which holds in
+ * both models. */
 tacit_guarantee tacit__describe_together(const tacit__learner_config *config);
 /* ,"monitor":{...},"together":{...}, each null where nothing is promised. */
 void tacit__describe_monitor(const tacit__learner_config *config, tacit__text *out);

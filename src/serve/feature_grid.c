@@ -1,3 +1,4 @@
+/* See serve/feature_grid.h. */
 #include "serve/feature_grid.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@ double tacit__grid_step(double bound)
     return ldexp(1, exponent - BITS);
 }
 
-/* A vector may be longer than the bound by rounding (TACIT__KNOWN_TOL), and a number beyond the last integer: it becomes that. */
+/* A vector may be longer than the bound by rounding (TACIT__KNOWN_TOL), and a number beyond the last
+ * integer: it becomes that. */
 static int32_t integer_of(double per_step, double x)
 {
     const double k = x * per_step, most = INT32_MAX;

@@ -1,6 +1,7 @@
-/* Alive and ready. /healthz is for what starts the process again when it is dead; a process that answers is not, whatever its disk does,
- * and starting it again would only take away the decisions that it still makes. /readyz is for what sends requests: it says 503 while
- * observations cannot be kept or learned from. What was wrong with the store is tried again every second (serve/sweeper.c). */
+/* Alive and ready. /healthz is for what starts the process again when it is dead; a process that answers
+ * is not, whatever its disk does, and starting it again would only take away the decisions that it still
+ * makes. /readyz is for what sends requests: it says 503 while observations cannot be kept or learned
+ * from. What was wrong with the store is tried again every second (serve/sweeper.c). */
 #include "serve/health.h"
 
 #include "serve/routes.h"

@@ -1,3 +1,4 @@
+/* The key of the store: read from a file or a credential, created with a new store. See serve/key.h. */
 #include "serve/key.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static tacit_status read_file(const char *path, int fd, mode_t others,
     tacit_status status = TACIT_OK;
     if (shared)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: others may read this key; it must be its owner's alone "
+                             "%.200s: other users can read this key; only its owner may "
                              "(chmod 600)",
                              path);
     else if (n == TACIT__KEY_BYTES)
@@ -61,8 +62,8 @@ static tacit_status make_file(const char *path, uint8_t key[TACIT__KEY_BYTES], t
     if (fd < 0)
         return tacit__fail(
             err, TACIT_SYSTEM,
-            "%.200s: the store's key cannot be made: %s; its directory must be there, "
-            "and be writable",
+            "%.200s: cannot create the store's key: %s; its directory must exist and "
+            "be writable",
             path, strerror(errno));
     tacit__random_bytes(key, TACIT__KEY_BYTES);
     bool good = write(fd, key, TACIT__KEY_BYTES) == TACIT__KEY_BYTES && fsync(fd) == 0;
@@ -96,7 +97,8 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
     for (size_t i = 0; i < n; i++) {
         int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
         if (fd >= 0) {
-            /* systemd may let the service read its credential by an access list, which looks like a group's right */
+            /* systemd may let the service read its credential by an access list, which looks like a
+             * group's right */
             mode_t others = paths[i] == credential ? 07 : 077;
             tacit_status status = read_file(paths[i], fd, others, key->bytes, err);
             (void)close(fd);
@@ -121,15 +123,17 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
                            "service.db",
                            c->store);
     if (there)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is a store, but not its key; without it nothing in it "
-                           "can be read: put it back, or begin with another store",
-                           beside);
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s: the store exists, but its key does not, and nothing in the store "
+            "can be read without it: restore the key, or use another store",
+            beside);
     if (!may_make)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is no store yet; tacit serve or tacit token create makes "
-                           "it",
-                           c->store);
+        return tacit__fail(
+            err, TACIT_BAD_ARGUMENT,
+            "%.200s: there is no store yet; tacit serve or tacit token create creates "
+            "it",
+            c->store);
     key->lent = false;
     (void)snprintf(key->path, sizeof key->path, "%s", beside);
     return make_file(beside, key->bytes, err);
@@ -155,8 +159,8 @@ tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES], ta
     char part[MAX_PATH + 16];
     (void)snprintf(part, sizeof part, "%s.partial", path);
     (void)unlink(part); /* of one that was interrupted */
-    tacit_status status = make_file(part, key, err);
-    return status == TACIT_OK ? tacit__key_rename(part, path, err) : status;
+    TRY(make_file(part, key, err));
+    return tacit__key_rename(part, path, err);
 }
 
 tacit_status tacit__key_rename(const char *from, const char *to, tacit_error *err)

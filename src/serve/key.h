@@ -13,16 +13,18 @@ enum { TACIT__KEY_PATH = 4300 };
 typedef struct tacit__key {
     uint8_t bytes[TACIT__KEY_BYTES];
     char path[TACIT__KEY_PATH]; /* where it is */
-    bool lent;                  /* it is a credential: somebody else's to change */
+    bool lent;                  /* it is a credential, which the service manager changes */
 } tacit__key;
 
-/* Reads 32 bytes, raw or as 64 hexadecimal digits, from the file that the service file names, else from the credential
- * `tacit-key`, else from STORE.key. The last is made, for its owner alone, if there is neither it nor the store. */
+/* Reads 32 bytes, raw or as 64 hexadecimal digits, from the file that the service file names, else from
+ * the credential `tacit-key`, else from STORE.key. The last is made, for its owner alone, if there is
+ * neither it nor the store. */
 TACIT_MUST_USE tacit_status tacit__key_read(const tacit__service_config *config,
                                             const char *credentials, bool may_make, tacit__key *key,
                                             tacit_error *err);
 
-/* Opens the store of a service by its key; by KEY.new if a change of the key was cut short: whoever serves then puts it in place. */
+/* Opens the store of a service by its key; by KEY.new if a change of the key was cut short: whoever serves
+ * then puts it in place. */
 TACIT_MUST_USE tacit_status tacit__key_open(const tacit__service_config *config,
                                             const char *credentials, bool may_make,
                                             tacit__vault_use use, tacit__key *key,
@@ -31,7 +33,8 @@ TACIT_MUST_USE tacit_status tacit__key_open(const tacit__service_config *config,
 /* Reads a key from a file; *there is false if there is none. */
 TACIT_MUST_USE tacit_status tacit__key_take(const char *path, uint8_t key[TACIT__KEY_BYTES],
                                             bool *there, tacit_error *err);
-/* A new key in a file of its owner's alone, instead of what is there; it is there when it is whole, and on disk. */
+/* A new key in a file of its owner's alone, instead of what is there; it is there when it is whole, and on
+ * disk. */
 TACIT_MUST_USE tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES],
                                             tacit_error *err);
 /* Puts a file in the place of another; on disk. */

@@ -1,8 +1,10 @@
-/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in learner_disk.c.
+/* A learner at work: its thread, and its life. See serve/learner.h; what it has on disk is in
+ * learner_disk.c.
  *
- * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it shows what it has. So
- * while one transaction is being synced, the next users gather, and a busy learner syncs rarely. What is computed depends on the order of
- * the inputs only, never on where batches end: `plan` follows after every plan_every users, not after every batch. */
+ * Batches. The thread takes inputs until there are none, or until it has been at it for a while; then it
+ * shows what it has. So while one transaction is being synced, the next users gather, and a busy learner
+ * syncs rarely. What is computed depends on the order of the inputs only, never on where batches end:
+ * `plan` follows after every plan_every users, not after every batch. */
 #include "serve/learner.h"
 
 #include <math.h>
@@ -28,15 +30,15 @@ static tacit_status absorb(tacit__learner *l, const uint8_t *data, size_t size, 
     size_t tail = l->monitor != NULL ? TACIT__MONITOR_REPORT : 0;
     if (size < tail)
         return tacit__fail(err, TACIT_CORRUPT, "an input is damaged");
-    tacit_status status = tacit_agent_absorb(l->agent, data, size - tail, err);
-    if (status == TACIT_OK && tail > 0)
-        status = tacit__monitor_absorb(l->monitor, data + size - tail, err);
-    return status;
+    TRY(tacit_agent_absorb(l->agent, data, size - tail, err));
+    if (tail > 0)
+        return tacit__monitor_absorb(l->monitor, data + size - tail, err);
+    return TACIT_OK;
 }
 
-/* What the next user brings is named by the key that it was taken under. If this store should ever be continued twice, from
- * a copy, a lost log or by two servers, users of the one life and of the other have independent noise, even those with equal
- * data in equal places. */
+/* What the next user brings is named by the key that it was taken under. If this store should ever be
+ * continued twice, from a copy, a lost log or by two servers, users of the one life and of the other have
+ * independent noise, even those with equal data in equal places. */
 static void label(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES])
 {
     tacit_ledger *ledgers[] = {tacit__agent_ledger(l->agent),
@@ -84,17 +86,18 @@ static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_
     return status;
 }
 
-/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the order in which they were
- * accepted, and passes nobody over, for then one user's data would decide the place of all who come after them. There is
- * nothing in a user's data that an agent which clips could refuse (docs/why/counting.md); what fails is memory, the store,
- * damage to it, or a budget that was spent elsewhere. Then the learner stops before this user, whoever it is. */
+/* The next input, if there is one. A user who was acknowledged counts: the learner takes everybody in the
+ * order in which they were accepted, and passes nobody over, for then one user's data would decide the
+ * place of all who come after them. There is nothing in a user's data that an agent which clips could
+ * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
+ * elsewhere. Then the learner stops before this user, whoever it is. */
 static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
     int64_t number;
-    tacit_status status =
-        tacit__vault_next(l->reader, l->row.id, l->row.taken, &number, key, &data, &size, err);
+    tacit_status status = tacit__vault_next_input(l->reader, l->row.id, l->row.taken, &number, key,
+                                                  &data, &size, err);
     *found = status == TACIT_OK && size > 0;
     if (!*found)
         return status;
@@ -132,17 +135,19 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
     return status;
 }
 
-/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same numbers. */
+/* Takes again what had been shown and is not in the state: the same users with the same noise, so the same
+ * numbers. */
 static tacit_status catch_up(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (bool found = true; status == TACIT_OK && l->row.users < l->row.shown;) {
         status = take_next(l, &found, err);
         if (status == TACIT_OK && !found)
-            status = tacit__fail(err, TACIT_CORRUPT,
-                                 "the store has not all users that learner %.80s has shown: "
-                                 "something was removed; put back the file as it was",
-                                 l->config->name);
+            status =
+                tacit__fail(err, TACIT_CORRUPT,
+                            "the store lacks users that learner %.80s has shown: something was "
+                            "removed; restore the file",
+                            l->config->name);
     }
     return status;
 }
@@ -162,13 +167,14 @@ static bool wait_ms(tacit__learner *l, double ms)
 static void say_failed(const tacit__learner *l, tacit_status status)
 {
     char line[300];
-    (void)snprintf(line, sizeof line, "learner %.80s decides, but learns no more: %s",
+    (void)snprintf(line, sizeof line, "learner %.80s decides, but no longer learns: %s",
                    l->config->name, tacit_status_message(status));
     if (l->log != NULL)
         l->log(l->log_context, line);
 }
 
-/* Shows what was taken. What was learned stays learned: a store that is full now may have room later. Noise is not drawn again. */
+/* Shows what was taken. What was learned stays learned: a store that is full now may have room later.
+ * Noise is not drawn again. */
 static tacit_status show(tacit__learner *l, tacit_error *err)
 {
     tacit_status status;
@@ -180,14 +186,14 @@ static tacit_status show(tacit__learner *l, tacit_error *err)
 /* A batch, and what is due of all before it. */
 static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 {
-    tacit_status status = take_batch(l, n, err);
-    if (status == TACIT_OK && l->news)
-        status = show(l, err);
-    if (status == TACIT_OK && tacit__learner_due(l) <= tacit__now_ms())
-        status = tacit__learner_checkpoint(l, err);
-    if (status == TACIT_OK && l->has_leftover)
-        status = tacit__learner_drop_inputs(l, err);
-    return status;
+    TRY(take_batch(l, n, err));
+    if (l->news)
+        TRY(show(l, err));
+    if (tacit__learner_due(l) <= tacit__now_ms())
+        TRY(tacit__learner_checkpoint(l, err));
+    if (l->has_leftover)
+        return tacit__learner_drop_inputs(l, err);
+    return TACIT_OK;
 }
 
 /* Until there are inputs, or a checkpoint is due. False: the learner is to stop. */
@@ -211,7 +217,8 @@ static bool is_stopped(tacit__learner *l)
     return stop;
 }
 
-/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not in the one before. */
+/* The last checkpoint. False: it could not be written, so the next start takes the users again who are not
+ * in the one before. */
 static bool finish(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
@@ -285,15 +292,12 @@ tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, taci
 {
     tacit__board *board = NULL;
     l->scribe = scribe;
-    tacit_status status = catch_up(l, err);
-    if (status == TACIT_OK)
-        status = tacit__learner_make_board(l, &board, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(catch_up(l, err));
+    TRY(tacit__learner_make_board(l, &board, err));
     tacit__learner_publish(l, board);
     if (l->figures.standing != TACIT__STANDING_FINE)
         return TACIT_OK;
-    status = tacit__thread_start(&l->thread, learn, l, err);
+    tacit_status status = tacit__thread_start(&l->thread, learn, l, err);
     l->started = status == TACIT_OK;
     return status;
 }

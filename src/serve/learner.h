@@ -1,9 +1,9 @@
-/* A learner of the service: an agent with a thread of its own, which takes the users of the vault one after the other in the order
- * in which they were acknowledged, and a billboard that requests read.
+/* A learner of the service: an agent with a thread of its own, which takes the users of the vault one
+ * after the other in the order in which they were acknowledged, and a billboard that requests read.
  *
- * A billboard is put up when the ledger on disk has what passed for it, and the disk has what gives the same numbers again: a state
- * of before, and the inputs since. After a crash these inputs are taken again, in the same order, with the same keyed noise.
- * docs/why/service.md has the argument. */
+ * A billboard is put up when the ledger on disk has what passed for it, and the disk has what gives the
+ * same numbers again: a state of before, and the inputs since. After a crash these inputs are taken again,
+ * in the same order, with the same keyed noise. docs/why/service.md has the argument. */
 #ifndef TACIT_SERVE_LEARNER_H
 #define TACIT_SERVE_LEARNER_H
 
@@ -24,13 +24,15 @@ typedef struct tacit__learner_setting {
     void *log_context;
 } tacit__learner_setting;
 
-/* Restores the learner of this name from the vault, or begins a new one there with noise keyed by the system. The vault is
- * used during the call only. A learner that was begun with other settings is WRONG_PLAN. */
+/* Restores the learner of this name from the vault, or begins a new one there with noise keyed by the
+ * system. The vault is used during the call only. A learner that was begun with other settings is
+ * WRONG_PLAN. */
 TACIT_MUST_USE tacit_status tacit__learner_create(const tacit__learner_setting *setting,
                                                   tacit__vault *vault, tacit__learner **out,
                                                   tacit_error *err);
-/* Takes again what had been shown before the last end and is not in the state; from then on it learns. What it has learned is
- * written by the scribe, which must outlive it. CORRUPT: users that had been shown are missing. */
+/* Takes again what had been shown before the last end and is not in the state; from then on it learns.
+ * What it has learned is written by the scribe, which must outlive it. CORRUPT: users that had been shown
+ * are missing. */
 TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner, tacit__scribe *scribe,
                                                  tacit_error *err);
 /* Finishes the users that it has begun with. Accepts NULL. */
@@ -50,7 +52,7 @@ const tacit__learner_config *tacit__learner_config_of(const tacit__learner *lear
 TACIT_MUST_USE tacit_status tacit__learner_check_report(tacit__learner *learner, const void *bytes,
                                                         size_t size, tacit_error *err);
 
-/* Figures that anybody may see; as they are on disk. */
+/* Public figures, as they are on disk. */
 typedef struct tacit__learner_figures {
     uint64_t limit, accepted, users, version;
     tacit__standing standing; /* of the store when it was made: only with FINE it learns */
@@ -60,7 +62,8 @@ typedef struct tacit__learner_figures {
 } tacit__learner_figures;
 tacit__learner_figures tacit__learner_look(tacit__learner *learner);
 
-/* Whether one more user would be learned from: the store stands fine, and the learner has not had all its users. */
+/* Whether one more user would be learned from: the store stands fine, and the learner has not had all its
+ * users. */
 bool tacit__learner_is_open(tacit__learner *learner);
 
 /* The release plans: of the agent (NULL with model none) and of the monitor (NULL if there is none). */

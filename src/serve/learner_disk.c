@@ -1,11 +1,14 @@
-/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h; docs/why/service.md has the argument.
+/* When what of a learner goes to disk: what it shows, and checkpoints. See serve/learner.h;
+ * docs/why/service.md has the argument.
  *
- * Showing comes after every batch and is small: the ledger, how many users are behind the billboard, points of the curves. Then
- * the billboard is put up. The inputs on disk are the journal: a state of before and the inputs since give the same numbers
- * again. A checkpoint writes the state, after which those inputs are removed. States of up to SMALL bytes are written with
- * what is shown, in one transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
- * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who is not in the last
- * one, and when the learner stops. It goes to disk in parts, so that nobody waits for all of it. */
+ * Showing comes after every batch and is small: the ledger, how many users are behind the billboard,
+ * points of the curves. Then the billboard is put up. The inputs on disk are the journal: a state of
+ * before and the inputs since give the same numbers again. A checkpoint writes the state, after which
+ * those inputs are removed. States of up to SMALL bytes are written with what is shown, in one
+ * transaction. A larger one follows when the time since the last one is SPARSE times what that cost, so
+ * that a twentieth of the time at most goes into it, but no later than LONGEST_MS after the first user who
+ * is not in the last one, and when the learner stops. It goes to disk in parts, so that nobody waits for
+ * all of it. */
 #include <math.h>
 
 #include "agents/agent_inside.h"
@@ -37,9 +40,7 @@ tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err)
     if (l->row.users < l->next_point && l->row.users < l->row.limit)
         return TACIT_OK;
     tacit_billboard board;
-    tacit_status status = tacit_agent_billboard(l->agent, &board, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_billboard(l->agent, &board, err));
     tacit__vault_point *point = &l->points[l->n_points++];
     *point = (tacit__vault_point){l->row.users, board.version, (double)NAN, (double)NAN};
     if (l->monitor != NULL)
@@ -73,11 +74,12 @@ static tacit_status apply_showing(tacit__job *job, tacit__vault *vault, tacit_er
 {
     showing *k = (showing *)job;
     tacit__learner *l = k->learner;
-    tacit_status status = k->keep ? tacit__vault_keep(vault, &l->row, l->state, l->state_size,
-                                                      k->lines, k->n_lines, err)
-                                  : tacit__vault_show(vault, &l->row, k->lines, k->n_lines, err);
+    tacit_status status = k->keep
+                              ? tacit__vault_save_learner(vault, &l->row, l->state, l->state_size,
+                                                          k->lines, k->n_lines, err)
+                              : tacit__vault_save_shown(vault, &l->row, k->lines, k->n_lines, err);
     for (size_t i = 0; status == TACIT_OK && i < l->n_points; i++)
-        status = tacit__vault_note(vault, l->row.id, &l->points[i], err);
+        status = tacit__vault_add_point(vault, l->row.id, &l->points[i], err);
     return status;
 }
 
@@ -141,18 +143,16 @@ static tacit_status apply_keeping(tacit__job *job, tacit__vault *vault, tacit_er
     const keeping *k = (const keeping *)job;
     const tacit__vault_learner *row = &k->learner->row;
     return k->flip ? tacit__vault_checkpoint(vault, row, &k->edition, err)
-                   : tacit__vault_put_part(vault, row->id, &k->edition, err);
+                   : tacit__vault_write_part(vault, row->id, &k->edition, err);
 }
 
 tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
 {
     const double start = tacit__now_ms();
     keeping k = {.job = {.apply = apply_keeping, .bulk = true}, .learner = l};
-    tacit_status status = tacit__learner_save(l, err);
-    if (status == TACIT_OK)
-        status = tacit__edition_open(&k.edition, l->state, l->state_size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__learner_save(l, err));
+    TRY(tacit__edition_open(&k.edition, l->state, l->state_size, err));
+    tacit_status status = TACIT_OK;
     while (status == TACIT_OK &&
            tacit__edition_next(&k.edition)) /* sealed here, not by the scribe */
         status = tacit__scribe_wait(l->scribe, &k.job);
@@ -180,7 +180,7 @@ static tacit_status apply_dropping(tacit__job *job, tacit__vault *vault, tacit_e
     dropping *d = (dropping *)job;
     const tacit__vault_learner *row = &d->learner->row;
     const size_t most = DROPPED / (d->learner->input_size + 1) + 1;
-    return tacit__vault_drop_inputs(vault, row->id, most, &d->more, err);
+    return tacit__vault_delete_inputs(vault, row->id, most, &d->more, err);
 }
 
 tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)

@@ -1,5 +1,5 @@
-/* The inside of a learner, shared by learner.c, which has the thread, learner_state.c, which has its state, and learner_disk.c, which
- * has when it goes to disk. */
+/* The inside of a learner, shared by learner.c, which has the thread, learner_state.c, which has its
+ * state, and learner_disk.c, which has when it goes to disk. */
 #ifndef TACIT_SERVE_LEARNER_INSIDE_H
 #define TACIT_SERVE_LEARNER_INSIDE_H
 
@@ -42,7 +42,8 @@ struct tacit__learner {
     pthread_mutex_t agent_lock; /* of the agent's sums, against the check of reports */
 };
 
-/* Makes the agent and the monitor, and gives them the state that the vault has of this name, or begins a new one there. */
+/* Makes the agent and the monitor, and gives them the state that the vault has of this name, or begins a
+ * new one there. */
 TACIT_MUST_USE tacit_status tacit__learner_restore(tacit__learner *l, tacit__vault *vault,
                                                    tacit_error *err);
 
@@ -58,8 +59,9 @@ TACIT_MUST_USE tacit_status tacit__learner_make_board(tacit__learner *l, tacit__
 /* Puts the board up, which is the learner's from now on, with the figures that belong to it. */
 void tacit__learner_publish(tacit__learner *l, tacit__board *board);
 
-/* After a user was taken, and planned for: a point of the history if it is time for one. Which users are points depends on
- * nothing but their number, so curves look alike whether users came one by one or in a burst. */
+/* After a user was taken, and planned for: a point of the history if it is time for one. Which users are
+ * points depends on nothing but their number, so curves look alike whether users came one by one or in a
+ * burst. */
 TACIT_MUST_USE tacit_status tacit__learner_note(tacit__learner *l, tacit_error *err);
 
 /* Users at the first point after so many. */

@@ -1,11 +1,13 @@
-/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h; when what goes to disk is
- * in learner_disk.c.
+/* A learner's state as bytes, the board made of it, and the way back after a start. See serve/learner.h;
+ * when what goes to disk is in learner_disk.c.
  *
- * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one. Beside it is a
- * fingerprint of the settings: a learner is restored only with those that it promised its users.
+ * A state is the size of the agent's part, 64 bits, then the agent, then the monitor, if there is one.
+ * Beside it is a fingerprint of the settings: a learner is restored only with those that it promised its
+ * users.
  *
- * An agent whose billboard has no table is shown by a second one, which requests ask while the first one learns: a snapshot or,
- * where the family has none, one that is loaded from these very bytes. It is made anew when the version is new. */
+ * An agent whose billboard has no table is shown by a second one, which requests ask while the first one
+ * learns: a snapshot or, where the family has none, one that is loaded from these very bytes. It is made
+ * anew when the version is new. */
 #include <string.h>
 
 #include "agents/agent_inside.h"
@@ -23,10 +25,10 @@ static tacit_status measure(const tacit__learner *l, size_t *agent, size_t *moni
                             tacit_error *err)
 {
     *monitor = 0;
-    tacit_status status = tacit_agent_save(l->agent, NULL, agent, err);
-    if (status == TACIT_OK && l->monitor != NULL)
-        status = tacit__monitor_save(l->monitor, NULL, monitor, err);
-    return status;
+    TRY(tacit_agent_save(l->agent, NULL, agent, err));
+    if (l->monitor != NULL)
+        return tacit__monitor_save(l->monitor, NULL, monitor, err);
+    return TACIT_OK;
 }
 
 tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, tacit_error *err)
@@ -40,9 +42,7 @@ tacit_status tacit__learner_state_size(const tacit__learner *l, size_t *size, ta
 tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
 {
     size_t agent = 0, monitor = 0;
-    tacit_status status = measure(l, &agent, &monitor, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(measure(l, &agent, &monitor, err));
     size_t needed = sizeof(uint64_t) + agent + monitor;
     if (needed > l->state_capacity) {
         uint8_t *larger = tacit__alloc(needed + needed / 4, 1);
@@ -54,7 +54,7 @@ tacit_status tacit__learner_save(tacit__learner *l, tacit_error *err)
     }
     uint64_t size = agent;
     memcpy(l->state, &size, sizeof size);
-    status = tacit_agent_save(l->agent, l->state + sizeof size, &agent, err);
+    tacit_status status = tacit_agent_save(l->agent, l->state + sizeof size, &agent, err);
     if (status == TACIT_OK && l->monitor != NULL)
         status = tacit__monitor_save(l->monitor, l->state + sizeof size + agent, &monitor, err);
     l->state_size = needed;
@@ -76,19 +76,18 @@ static tacit_status load_state(tacit__learner *l, const uint8_t *state, size_t s
                                tacit_error *err)
 {
     size_t agent = 0;
-    tacit_status status = split_state(state, size, &agent, err);
-    if (status == TACIT_OK)
-        status = tacit_agent_load(l->agent, state + sizeof(uint64_t), agent, err);
-    if (status == TACIT_OK && l->monitor != NULL)
-        status = tacit__monitor_load(l->monitor, state + sizeof(uint64_t) + agent,
-                                     size - sizeof(uint64_t) - agent, err);
-    return status;
+    TRY(split_state(state, size, &agent, err));
+    TRY(tacit_agent_load(l->agent, state + sizeof(uint64_t), agent, err));
+    if (l->monitor != NULL)
+        return tacit__monitor_load(l->monitor, state + sizeof(uint64_t) + agent,
+                                   size - sizeof(uint64_t) - agent, err);
+    return TACIT_OK;
 }
 
 /* --- Agent and monitor -------------------------------------------------------------------------- */
 
-/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line: should a curator round
- * otherwise than the door, the user is cut and not refused. */
+/* Users were held to the domain, or cut, when they came. Who was accepted takes their place in line:
+ * should a curator round otherwise than the door, the user is cut and not refused. */
 static tacit_status create_agent(const tacit__learner_config *c, tacit_agent **out,
                                  tacit_error *err)
 {
@@ -155,12 +154,10 @@ tacit_status tacit__learner_make_board(tacit__learner *l, tacit__board **out, ta
 {
     tacit_billboard look;
     tacit__shadow *shadow = NULL;
-    tacit_status status = tacit_agent_billboard(l->agent, &look, err);
-    if (status == TACIT_OK && look.policy == NULL && look.mixed == NULL)
-        status = make_shadow(l, look.version, &shadow, err);
-    if (status == TACIT_OK)
-        status = tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
-    return status;
+    TRY(tacit_agent_billboard(l->agent, &look, err));
+    if (look.policy == NULL && look.mixed == NULL)
+        TRY(make_shadow(l, look.version, &shadow, err));
+    return tacit__board_create(l->agent, &l->config->request, shadow, l->row.users, out, err);
 }
 
 void tacit__learner_publish(tacit__learner *l, tacit__board *board)
@@ -181,22 +178,15 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
 static tacit_status begin_new(tacit__learner *l, tacit__vault *vault, tacit_error *err)
 {
     tacit_billboard board;
-    tacit_status status = tacit_agent_plan(l->agent, &board, err);
-    if (status == TACIT_OK)
-        status = tacit__learner_save(l, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit_agent_plan(l->agent, &board, err));
+    TRY(tacit__learner_save(l, err));
     l->row.limit = l->config->request.episodes;
     l->row.version = board.version;
-    status = tacit__vault_begin(vault, err);
-    if (status == TACIT_OK) {
-        status = tacit__vault_add(vault, l->config->name, &l->row, l->state, l->state_size, err);
-        if (status == TACIT_OK)
-            status = tacit__vault_commit(vault, err);
-        else
-            tacit__vault_undo(vault);
-    }
-    return status;
+    TRY(tacit__vault_begin(vault, err));
+    return tacit__vault_finish_transaction(
+        vault,
+        tacit__vault_add_learner(vault, l->config->name, &l->row, l->state, l->state_size, err),
+        err);
 }
 
 static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_error *err)
@@ -211,9 +201,8 @@ static tacit_status find_state(tacit__learner *l, tacit__vault *vault, tacit_err
                                    {&c->monitor.delta, sizeof c->monitor.delta},
                                    {names, tacit__names_digest(c, names)}},
                   5, fingerprint);
-    tacit_status status = tacit__vault_find(vault, c->name, &found, &l->row, &state, &size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_find_learner(vault, c->name, &found, &l->row, &state, &size, err));
+    tacit_status status = TACIT_OK;
     if (!found) {
         memcpy(l->row.fingerprint, fingerprint, sizeof fingerprint);
         return begin_new(l, vault, err);

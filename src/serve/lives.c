@@ -1,9 +1,11 @@
+/* What a store that was adopted costs: see serve/lives.h. */
 #include "serve/lives.h"
 
 #include <math.h>
 
 #include <tacit/account.h>
 
+#include "base/error.h"
 #include "base/json_text.h"
 
 /* Adds what one plan costs in all lives. */
@@ -42,9 +44,9 @@ tacit_status tacit__lives_describe(tacit__vault *vault, const tacit__learner *l,
     const uint64_t lives = tacit__vault_lives(vault);
     tacit_guarantee all;
     tacit__text_print(out, ",\"lives\":%llu,\"adoptions\":", (unsigned long long)lives);
-    tacit_status status = tacit__vault_adoptions(vault, tacit__learner_id(l), out, err);
-    if (status != TACIT_OK || !cost)
-        return status;
+    TRY(tacit__vault_adoptions(vault, tacit__learner_id(l), out, err));
+    if (!cost)
+        return TACIT_OK;
     tacit__text_put(out, ",\"in_all_lives\":");
     if (tacit__lives_cost(tacit__learner_plan(l), &c->request.guarantee,
                           tacit__learner_monitor_plan(l), &c->monitor, lives, &all)) {

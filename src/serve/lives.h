@@ -8,8 +8,9 @@
 #include "serve/learner.h"
 #include "store/service_store.h"
 
-/* Learner and monitor together (plans may be NULL), in `lives` lines. False: there is no number. A report of a device is made once, with
- * its noise, whatever is done with it afterwards: under local privacy lines cost nothing. */
+/* Learner and monitor together (plans may be NULL), in `lives` lines. False: there is no number. A report
+ * of a device is made once, with its noise, whatever is done with it afterwards: under local privacy lines
+ * cost nothing. */
 bool tacit__lives_cost(const tacit_plan *plan, const tacit_guarantee *guarantee,
                        const tacit_plan *monitor, const tacit_guarantee *of_monitor, uint64_t lives,
                        tacit_guarantee *out);

@@ -1,4 +1,5 @@
-/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw data. */
+/* Local privacy: the billboard goes out, privatised reports come in. Nothing here was ever anybody's raw
+ * data. */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +72,9 @@ bool tacit__handle_billboard(tacit__request *r)
 /* An answer beside those of tacit__vault_answer. */
 enum { OVER_QUOTA = -1 };
 
-/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was told: a device ends its
- * report with a random name, so the bytes of two devices are never the same, and who sends those of another learns nothing from the
- * answer. */
+/* A report whose bytes were taken before, under whatever key, counts once and is told what the first was
+ * told: a device ends its report with a random name, so the bytes of two devices are never the same, and
+ * who sends those of another learns nothing from the answer. */
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     tacit__request *r = tacit__request_of(job);
@@ -81,14 +82,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__vault_answer answer = TACIT__VAULT_TAKEN;
     bool may = true, full = false;
     r->is_user = false;
-    tacit_status status = tacit__vault_is_taken(vault, learner, r->key, r->content, &answer, err);
+    tacit_status status =
+        tacit__vault_find_report(vault, learner, r->key, r->content, &answer, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
         status = tacit__vault_is_full(vault, learner, &full, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
         status = tacit__quota_ask(r, vault, &may, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
-        status = tacit__vault_take(vault, learner, r->key, NULL, r->content, r->data, r->data_size,
-                                   &answer, err);
+        status = tacit__vault_add_user(vault, learner, r->key, NULL, r->content, r->data,
+                                       r->data_size, &answer, err);
     r->answer_code = may ? (int)answer : OVER_QUOTA;
     r->is_user = may && answer == TACIT__VAULT_TAKEN;
     if (status == TACIT_OK && r->is_user)
@@ -117,7 +119,8 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False: answered. */
+/* The bytes of a report, without its name, into r->data; what they are known by into r->content. False:
+ * answered. */
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
@@ -143,7 +146,7 @@ static bool read_report(tacit__request *r, const tacit__body *b)
                               "report was made for another learner");
     if (status != TACIT_OK && status != TACIT_EXHAUSTED)
         return !tacit__refuse(r, 422, "out_of_range", "report",
-                              "report is none that a device of this learner can make");
+                              "report is not one that a device of this learner can make");
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* What the service tells the people who run it, as sentences or, with `log: json`, as JSON lines. Never with data of users. */
+/* What the service tells the people who run it, as sentences or, with `log: json`, as JSON lines. Never
+ * with data of users. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

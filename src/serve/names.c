@@ -10,7 +10,8 @@
 #include "base/settings.h"
 #include "lab/take.h"
 
-/* Stated choices: what fits into an answer and into a message. A request's object has at most TACIT__JSON_KEYS columns. */
+/* Stated choices: what fits into an answer and into a message. A request's object has at most
+ * TACIT__JSON_KEYS columns. */
 enum { MAX_ACTION = 64, MAX_COLUMN = 64, MAX_CATEGORY = 256, MAX_DECLARATION = 1 << 16 };
 
 /* --- Reading --------------------------------------------------------------------------------------- */
@@ -111,9 +112,7 @@ static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *nod
 {
     static const tacit__field declaration_text = {"context", TACIT__FIELD_TEXT,
                                                   .high = MAX_DECLARATION};
-    tacit_status status = tacit__node_read(yaml, node, &declaration_text, &l->context.text, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__node_read(yaml, node, &declaration_text, &l->context.text, err));
     l->context.columns = tacit__alloc(1, sizeof *l->context.columns);
     if (l->context.columns == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -121,10 +120,8 @@ static tacit_status read_columns(const tacit__yaml *yaml, const tacit__node *nod
                                             .key = "context",
                                             .text = l->context.text,
                                             .line = (size_t)node->line};
-    status = tacit__columns_read(&declaration, l->context.columns, err);
-    if (status == TACIT_OK)
-        status = check_columns(yaml, node, l->context.columns, err);
-    return status;
+    TRY(tacit__columns_read(&declaration, l->context.columns, err));
+    return check_columns(yaml, node, l->context.columns, err);
 }
 
 tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__node *space,
@@ -145,13 +142,9 @@ tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__nod
         return TACIT_OK;
     }
     l->context.intercept = l->context.unit = true;
-    tacit_status status = check_alone(yaml, space, err);
-    if (status == TACIT_OK)
-        status = read_columns(yaml, node, l, err);
-    if (status == TACIT_OK)
-        status = tacit__map_read(yaml, space, flags, l, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_alone(yaml, space, err));
+    TRY(read_columns(yaml, node, l, err));
+    TRY(tacit__map_read(yaml, space, flags, l, err));
     l->known.features = tacit__columns_arrange(l->context.columns, l->context.intercept);
     if (l->known.features == 0 || l->known.features > TACIT__MAX_FEATURES)
         return tacit__yaml_fail(yaml, node->line, err, TACIT_SYNTAX,

@@ -1,9 +1,10 @@
-/* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed, and shows none of it.
- * The decision's id is the idempotency key: what is told twice is told once.
+/* Joint privacy: what came of decisions. The curator is here: it sees what users tell, keeps it sealed,
+ * and shows none of it. The decision's id is the idempotency key: what is told twice is told once.
  *
- * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are in their episode is all that is
- * kept. That this is so is decided here, inside the transaction, whatever a ticket foresaw: of two open episodes of one user the one
- * that is first told something counts. A store that must not learn acknowledges nothing. */
+ * Who is not learned from (a returning user, or one after the last) is acknowledged, and how far they are
+ * in their episode is all that is kept. That this is so is decided here, inside the transaction, whatever
+ * a ticket foresaw: of two open episodes of one user the one that is first told something counts. A store
+ * that must not learn acknowledges nothing. */
 #include <math.h>
 #include <string.h>
 
@@ -36,8 +37,8 @@ static size_t aligned(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then all actions' features if a
- * record needs them (tacit__record_extra). */
+/* What a request tells. r->data: the episode, then the places of the decision and of what follows, then
+ * all actions' features if a record needs them (tacit__record_extra). */
 static tacit__told told_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *place = r->data + aligned(tacit__episode_size(c));
@@ -64,8 +65,8 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit_
     bool known = false;
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit_status status =
-        tacit__vault_told(vault, r->ticket.learner, r->ticket.episode, digest, size, &known, err);
+    tacit_status status = tacit__vault_get_digest(vault, r->ticket.learner, r->ticket.episode,
+                                                  digest, size, &known, err);
     r->answer_code =
         known && !tacit__digest_agrees(c, digest, &key, told, &r->field) ? CONTRADICTION : FINISHED;
     r->learned = true;
@@ -89,15 +90,15 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
         r->answer_code = OVER_QUOTA;
         return status;
     }
-    status = tacit__vault_take(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
-                               NULL, r->data, tacit__episode_size(e->config), answer, err);
+    status = tacit__vault_add_user(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
+                                   NULL, r->data, tacit__episode_size(e->config), answer, err);
     if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
         return status;
     uint8_t *digest = tacit__alloc(size, 1);
     if (digest == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__episode_digest(e, &key, digest);
-    status = tacit__vault_keep_told(vault, t->learner, t->episode, t->opened, digest, size, err);
+    status = tacit__vault_save_digest(vault, t->learner, t->episode, t->opened, digest, size, err);
     tacit__free(digest);
     const size_t extra = tacit__record_extra(e->config);
     if (status == TACIT_OK && e->config->log_decisions)
@@ -116,7 +117,8 @@ static bool has_room(tacit__request *r, bool is_new)
     return false;
 }
 
-/* Somebody who is learned from. *answer is PERSON, and nothing has changed, if they take part elsewhere. */
+/* A user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
+ * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__told *told, bool is_new, tacit__vault_answer *answer,
                           tacit_error *err)
@@ -145,7 +147,7 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
     return status;
 }
 
-/* Somebody who is not. With one step nothing is kept at all. */
+/* A user from whom it does not learn. With one step nothing is kept at all. */
 static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
                           const tacit__told *told, bool is_new, bool full, tacit_error *err)
 {
@@ -161,8 +163,8 @@ static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode
     r->closes = !is_new && finished;
     if (finished)
         return is_new ? TACIT_OK
-                      : tacit__vault_end(vault, t->learner, t->episode,
-                                         t->has_person ? t->person : NULL, err);
+                      : tacit__vault_end_episode(vault, t->learner, t->episode,
+                                                 t->has_person ? t->person : NULL, err);
     return tacit__vault_hold(vault, t->learner, t->episode, NULL, t->opened, r->data,
                              tacit__episode_size(e->config), &answer, err);
 }
@@ -177,19 +179,15 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     uint8_t *before = NULL;
     bool seen = false, full = false;
     r->is_user = r->opens = r->closes = false;
-    tacit_status status =
-        tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_held(vault, t->learner, t->episode, &before, &held, &seen, err));
     const bool is_new = held == 0;
     if (is_new || !tacit__episode_read(c, before, held, r->data))
         memset(r->data, 0, tacit__episode_size(c));
     tacit__free_secret(before, held);
     if (seen)
         return compare(r, vault, &told, err);
-    status = tacit__vault_is_full(vault, t->learner, &full, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_is_full(vault, t->learner, &full, err));
+    tacit_status status = TACIT_OK;
     tacit__episode e = tacit__episode_view(c, r->data);
     bool returning = t->unlearned == TACIT__RETURNING;
     if (!full && !returning && !tacit__episode_is_counted(&e)) {
@@ -220,8 +218,9 @@ static void done(tacit__job *job, tacit_status status)
     if (status != TACIT_OK) {
         (void)tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == CONTRADICTION) {
-        (void)tacit__refuse(r, 409, "contradiction", r->field,
-                            "this step was told otherwise before; what was told first counts");
+        (void)tacit__refuse(
+            r, 409, "contradiction", r->field,
+            "an earlier observation of this step was different; the first one counts");
     } else if (r->answer_code == OVER_QUOTA) {
         (void)tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
@@ -263,10 +262,10 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
                                 r->path_id_length, &episode, NULL))
             return !tacit__refuse(
                 r, 404, "no_episode", NULL,
-                "there is no such episode: its id must be what POST /v1/episodes has given");
+                "there is no such episode: its id must be one that POST /v1/episodes returned");
         if (memcmp(episode.episode, t->episode, sizeof t->episode) != 0)
             return !tacit__refuse(r, 422, "out_of_range", "decision",
-                                  "decision is one of another episode");
+                                  "decision belongs to another episode");
     }
     return true;
 }
@@ -282,8 +281,8 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
     return true;
 }
 
-/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away. False: it is of another
- * learner's shape. */
+/* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away.
+ * False: it is of another learner's shape. */
 static bool take_place(const tacit__request *r, const tacit__learner_config *c,
                        const uint8_t *place, uint8_t *out)
 {
@@ -360,7 +359,8 @@ static bool observe(tacit__request *r)
     return false;
 }
 
-/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it for kept. */
+/* A store that must not learn refuses a batch as a whole: who looks at the status alone must not take it
+ * for kept. */
 bool tacit__handle_observe(tacit__request *r)
 {
     if (tacit__batch_is_array(r) && tacit__joint_is_closed(r))

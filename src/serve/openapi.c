@@ -1,5 +1,6 @@
-/* The HTTP interface as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), from the table of routes. Schemas are JSON Schema 2020-12.
- * Objects have no other fields than those of the table, so a client finds out when a service says more than is written. */
+/* The HTTP interface as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), from the table of routes.
+ * Schemas are JSON Schema 2020-12. Objects have no other fields than those of the table, so a client finds
+ * out when a service says more than is written. */
 #include <stdio.h>
 #include <string.h>
 
@@ -140,7 +141,8 @@ static void put_schema(tacit__text *out, const char *type, const char *help)
 
 /* --- Objects ------------------------------------------------------------------------------------ */
 
-/* The fields of a shape and of those that are spread in it; `all`, or the names of those that must be there. */
+/* The fields of a shape and of those that are spread in it; `all`, or the names of those that must be
+ * there. */
 static void put_fields(tacit__text *out, const tacit__object_shape *shape, bool all, bool *first)
 {
     for (const tacit__member *f = shape->fields; f->name != NULL; f++) {

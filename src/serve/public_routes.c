@@ -56,8 +56,8 @@ static bool put_passed(tacit__request *r, tacit__learner *l, const tacit__learne
         if (tacit__learner_config_of(l)->request.guarantee.model != TACIT_MODEL_LOCAL) {
             declared = line->steps;
             pthread_mutex_lock(&r->service->reader_lock);
-            tacit_status status = tacit__vault_passed(r->service->reader, tacit__learner_id(l),
-                                                      line->name, &passed, NULL);
+            tacit_status status = tacit__vault_steps_passed(
+                r->service->reader, tacit__learner_id(l), line->name, &passed, NULL);
             pthread_mutex_unlock(&r->service->reader_lock);
             if (status != TACIT_OK)
                 return false;

@@ -1,6 +1,7 @@
-/* See serve/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`. The order of lines does not matter,
- * and what is not told is 0, but every row (the pair of a state and an action, say) needs a line, and no number is told
- * twice. The file is gone through twice: how many parts or features there are, then what they are. */
+/* See serve/public_tables.h. A line is a number and its place: `state,action,part,next_state,probability`.
+ * The order of lines does not matter, and what is not told is 0, but every row (the pair of a state and an
+ * action, say) needs a line, and no number is told twice. The file is gone through twice: how many parts
+ * or features there are, then what they are. */
 #include "serve/public_tables.h"
 
 #include <math.h>
@@ -121,9 +122,8 @@ static tacit_status count(sheet *s, tacit_error *err)
     size_t column = 0, largest = 0, lines = 0;
     while (column < s->n && s->size[column] > 0)
         column++;
-    tacit_status status = open_lines(s, &csv, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(open_lines(s, &csv, err));
+    tacit_status status = TACIT_OK;
     for (; (status = next_line(s, &csv, &more, at, err)) == TACIT_OK && more; lines++)
         if (column < s->n && at[column] >= largest)
             largest = at[column] + (size_t)1;

@@ -4,8 +4,8 @@
 
 #include "serve/config.h"
 
-/* Reads the file that config->files[table] names into config->known, which a failure leaves as it was. Messages have the file's
- * name, the line, what stands there and what was expected. */
+/* Reads the file that config->files[table] names into config->known, which a failure leaves as it was.
+ * Messages have the file's name, the line, what stands there and what was expected. */
 TACIT_MUST_USE tacit_status tacit__table_load(tacit__learner_config *config,
                                               tacit__table_name table, tacit_error *err);
 

@@ -1,3 +1,4 @@
+/* See serve/quota.h. */
 #include "serve/quota.h"
 
 #include "serve/service_inside.h"
@@ -17,7 +18,7 @@ tacit_status tacit__quota_ask(const tacit__request *r, tacit__vault *vault, bool
     *may = true;
     if (r->bearer.users_per_day == 0)
         return status;
-    status = tacit__vault_quota_used(vault, r->bearer.token, today(r), &used, err);
+    status = tacit__vault_get_quota(vault, r->bearer.token, today(r), &used, err);
     *may = used < r->bearer.users_per_day;
     return status;
 }
@@ -26,7 +27,7 @@ tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, taci
 {
     if (r->bearer.users_per_day == 0)
         return TACIT_OK;
-    return tacit__vault_quota_use(vault, r->bearer.token, today(r), err);
+    return tacit__vault_use_quota(vault, r->bearer.token, today(r), err);
 }
 
 bool tacit__quota_refuse(tacit__request *r)

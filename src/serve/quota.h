@@ -1,5 +1,6 @@
-/* Users that a token may bring in a day. They are counted in the store, in the transaction that acknowledges them, so that neither a
- * restart nor two requests at once bring more. A day is one of the service clock: a clock that is set opens no new one. */
+/* Users that a token may bring in a day. They are counted in the store, in the transaction that
+ * acknowledges them, so that neither a restart nor two requests at once bring more. A day is one of the
+ * service clock: a clock that is set opens no new one. */
 #ifndef TACIT_SERVE_QUOTA_H
 #define TACIT_SERVE_QUOTA_H
 

@@ -1,5 +1,6 @@
-/* Reading connections of the requests. A thread that serves looks things up often, and for a moment: it has a connection that it shares with
- * nobody as long as there are no more threads than connections, so that nobody waits for anybody. */
+/* Reading connections of the requests. A thread that serves looks things up often, and for a moment: it
+ * has a connection that it shares with nobody as long as there are no more threads than connections, so
+ * that nobody waits for anybody. */
 #include <stdatomic.h>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
-/* See serve/record.h. A record is numbers of 64 bits, low byte first: FORMAT, steps, features of a situation; then for each step state,
- * action, version, probability, reward, and the features. It can be read without the learner's settings, which may be gone. */
+/* See serve/record.h. A record is numbers of 64 bits, low byte first: FORMAT, steps, features of a
+ * situation; then for each step state, action, version, probability, reward, and the features. It can be
+ * read without the learner's settings, which may be gone. */
 #include "serve/record.h"
 
 #include <math.h>

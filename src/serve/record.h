@@ -1,6 +1,7 @@
-/* The operator's own record of decisions: of every user who is learned from, where they stood, what was decided, how likely that was, and
- * what came of it. It is written where the service file says log_decisions: yes, in the transaction that acknowledges the user, and
- * whatever the user told. It is no release: it is outside the promise. */
+/* The operator's own record of decisions: of every user who is learned from, where they stood, what was
+ * decided, how likely that was, and what came of it. It is written where the service file says
+ * log_decisions: yes, in the transaction that acknowledges the user, and whatever the user told. It is no
+ * release: it is outside the promise. */
 #ifndef TACIT_SERVE_RECORD_H
 #define TACIT_SERVE_RECORD_H
 
@@ -9,10 +10,11 @@
 #include "serve/ticket.h"
 #include "store/service_store.h"
 
-/* Bytes of features that a record needs and an episode has not: with chosen_only, those of all actions. 0: none. */
+/* Bytes of features that a record needs and an episode has not: with chosen_only, those of all actions. 0:
+ * none. */
 size_t tacit__record_extra(const tacit__learner_config *config);
-/* Takes them from the place that a decision's ticket carries. Those of a ticket from before the record was begun are not known,
- * but for the chosen action's. */
+/* Takes them from the place that a decision's ticket carries. Those of a ticket from before the record was
+ * begun are not known, but for the chosen action's. */
 void tacit__record_fill(const tacit__learner_config *config, const tacit__ticket *ticket,
                         const uint8_t *place, uint8_t *extra);
 
@@ -21,8 +23,8 @@ TACIT_MUST_USE tacit_status tacit__record_keep(tacit__vault *vault, int64_t lear
                                                const tacit__episode *episode, const double *extra,
                                                tacit_error *err);
 
-/* A record as lines of JSON, one for each step, each with a newline at its end. `names` is the learner in the service file, or NULL.
- * False: it is none. */
+/* A record as lines of JSON, one for each step, each with a newline at its end. `names` is the learner in
+ * the service file, or NULL. False: it is none. */
 bool tacit__record_write(const uint8_t *data, size_t size, int64_t number, const char *learner,
                          const tacit__learner_config *names, tacit__text *out);
 

@@ -1,5 +1,5 @@
-/* See serve/room.h. A learner whose requests do not fit would start, and refuse everybody; or, worse, those whose numbers have many
- * digits. So all numbers count with as many bytes as a double can need. */
+/* See serve/room.h. A learner whose requests do not fit would start, and refuse everybody; or, worse,
+ * those whose numbers have many digits. So all numbers count with as many bytes as a double can need. */
 #include "serve/room.h"
 
 #include "base/error.h"

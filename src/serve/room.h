@@ -4,8 +4,8 @@
 
 #include "serve/config.h"
 
-/* Refuse a learner whose requests, or whose devices' reports of at most `size` bytes, may be larger than limits.body, and say what
- * that must be. */
+/* Refuse a learner whose requests, or whose devices' reports of at most `size` bytes, may be larger than
+ * limits.body, and say what that must be. */
 TACIT_MUST_USE tacit_status tacit__room_check(const tacit__learner_config *config,
                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__room_check_report(const tacit__learner_config *config,

@@ -17,14 +17,14 @@
 #define LEARNER                                                                                    \
     {                                                                                              \
         "learner", "text 1..64", TACIT__IN_QUERY | OPTIONAL,                                       \
-            "its name; may be left out if there is one"                                            \
+            "its name; optional if the service has one learner"                                    \
     }
 #define KEY                                                                                        \
     {                                                                                              \
         "Idempotency-Key", "text 16..128", TACIT__IN_HEADER | OPTIONAL,                            \
-            "chosen at random. The same request with the same key gets the same answer, also "     \
-            "after a crash, until the episode expires or `limits.keys` others came later; it "     \
-            "then waits for the disk once"                                                         \
+            "chosen at random. The same request with the same key gets the same answer, even "     \
+            "after a crash, until the episode expires or `limits.keys` later keys push it out. "   \
+            "A request with a key waits for the disk once"                                         \
     }
 
 #define STEP                                                                                       \
@@ -41,12 +41,13 @@
                                        "byte first)"                                               \
     }
 #define MANY                                                                                       \
-    "an array of up to 1000 objects, and of `limits.body` bytes, is a batch, and counts for as "   \
-    "many requests in `limits.rate`"
-#define WHAT_TO_DO "what to do; to a batch, an answer for each element, in the same order"
+    "an array of up to 1000 objects and `limits.body` bytes is a batch; `limits.rate` counts "     \
+    "each "                                                                                        \
+    "element as a request"
+#define THE_ACTION "the action; for a batch, an answer for each element, in the same order"
 #define ON_DISK                                                                                    \
-    "it is on disk, or nothing of it is to be kept; to a batch, an answer for each element, in "   \
-    "the same order"
+    "the observation is on disk, or none of it is kept; for a batch, an answer for each element, " \
+    "in the same order"
 
 const tacit__route tacit__routes[] = {
     {.method = "POST",
@@ -54,29 +55,31 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_DECIDE,
      .handle = tacit__handle_open,
      .name = "openEpisode",
-     .summary = "Opens an episode for a user. Nothing is kept until the first observation, but for "
-                "the answer to a request with a key.",
+     .summary =
+         "Opens an episode for a user. The service keeps nothing until the first observation, "
+         "except the answer to a request with a key.",
      .parameters = FIELDS(KEY, TACIT_USER),
      .asks = ASKS({.shape = &tacit__shape_new_episode}),
-     .answers = ANSWERS({.status = 201, .type = "Episode", .help = "it is open"}),
+     .answers = ANSWERS({.status = 201, .type = "Episode", .help = "the episode is open"}),
      .errors = "no_learner local key_reused fenced store"},
     {.method = "POST",
      .path = "/v1/episodes/{id}/decide",
      .scope = TACIT__SCOPE_DECIDE,
      .handle = tacit__handle_decide,
      .name = "decide",
-     .summary = "The action for the user's present situation, by the current billboard.",
+     .summary = "Returns the action for the user's present situation, by the current billboard.",
      .parameters = FIELDS(ID, KEY, STEP),
      .asks = ASKS({.shape = &tacit__shape_decide}, BYTES),
-     .answers = ANSWERS({.status = 200, .type = "Decision", .help = "what to do"}),
+     .answers = ANSWERS({.status = 200, .type = "Decision", .help = "the action"}),
      .errors = "no_episode no_learner finished expired key_reused internal fenced store"},
     {.method = "POST",
      .path = "/v1/episodes/{id}/observe",
      .scope = TACIT__SCOPE_OBSERVE,
      .handle = tacit__handle_observe,
      .name = "observe",
-     .summary = "What came of a decision. Rewards may come later than the next decision, and in "
-                "any order. A 2xx means that it is on disk.",
+     .summary =
+         "Records the outcome of a decision. Rewards may arrive after the next decision, and "
+         "in any order. A 2xx means that the outcome is on disk.",
      .parameters = FIELDS(ID),
      .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
      .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
@@ -91,16 +94,16 @@ const tacit__route tacit__routes[] = {
      .parameters = FIELDS(KEY, LEARNER, TACIT_USER),
      .asks = ASKS({.shape = &tacit__shape_decide_once,
                    .batch = true,
-                   .help = MANY ". Each has the key of the batch, with its place in it"},
+                   .help = MANY ". Each element has the key of the batch plus its position in it"},
                   BYTES),
-     .answers = ANSWERS({.status = 200, .type = "Decision | [OneOfMany]", .help = WHAT_TO_DO}),
+     .answers = ANSWERS({.status = 200, .type = "Decision | [OneOfMany]", .help = THE_ACTION}),
      .errors = "no_learner local episodes key_reused internal fenced store"},
     {.method = "POST",
      .path = "/v1/observe",
      .scope = TACIT__SCOPE_OBSERVE,
      .handle = tacit__handle_observe,
      .name = "observeOnce",
-     .summary = "The same as observe above: the decision's id tells the episode.",
+     .summary = "Same as observe above; the decision's id identifies the episode.",
      .asks = ASKS({.shape = &tacit__shape_observe, .batch = true, .help = MANY}),
      .answers = ANSWERS({.status = 200, .type = "Observed | [OneOfMany]", .help = ON_DISK}),
      .errors = "no_learner contradiction expired crowded quota copy behind unsound fenced store"},
@@ -109,45 +112,47 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_billboard,
      .name = "getBillboard",
-     .summary = "What anybody may read and act by: the policy, and under local privacy what a "
-                "device needs to make its report. May be cached for 5 seconds.",
+     .summary = "Returns the public policy, and for local privacy what a device needs to make its "
+                "report. May be cached for 5 seconds.",
      .parameters = FIELDS(LEARNER, {"If-None-Match", "text", TACIT__IN_HEADER | OPTIONAL,
-                                    "an `ETag`, or several with commas between them, or `*`"}),
+                                    "one `ETag`, several separated by commas, or `*`"}),
      .answers = ANSWERS({.status = 200,
                          .type = "Billboard",
                          .headers = "ETag Cache-Control",
                          .help = "the billboard"},
                         {.status = 304,
                          .headers = "ETag Cache-Control",
-                         .help = "it is the one that `If-None-Match` names"}),
+                         .help = "the billboard is the one that `If-None-Match` names"}),
      .errors = "no_learner"},
     {.method = "POST",
      .path = "/v1/reports",
      .scope = TACIT__SCOPE_REPORT,
      .handle = tacit__handle_report,
      .name = "report",
-     .summary = "A privatized report, made by the user's own device (local privacy). A 2xx means "
-                "that it is on disk.",
+     .summary =
+         "Accepts a privatized report that the user's own device made (local privacy). A 2xx "
+         "means that the report is on disk.",
      .parameters = FIELDS({"Idempotency-Key", "text 16..128", TACIT__IN_HEADER,
-                           "chosen at random; the same key counts once, and so do the same bytes "
-                           "under any key"}),
+                           "chosen at random; each key counts once, and so do the same bytes under "
+                           "any key"}),
      .asks = ASKS({.shape = &tacit__shape_report}),
-     .answers =
-         ANSWERS({.status = 202, .type = "Reported", .help = "the device has done its part"}),
+     .answers = ANSWERS({.status = 202,
+                         .type = "Reported",
+                         .help = "the service has the report; the device is done"}),
      .errors = "no_learner not_local key_reused quota copy behind unsound fenced store"},
     {.method = "GET",
      .path = "/v1/learners",
      .scope = TACIT__SCOPE_READ,
      .handle = tacit__handle_learners,
      .name = "listLearners",
-     .summary = "All learners and how far they are.",
+     .summary = "Lists all learners and their progress.",
      .answers = ANSWERS({.status = 200, .type = "Learners", .help = "all of them"})},
     {.method = "GET",
      .path = "/v1/ledger",
      .scope = TACIT__SCOPE_READ,
      .handle = tacit__handle_ledger,
      .name = "getLedger",
-     .summary = "What was released, what it cost, what is left; as it is on disk.",
+     .summary = "Shows what was released, what it cost, and what is left, as it is on disk.",
      .parameters = FIELDS(LEARNER),
      .answers = ANSWERS({.status = 200, .type = "Ledger", .help = "the ledger"}),
      .errors = "no_learner store"},
@@ -156,8 +161,8 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_READ,
      .handle = tacit__handle_guarantee,
      .name = "getGuarantee",
-     .summary = "What is promised and why: the release plan with sensitivities, reasons, noise "
-                "scales, and what the accountant makes of them.",
+     .summary = "Shows the guarantee and the reasons for it: the release plan with sensitivities, "
+                "reasons and noise scales, and what the accountant computes from them.",
      .parameters = FIELDS(LEARNER),
      .answers = ANSWERS({.status = 200, .type = "Promise", .help = "the promise"}),
      .errors = "no_learner store"},
@@ -166,7 +171,7 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_READ,
      .handle = tacit__handle_history,
      .name = "getHistory",
-     .summary = "Curves: version and released mean reward over users.",
+     .summary = "Returns curves: version and released mean reward over users.",
      .parameters = FIELDS(LEARNER),
      .answers = ANSWERS({.status = 200, .type = "History", .help = "the curves"}),
      .errors = "no_learner store"},
@@ -175,45 +180,47 @@ const tacit__route tacit__routes[] = {
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_health,
      .name = "getHealth",
-     .summary = "Whether the service is alive: for what starts it again when it is not.",
-     .answers = ANSWERS({.status = 200, .type = "Health", .help = "it is"})},
+     .summary = "Tells whether the service is alive, for a supervisor that restarts it.",
+     .answers = ANSWERS({.status = 200, .type = "Health", .help = "the service is alive"})},
     {.method = "GET",
      .path = "/readyz",
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_ready,
      .name = "getReadiness",
-     .summary = "Whether the service can do all its work now: for what sends requests to it. It "
-                "recovers by itself.",
-     .answers = ANSWERS({.status = 200, .type = "Readiness", .help = "it can"},
-                        {.status = 503, .type = "Readiness", .help = "it cannot"})},
+     .summary =
+         "Tells whether the service can do all its work now, for a load balancer. The service "
+         "recovers by itself.",
+     .answers = ANSWERS({.status = 200, .type = "Readiness", .help = "the service can"},
+                        {.status = 503, .type = "Readiness", .help = "the service cannot"})},
     {.method = "GET",
      .path = "/metrics",
      .scope = TACIT__SCOPE_READ,
      .handle = tacit__handle_metrics,
      .name = "getMetrics",
-     .summary = "Figures in Prometheus' text format.",
+     .summary = "Returns figures in the Prometheus text format.",
      .answers = ANSWERS({.status = 200, .media = "text/plain", .help = "the figures"})},
     {.method = "GET",
      .path = "/",
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_page,
      .name = "getPage",
-     .summary = "A page that shows learning and privacy live. It asks for a token with the scope "
-                "read.",
+     .summary =
+         "Returns a page that shows learning and privacy live. The page asks for a token with "
+         "the scope read.",
      .answers = ANSWERS({.status = 200, .media = "text/html", .help = "the page"})},
     {.method = "GET",
      .path = "/live.css",
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_page_style,
      .name = "getPageStyle",
-     .summary = "How the page looks.",
+     .summary = "Returns the page's style sheet.",
      .answers = ANSWERS({.status = 200, .media = "text/css", .help = "the style"})},
     {.method = "GET",
      .path = "/live.js",
      .scope = TACIT__SCOPE_OPEN,
      .handle = tacit__handle_page_script,
      .name = "getPageScript",
-     .summary = "What the page does.",
+     .summary = "Returns the page's script.",
      .answers = ANSWERS({.status = 200, .media = "text/javascript", .help = "the script"})},
 };
 const size_t tacit__n_routes = sizeof tacit__routes / sizeof *tacit__routes;
@@ -299,9 +306,9 @@ bool tacit__route_only_reads(const tacit__route *route)
 
 const tacit__scope_row tacit__scopes[] = {
     {"decide", "open episodes and ask for actions", TACIT__SCOPE_DECIDE},
-    {"observe", "tell rewards and next states", TACIT__SCOPE_OBSERVE},
+    {"observe", "send rewards and next states", TACIT__SCOPE_OBSERVE},
     {"report", "send privatized reports", TACIT__SCOPE_REPORT},
-    {"read", "look at ledger, guarantee, curves and metrics", TACIT__SCOPE_READ},
+    {"read", "read ledger, guarantee, curves and metrics", TACIT__SCOPE_READ},
     {"admin", "all of these", TACIT__SCOPE_ADMIN}};
 enum { N_SCOPES = sizeof tacit__scopes / sizeof *tacit__scopes };
 const size_t tacit__n_scopes = N_SCOPES;

@@ -1,20 +1,23 @@
-/* The table of routes: what exists, who may use it, who answers, what is asked and answered. The same table finds a handler, refuses
- * fields that do not exist (serve/request.c), and is printed as docs/reference/http.md (serve/reference.c) and as OpenAPI
- * (serve/openapi.c).
+/* The table of routes: each route with its scope, its handler, its request and its answers. The same
+ * table finds a handler, refuses fields that do not exist (serve/request.c), and is printed as
+ * docs/reference/http.md (serve/reference.c) and as OpenAPI (serve/openapi.c).
  *
  * A new route is a row in serve/routes.c:
  *
- *     {.method = "POST", .path = "/v1/things/{id}", .scope = TACIT__SCOPE_READ, .handle = tacit__handle_thing,
+ *     {.method = "POST", .path = "/v1/things/{id}", .scope = TACIT__SCOPE_READ,
+ *      .handle = tacit__handle_thing,
  *      .name = "makeThing", .summary = "Makes a thing.",
  *      .parameters = FIELDS(ID, {"color", "'red' | 'blue'", TACIT__IN_QUERY | OPTIONAL, "of the thing"}),
  *      .asks = ASKS({.shape = &tacit__shape_new_thing}),
- *      .answers = ANSWERS({.status = 201, .type = "Thing", .help = "it is made"}), .errors = "no_learner store"},
+ *      .answers = ANSWERS({.status = 201, .type = "Thing", .help = "it is made"}),
+ *      .errors = "no_learner store"},
  *
- * A new field is a row of a shape, and an object that is new is a shape, in serve/shapes.c. A new error is a row of
- * tacit__errors there, and its code a word in the `errors` of the routes that answer it.
+ * A new field is a row of a shape, and an object that is new is a shape, in serve/shapes.c. A new error is
+ * a row of tacit__errors there, and its code a word in the `errors` of the routes that answer it.
  *
- * Types are written so: `text`, `text 1..256` (bytes), `count`, `count 1..8`, `number`, `number 0..1`, `flag`, `true`, `false`, `null`, `base64url`,
- * 'word', [T] (an array), {T} (an object whose values are T), Shape (by the name of tacit__shapes), and T | T. */
+ * Types are written so: `text`, `text 1..256` (bytes), `count`, `count 1..8`, `number`, `number 0..1`,
+ * `flag`, `true`, `false`, `null`, `base64url`, 'word', [T] (an array), {T} (an object whose values are
+ * T), Shape (by the name of tacit__shapes), and T | T. */
 #ifndef TACIT_SERVE_ROUTES_H
 #define TACIT_SERVE_ROUTES_H
 
@@ -112,7 +115,8 @@ typedef struct tacit__scope_row {
 extern const tacit__scope_row tacit__scopes[];
 extern const size_t tacit__n_scopes;
 
-/* Whether the admin listener has it: health, figures, the page and what the page shows; nothing that decides or learns. */
+/* Whether the admin listener has it: health, figures, the page and what the page shows; nothing that
+ * decides or learns. */
 bool tacit__route_only_reads(const tacit__route *route);
 
 const char *tacit__scope_name(unsigned scope);

@@ -1,3 +1,4 @@
+/* One thread writes the jobs of all others, many in one transaction. See serve/scribe.h. */
 #include "serve/scribe.h"
 
 #include <math.h>
@@ -11,8 +12,9 @@
 enum {
     MOST = 1024, /* jobs in one transaction: bounds what a crash leaves unanswered, and the wait */
     SETTLE_MS = 2000, /* without a job, after which the log is cut */
-    /* Pages of 4 KB in the log before it is brought into the file, which takes some 15 ms for each 1000 of them: when nobody
-     * waits, and when somebody does. Longer ones need fewer syncs of the file, but keep what was deleted for longer. */
+    /* Pages of 4 KB in the log before it is brought into the file, which takes some 15 ms for each 1000 of
+     * them: when nobody waits, and when somebody does. Longer ones need fewer syncs of the file, but keep
+     * what was deleted for longer. */
     IDLE_PAGES = 1000,
     BUSY_PAGES = 4000
 };
@@ -82,10 +84,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
     tacit_status status = tacit__vault_begin(s->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
         status = job->apply(job, s->vault, err);
-    if (status != TACIT_OK)
-        tacit__vault_undo(s->vault);
-    else
-        status = tacit__vault_commit(s->vault, err);
+    status = tacit__vault_finish_transaction(s->vault, status, err);
     atomic_fetch_add_explicit(status == TACIT_OK ? &s->commits : &s->failures, 1,
                               memory_order_relaxed);
     bool failing = status != TACIT_OK;
@@ -99,7 +98,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
     return status;
 }
 
-/* Together; if that fails, one by one, so that nobody pays for somebody else's failure. */
+/* Writes all jobs together; if that fails, one by one, so that no job fails because of another. */
 static void write_all(tacit__scribe *s, tacit__job *list)
 {
     tacit_error err = {0};
@@ -122,7 +121,7 @@ static void await(tacit__scribe *s)
     while (is_idle(s) && !s->stop) {
         if (!tacit__wait_ms(&s->news, &s->lock, s->unsettled ? SETTLE_MS : HUGE_VAL)) {
             pthread_mutex_unlock(&s->lock);
-            s->unsettled = !tacit__vault_settle(s->vault);
+            s->unsettled = !tacit__vault_truncate_log(s->vault);
             pthread_mutex_lock(&s->lock);
         }
     }
@@ -193,7 +192,7 @@ void tacit__scribe_post(tacit__scribe *s, tacit__job *job)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A job that somebody waits for. `outer` is the caller's. */
+/* A job whose caller waits for it. `outer` is the caller's. */
 typedef struct waiting {
     tacit__job job;
     tacit__job *outer;

@@ -68,20 +68,14 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 static tacit_status start_clock(tacit_service *s, tacit_error *err)
 {
     int64_t seconds = 0;
-    tacit_status status = tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_begin(s->vault, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_clock(s->vault, (int64_t)time(NULL), &seconds, err));
+    TRY(tacit__vault_begin(s->vault, err));
     tacit__clock_start(&s->clock, seconds);
-    status = tacit__vault_keep_clock(s->vault, seconds, err);
-    if (status == TACIT_OK)
-        return tacit__vault_commit(s->vault, err);
-    tacit__vault_undo(s->vault);
-    return status;
+    return tacit__vault_finish_transaction(s->vault,
+                                           tacit__vault_save_clock(s->vault, seconds, err), err);
 }
 
-/* From the scribe's thread: the store is somebody else's. */
+/* Called on the scribe's thread: another process owns the store. */
 static void on_fenced(void *context)
 {
     tacit_service *s = context;
@@ -93,10 +87,10 @@ static void on_fenced(void *context)
 static void say_format(tacit_service *s)
 {
     int64_t present;
-    const int from = (int)tacit__vault_came_from(s->vault, &present);
+    const int from = (int)tacit__vault_previous_format(s->vault, &present);
     if (from != present)
         tacit__service_say(s, TACIT__INFO, "store",
-                           "the store was brought from format %d to %d; as it was, it is beside "
+                           "the store was migrated from format %d to %d; the old file is beside "
                            "it, as .format%d",
                            from, (int)present, from);
 }
@@ -126,7 +120,8 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
         if (standing != TACIT__STANDING_FINE)
-            tacit__service_say(s, TACIT__WARNING, "store", "learners decide, but learn no more: %s",
+            tacit__service_say(s, TACIT__WARNING, "store",
+                               "learners decide, but no longer learn: %s",
                                tacit__standing_reason(standing));
     }
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
@@ -145,7 +140,7 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
         memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
         memcpy(s->key_again, tacit__vault_key(s->vault, TACIT__VAULT_REQUESTS), TACIT__KEY_BYTES);
-        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_TOLD), sizeof s->key_told);
+        memcpy(s->key_told, tacit__vault_key(s->vault, TACIT__VAULT_DIGESTS), sizeof s->key_told);
         tacit__random_bytes(s->key_tag, sizeof s->key_tag);
     }
     tacit__wipe(&key, sizeof key);
@@ -175,7 +170,8 @@ static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_erro
                               (long)getpid());
 }
 
-/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions go on. */
+/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions
+ * go on. */
 static void note_start(tacit_service *s)
 {
     tacit__job job = {.apply = apply_start};
@@ -189,8 +185,8 @@ static void warn_of_listeners(tacit_service *s)
     for (size_t i = 0; i < 2 && s->config.certificate == NULL; i++)
         if (hosts[i] != NULL && !is_loopback(hosts[i]))
             tacit__service_say(s, TACIT__WARNING, "listen",
-                               "listening on %s without TLS: whoever is on the way reads tokens "
-                               "and what users tell, unless a proxy in front sees to it",
+                               "listening on %s without TLS: anyone on the network path can read "
+                               "tokens and the data of users, unless a proxy adds TLS",
                                hosts[i]);
 }
 
@@ -230,7 +226,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     warn_of_listeners(s);
     if (s->n_guests == 0)
         tacit__service_say(s, TACIT__WARNING, "token",
-                           "nobody has a token yet: tacit token create");
+                           "there is no token yet: tacit token create makes one");
     note_start(s);
     tacit__service_say(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)

@@ -1,4 +1,5 @@
-/* What a service file promises: the same requests that the service makes its learners of, without the service. */
+/* What a service file promises: the same requests that the service makes its learners of, without the
+ * service. */
 #include <tacit/service.h>
 
 #include "account/plan_inside.h"

@@ -18,7 +18,8 @@
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
 
-/* Counted for each route, and once for requests that have none: answers by class (2xx, 4xx, 5xx), and how long they took. */
+/* Counted for each route, and once for requests that have none: answers by class (2xx, 4xx, 5xx), and how
+ * long they took. */
 typedef struct tacit__route_figures {
     atomic_uint_fast64_t answers[6];
     atomic_uint_fast64_t buckets[TACIT__N_BUCKETS], total_us;
@@ -40,7 +41,8 @@ struct tacit_service {
     uint8_t key_ticket[TACIT__KEY_BYTES], key_person[TACIT__KEY_BYTES], key_again[TACIT__KEY_BYTES];
     uint8_t key_told[TACIT__SHORT_KEY]; /* of what is kept of finished episodes */
     uint8_t key_tag
-        [TACIT__KEY_BYTES]; /* of ETags; another one after every start, since a store may be another one then */
+        /* of ETags; another one after every start, since a store may be another one then */
+        [TACIT__KEY_BYTES];
     tacit__vault *vault; /* the scribe's, while there is one */
     tacit__scribe *scribe;
     tacit__vault *reader;
@@ -75,8 +77,8 @@ tacit__learner *tacit__service_learner_by_id(const tacit_service *service, int64
 tacit__vault *tacit__service_read(tacit_service *service);
 void tacit__service_read_end(tacit_service *service);
 
-/* The learner that a request means: the one named, else that of ?learner=, else the one that its token is for, else the only one.
- * NULL: refused. */
+/* The learner that a request means: the one named, else that of ?learner=, else the one that its token is
+ * for, else the only one. NULL: refused. */
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name);
 /* Whether the token of a request is for this learner. False: refused. */
 bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner);

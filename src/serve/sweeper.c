@@ -1,3 +1,4 @@
+/* See serve/sweeper.h. */
 #include "serve/sweeper.h"
 
 #include "base/error.h"
@@ -5,7 +6,8 @@
 #include "base/wait.h"
 #include "serve/service_inside.h"
 
-/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store cannot be written. */
+/* CLOCK_SECONDS: what a crash may take from the clock. The write is also what notices that an idle store
+ * cannot be written. */
 enum { SWEEP_SECONDS = 10, SWEEP_MOST = 1000, CLOCK_SECONDS = 60 };
 
 typedef struct sweeping {
@@ -15,13 +17,13 @@ typedef struct sweeping {
     uint64_t expired, forgotten, told; /* told: the most that was forgotten of a learner */
 } sweeping;
 
-/* Whether somebody's reports come, and not episodes. */
+/* Whether the learner gets reports rather than episodes. */
 static bool is_local(const tacit_service *s, size_t i)
 {
     return s->config.learners[i].request.guarantee.model == TACIT_MODEL_LOCAL;
 }
 
-/* What was told in finished episodes is forgotten when nobody can tell it again. */
+/* Digests of finished episodes are deleted when no repetition can come any longer. */
 static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *err)
 {
     const tacit_service *s = w->service;
@@ -30,21 +32,23 @@ static tacit_status forget_told(sweeping *w, tacit__vault *vault, tacit_error *e
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
         uint64_t n = 0;
         if (!is_local(s, i))
-            status = tacit__vault_forget_told(vault, tacit__learner_id(s->learners[i]), w->before,
-                                              SWEEP_MOST, &n, err);
+            status = tacit__vault_delete_digests(vault, tacit__learner_id(s->learners[i]),
+                                                 w->before, SWEEP_MOST, &n, err);
         w->told = n > w->told ? n : w->told;
     }
     return status;
 }
 
-/* Whether there is something told to be forgotten; looked up first, so that an idle service writes nothing. */
+/* Whether there is something told to be forgotten; looked up first, so that an idle service writes
+ * nothing. */
 static bool knows_old(tacit_service *s, int64_t before)
 {
     bool has = false;
     pthread_mutex_lock(&s->reader_lock);
     for (size_t i = 0; i < s->config.n_learners && !has; i++)
-        if (!is_local(s, i) && tacit__vault_has_told(s->reader, tacit__learner_id(s->learners[i]),
-                                                     before, &has, NULL) != TACIT_OK)
+        if (!is_local(s, i) &&
+            tacit__vault_has_digests(s->reader, tacit__learner_id(s->learners[i]), before, &has,
+                                     NULL) != TACIT_OK)
             break;
     pthread_mutex_unlock(&s->reader_lock);
     return has;
@@ -53,14 +57,10 @@ static bool knows_old(tacit_service *s, int64_t before)
 static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     sweeping *w = (sweeping *)job;
-    tacit_status status = tacit__vault_keep_clock(vault, w->now, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_expire(vault, w->before, SWEEP_MOST, &w->expired, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_forget(vault, w->before, SWEEP_MOST, &w->forgotten, err);
-    if (status == TACIT_OK)
-        status = forget_told(w, vault, err);
-    return status;
+    TRY(tacit__vault_save_clock(vault, w->now, err));
+    TRY(tacit__vault_expire_episodes(vault, w->before, SWEEP_MOST, &w->expired, err));
+    TRY(tacit__vault_delete_answers(vault, w->before, SWEEP_MOST, &w->forgotten, err));
+    return forget_told(w, vault, err);
 }
 
 /* One look; true if there was more than it could end. */
@@ -116,10 +116,8 @@ tacit_status tacit__sweeper_start(tacit_service *s, tacit_error *err)
 
 static tacit_status apply_last(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__vault_keep_clock(vault, ((sweeping *)job)->now, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "service stopped");
-    return status;
+    TRY(tacit__vault_save_clock(vault, ((sweeping *)job)->now, err));
+    return tacit__vault_event(vault, err, "service stopped");
 }
 
 void tacit__sweeper_stop(tacit_service *s)

@@ -12,7 +12,8 @@
 #include "serve/routes.h"
 #include "store/service_store.h"
 
-/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its store first. */
+/* The store of a service file; with its key if `keyed`. With `may_make` a service that never ran gets its
+ * store first. */
 static tacit_status open_store(const tacit_service_options *options, tacit__vault_use use,
                                bool may_make, tacit__vault **out, tacit_error *err)
 {
@@ -20,11 +21,10 @@ static tacit_status open_store(const tacit_service_options *options, tacit__vaul
     tacit__key key;
     if (options == NULL || options->file == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__service_config_read(options->file, &config, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__key_open(&config, options->credentials, may_make, use, &key, out, err);
-    /* there is none, or one whose making was cut short; made by whoever serves, which is us for a moment */
+    TRY(tacit__service_config_read(options->file, &config, err));
+    tacit_status status =
+        tacit__key_open(&config, options->credentials, may_make, use, &key, out, err);
+    /* there is none, or an unfinished one; a server creates it, and this process is one for a moment */
     if ((status == TACIT_BAD_ARGUMENT || status == TACIT_CORRUPT) && may_make) {
         tacit__vault *fresh = NULL;
         status = tacit__key_open(&config, options->credentials, true, TACIT__VAULT_SERVE, &key,
@@ -57,9 +57,8 @@ static tacit_status check_learner(const tacit_service_options *options, const ch
     bool known = false;
     if (options == NULL || options->file == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__service_config_read(options->file, &config, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__service_config_read(options->file, &config, err));
+    tacit_status status = TACIT_OK;
     for (size_t i = 0; i < config.n_learners; i++) {
         known = known || strcmp(config.learners[i].name, name) == 0;
         tacit__text_print(&names, "%s%s", i > 0 ? ", " : "", config.learners[i].name);
@@ -131,11 +130,8 @@ tacit_status tacit_token_create(const tacit_service_options *options,
     tacit__token entry;
     if (request == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_token(options, request, &entry, err);
-    if (status == TACIT_OK)
-        status = open_store(options, TACIT__VAULT_TOOL, true, &vault, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(check_token(options, request, &entry, err));
+    TRY(open_store(options, TACIT__VAULT_TOOL, true, &vault, err));
     uint8_t secret[TACIT__KEY_BYTES];
     tacit__text what = {0};
     tacit__random_bytes(secret, sizeof secret);
@@ -143,8 +139,8 @@ tacit_status tacit_token_create(const tacit_service_options *options,
     tacit__base64_write(secret, sizeof secret, token + sizeof prefix - 1);
     tacit__digest(&(tacit__bytes){token, strlen(token)}, 1, entry.hash);
     describe_token(&entry, &what);
-    status = what.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                         : tacit__vault_token_add(vault, &entry, what.data, err);
+    tacit_status status = what.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                                      : tacit__vault_token_add(vault, &entry, what.data, err);
     tacit__text_destroy(&what);
     tacit__wipe(secret, sizeof secret);
     tacit__vault_close(vault);

@@ -26,8 +26,8 @@ tacit_status tacit__db_fail(const tacit__db *db, int code, const char *doing, ta
     case SQLITE_FULL:
         return tacit__fail(
             err, TACIT_SYSTEM,
-            "%.200s: cannot %s: the disk is full; nothing that was kept is lost: make "
-            "room, and try again",
+            "%.200s: cannot %s: the disk is full; saved data are not lost: free some "
+            "space and try again",
             db->path, doing);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -42,6 +42,7 @@ tacit_status tacit__db_fail(const tacit__db *db, int code, const char *doing, ta
 
 tacit_status tacit__db_run(tacit__db *db, const char *sql, const char *doing, tacit_error *err)
 {
+    TACIT__REQUIRE(db->handle != NULL && sql != NULL);
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(db, code, doing, err);
 }
@@ -82,10 +83,10 @@ static int bind_all(sqlite3_stmt *statement, const char *format, va_list args)
 tacit_status tacit__db_write(tacit__db *db, size_t number, const char *sql, tacit_error *err,
                              const char *format, ...)
 {
+    TACIT__REQUIRE(format != NULL);
     sqlite3_stmt *statement = NULL;
-    tacit_status status = tacit__db_prepare(db, number, sql, &statement, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(db, number, sql, &statement, err));
+    tacit_status status = TACIT_OK;
     va_list args;
     va_start(args, format);
     int code = bind_all(statement, format, args);
@@ -100,6 +101,7 @@ tacit_status tacit__db_write(tacit__db *db, size_t number, const char *sql, taci
 
 tacit_status tacit__db_next(tacit__db *db, sqlite3_stmt *statement, bool *more, tacit_error *err)
 {
+    TACIT__REQUIRE(statement != NULL);
     int code = sqlite3_step(statement);
     *more = code == SQLITE_ROW;
     if (*more)

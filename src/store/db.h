@@ -28,8 +28,8 @@ TACIT_MUST_USE tacit_status tacit__db_run(tacit__db *db, const char *sql, const 
 TACIT_MUST_USE tacit_status tacit__db_prepare(tacit__db *db, size_t number, const char *sql,
                                               sqlite3_stmt **out, tacit_error *err);
 
-/* One parameter of a statement; `format` below has a letter for each: i int64_t, r double, t const char * (or NULL),
- * b const void * and size_t. Executes it; rows are not expected. */
+/* One parameter of a statement; `format` below has a letter for each: i int64_t, r double, t const char *
+ * (or NULL), b const void * and size_t. Executes it; rows are not expected. */
 TACIT_MUST_USE tacit_status tacit__db_write(tacit__db *db, size_t number, const char *sql,
                                             tacit_error *err, const char *format, ...);
 

@@ -1,10 +1,11 @@
 /* The file: opening, locking, transactions.
  *
- * While it is written the database is in write-ahead mode: a commit appends and does not wait for the disk, so it is
- * cheap, survives the death of the process, and can be read at the same time; only a power failure may cost the last
- * commits, and even then the database is whole. A writer that closes turns the file back into a plain one, which can be
- * read from anywhere, also from a directory that may not be written to. That there is one writer is seen to by a lock
- * on the directory, where the file system has such locks. */
+ * While it is written the database is in write-ahead mode: a commit appends and does not wait for the
+ * disk, so it is cheap, survives the death of the process, and can be read at the same time; only a power
+ * failure may cost the last commits, and even then the database is whole. A writer that closes turns the
+ * file back into a plain one, which can be read from anywhere, also from a directory that may not be
+ * written to. That there is one writer is seen to by a lock on the directory, where the file system has
+ * such locks. */
 #include "store/results_file.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ static tacit_status lock(tacit__store *store, const char *directory, tacit_error
         return fail_system(store, "open the directory", err);
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return tacit__fail(err, TACIT_SYSTEM,
-                           "%.200s: another run is writing there; wait for it, or stop it",
+                           "%.200s: another run is writing to it; wait for it, or stop it",
                            store->db.path);
     return TACIT_OK;
 }
@@ -110,7 +111,7 @@ static tacit_status find_owner(const tacit__store *store, owner *out, tacit_erro
                : OTHERS;
     if (*out == OTHERS)
         return tacit__fail(err, TACIT_CORRUPT,
-                           "%.200s: this is no database of results; it was left alone",
+                           "%.200s: this is not a database of results; it was not changed",
                            store->db.path);
     return TACIT_OK;
 }
@@ -156,12 +157,10 @@ static void reset_statements(tacit__store *store)
 static tacit_status prepare_writing(tacit__store *store, tacit_error *err)
 {
     reset_statements(store);
-    tacit_status status =
-        tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err);
-    store->prepared = status == TACIT_OK;
-    return status;
+    TRY(tacit__db_run(&store->db, "PRAGMA journal_mode = WAL", "prepare writing", err));
+    TRY(tacit__db_run(&store->db, "PRAGMA synchronous = NORMAL", "prepare writing", err));
+    store->prepared = true;
+    return TACIT_OK;
 }
 
 static tacit_status open_as(tacit__store *store, const char *directory, tacit__store_mode mode,
@@ -169,31 +168,27 @@ static tacit_status open_as(tacit__store *store, const char *directory, tacit__s
 {
     owner whose = NOBODY;
     int format = 0;
-    tacit_status status = mode == TACIT__STORE_READ ? TACIT_OK : lock(store, directory, err);
-    if (status == TACIT_OK)
-        status = find_owner(store, &whose, err);
-    if (status != TACIT_OK)
-        return status;
+    if (mode != TACIT__STORE_READ)
+        TRY(lock(store, directory, err));
+    TRY(find_owner(store, &whose, err));
     *nothing = whose == NOBODY && mode != TACIT__STORE_CREATE;
     if (*nothing)
         return TACIT_OK;
-    status = open_handle(store, mode, err);
-    if (status == TACIT_OK)
-        status = read_format(store, &format, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(open_handle(store, mode, err));
+    TRY(read_format(store, &format, err));
     *nothing = format == 0 && mode != TACIT__STORE_CREATE;
     if (mode == TACIT__STORE_CREATE && format != 0)
-        return tacit__fail(err, TACIT_EXISTS, "%.200s: is there already", store->db.path);
+        return tacit__fail(err, TACIT_EXISTS, "%.200s: exists already", store->db.path);
     if (mode != TACIT__STORE_CREATE)
         return TACIT_OK;
-    status = tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
-    return status == TACIT_OK ? tacit__db_run(&store->db, schema, "write", err) : status;
+    TRY(tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err));
+    return tacit__db_run(&store->db, schema, "write", err);
 }
 
 tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, tacit__store **out,
                                tacit_error *err)
 {
+    TACIT__REQUIRE(directory != NULL && out != NULL);
     tacit__store *store = tacit__alloc(1, sizeof *store);
     if (store == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -206,7 +201,7 @@ tacit_status tacit__store_open(const char *directory, tacit__store_mode mode, ta
             : tacit__fail(err, TACIT_SYSTEM, "%.200s...: the path is too long", directory);
     if (status == TACIT_OK && nothing && mode == TACIT__STORE_READ)
         status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: there is none; tacit run -o writes one", store->db.path);
+                             "%.200s: does not exist; tacit run -o writes one", store->db.path);
     if (status != TACIT_OK || nothing) {
         tacit__store_close(store);
         store = NULL;
@@ -250,8 +245,10 @@ tacit_status tacit__store_remove(tacit__store *store, tacit_error *err)
 
 tacit_status tacit__store_begin(tacit__store *store, tacit_error *err)
 {
-    tacit_status status = store->prepared ? TACIT_OK : prepare_writing(store, err);
-    return status == TACIT_OK ? tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err) : status;
+    TACIT__REQUIRE(store->db.handle != NULL);
+    if (!store->prepared)
+        TRY(prepare_writing(store, err));
+    return tacit__db_run(&store->db, "BEGIN IMMEDIATE", "write", err);
 }
 
 tacit_status tacit__store_commit(tacit__store *store, tacit_error *err)

@@ -1,7 +1,7 @@
-/* DIRECTORY/results.db: what a run has found so far, on disk.
+/* DIRECTORY/results.db: the results of a run so far, on disk.
  *
- * One process writes, others may read at the same time. What was committed survives the death of the process; what
- * was not is gone without a trace. The store knows numbers and texts; what they mean is the lab's business. */
+ * One process writes; others may read at the same time. Committed rows survive the death of the process;
+ * the rest leaves no trace. The store knows numbers and texts; the lab knows what they mean. */
 #ifndef TACIT_STORE_RESULTS_FILE_H
 #define TACIT_STORE_RESULTS_FILE_H
 
@@ -16,8 +16,8 @@
 typedef struct tacit__store tacit__store;
 
 typedef enum tacit__store_mode {
-    TACIT__STORE_READ,  /* what is there; anybody, at any time */
-    TACIT__STORE_WRITE, /* what is there, or nothing: then *out is NULL */
+    TACIT__STORE_READ,  /* the existing file; any process, at any time */
+    TACIT__STORE_WRITE, /* the existing file; *out is NULL if there is none */
     TACIT__STORE_CREATE /* a new one, where there is none: begins its first transaction, so that a
                             database is there with its head or not at all */
 } tacit__store_mode;
@@ -26,7 +26,7 @@ typedef enum tacit__store_mode {
  * WRONG_VERSION; a second writer, a full disk and their like SYSTEM. Nothing is changed by a failure. */
 TACIT_MUST_USE tacit_status tacit__store_open(const char *directory, tacit__store_mode mode,
                                               tacit__store **out, tacit_error *err);
-/* Gives up what was not committed. */
+/* Drops what was not committed. */
 void tacit__store_close(tacit__store *store);
 
 /* Removes the database of `store`, which is closed, in success and in failure. */
@@ -39,7 +39,7 @@ const char *tacit__store_path(const tacit__store *store);
 TACIT_MUST_USE tacit_status tacit__store_begin(tacit__store *store, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__store_commit(tacit__store *store, tacit_error *err);
 
-/* --- What a run is of ---------------------------------------------------------------------------- */
+/* --- The experiment of a run ---------------------------------------------------------------------------- */
 
 enum { TACIT__STORE_IDENTITY = 32 };
 
@@ -81,12 +81,13 @@ TACIT_MUST_USE tacit_status tacit__store_write_agent(tacit__store *store, size_t
 TACIT_MUST_USE tacit_status tacit__store_write_part(tacit__store *store, size_t number,
                                                     size_t world, size_t agent, const char *remark,
                                                     const tacit_plan *plan, tacit_error *err);
-/* *plan is NULL if there was none; else it is calibrated by hand, so tacit_plan_model does not tell the model. */
+/* *plan is NULL if there was none; else it is calibrated by hand, so tacit_plan_model does not tell the
+ * model. */
 TACIT_MUST_USE tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
                                                    size_t remark_size, tacit_plan **plan,
                                                    tacit_error *err);
 
-/* --- What a run finds ---------------------------------------------------------------------------- */
+/* --- The results of a run ---------------------------------------------------------------------------- */
 
 /* A finished job. */
 typedef struct tacit__kept_job {
@@ -104,7 +105,8 @@ TACIT_MUST_USE tacit_status tacit__store_write_points(tacit__store *store, uint6
 TACIT_MUST_USE tacit_status tacit__store_count_jobs(tacit__store *store, uint64_t *n,
                                                     tacit_error *err);
 
-/* Every finished job, and every point by job and episode. A callback that does not return TACIT_OK ends it. */
+/* Every finished job, and every point by job and episode. A callback that does not return TACIT_OK ends
+ * it. */
 typedef tacit_status tacit__store_job_fn(void *context, const tacit__kept_job *job,
                                          tacit_error *err);
 typedef tacit_status tacit__store_point_fn(void *context, uint64_t job, uint64_t episode,

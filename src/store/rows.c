@@ -1,4 +1,4 @@
-/* The rows of the tables. What is read may have been written by anybody: everything is checked before it is believed. */
+/* The rows of the tables. Any program may have written the file, so everything is checked when it is read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +36,7 @@ static double real_at(sqlite3_stmt *row, int column)
 tacit_status tacit__store_write_head(tacit__store *store, const tacit__kept_head *head,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(head->text != NULL || head->text_size == 0);
     return tacit__db_write(&store->db, TACIT__SQL_WRITE_HEAD,
                            "INSERT INTO head VALUES(?,?,?,?,?,?,?,?,?,?)", err, "btttbiiiii",
                            (const void *)head->identity, sizeof head->identity, head->version,
@@ -48,14 +49,10 @@ tacit_status tacit__store_read_head(tacit__store *store, tacit__kept_head *head,
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_HEAD, "SELECT * FROM head", &row, err));
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more || sqlite3_column_bytes(row, 0) != TACIT__STORE_IDENTITY)
-        return fail_damaged(store, "it does not say which experiment it is of", err);
+        return fail_damaged(store, "it does not say which experiment it belongs to", err);
     /* The statement stays at its row, so that the texts live on. */
     memcpy(head->identity, sqlite3_column_blob(row, 0), TACIT__STORE_IDENTITY);
     head->version = text_at(row, 1);
@@ -93,19 +90,15 @@ tacit_status tacit__store_read_world(tacit__store *store, size_t number, tacit_w
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status = tacit__db_prepare(
+    TRY(tacit__db_prepare(
         &store->db, TACIT__SQL_READ_WORLD,
         "SELECT family, states, actions, horizon, stationary, reward_low,"
         " reward_high, optimal_scaled, optimal_value, kind, people, labelled, remark"
         " FROM world"
         " WHERE number = ?",
-        &row, err);
-    if (status != TACIT_OK)
-        return status;
+        &row, err));
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
-    status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more)
         return fail_damaged(store, "a world is missing", err);
     *facts = (tacit_world_facts){.kind = tacit_world_kind_find(text_at(row, 9)),
@@ -183,13 +176,11 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_RELEASE,
                           "SELECT name, reason, dimension, steps, l1, l2, column_l1, column_l2,"
                           " weight, scale, mechanism FROM release WHERE part = ? ORDER BY line",
-                          &row, err);
-    if (status != TACIT_OK)
-        return status;
+                          &row, err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
     do {
         status = tacit__db_next(&store->db, row, &more, err);
@@ -203,17 +194,13 @@ static tacit_status read_lines(tacit__store *store, size_t number, tacit_law law
 tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *remark,
                                     size_t remark_size, tacit_plan **plan, tacit_error *err)
 {
+    TACIT__REQUIRE(remark != NULL && remark_size > 0 && plan != NULL);
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
-                          "SELECT remark, law FROM part WHERE number = ?", &row, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_READ_PART,
+                          "SELECT remark, law FROM part WHERE number = ?", &row, err));
     (void)sqlite3_bind_int64(row, 1, (int64_t)number);
-    status = tacit__db_next(&store->db, row, &more, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&store->db, row, &more, err));
     if (!more)
         return fail_damaged(store, "an agent in a world is missing", err);
     (void)snprintf(remark, remark_size, "%s", text_at(row, 0));
@@ -223,7 +210,7 @@ tacit_status tacit__store_read_part(tacit__store *store, size_t number, char *re
     if (law != TACIT_LAW_GAUSSIAN && law != TACIT_LAW_LAPLACE)
         return TACIT_OK;
     tacit_plan *fresh = NULL;
-    status = tacit_plan_create(&fresh);
+    tacit_status status = tacit_plan_create(&fresh);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = read_lines(store, number, (tacit_law)law, false, fresh, err);
@@ -251,6 +238,7 @@ tacit_status tacit__store_write_points(tacit__store *store, uint64_t job, size_t
                                        const uint64_t *episodes, const double *regrets,
                                        tacit_error *err)
 {
+    TACIT__REQUIRE(n == 0 || (episodes != NULL && regrets != NULL));
     sqlite3_stmt *statement;
     tacit_status status =
         tacit__db_prepare(&store->db, TACIT__SQL_WRITE_POINT,
@@ -271,20 +259,19 @@ tacit_status tacit__store_count_jobs(tacit__store *store, uint64_t *n, tacit_err
 {
     sqlite3_stmt *row;
     bool more = false;
-    tacit_status status =
-        tacit__db_prepare(&store->db, TACIT__SQL_COUNT_JOBS, "SELECT count(*) FROM job", &row, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&store->db, row, &more, err);
-    if (status == TACIT_OK && more)
+    TRY(tacit__db_prepare(&store->db, TACIT__SQL_COUNT_JOBS, "SELECT count(*) FROM job", &row,
+                          err));
+    TRY(tacit__db_next(&store->db, row, &more, err));
+    if (more)
         *n = count_at(row, 0);
-    if (status == TACIT_OK)
-        (void)sqlite3_reset(row);
-    return status;
+    (void)sqlite3_reset(row);
+    return TACIT_OK;
 }
 
 tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn, void *context,
                                     tacit_error *err)
 {
+    TACIT__REQUIRE(fn != NULL);
     sqlite3_stmt *row;
     bool more = true;
     tacit_status status =
@@ -313,6 +300,7 @@ tacit_status tacit__store_read_jobs(tacit__store *store, tacit__store_job_fn *fn
 tacit_status tacit__store_read_points(tacit__store *store, tacit__store_point_fn *fn, void *context,
                                       tacit_error *err)
 {
+    TACIT__REQUIRE(fn != NULL);
     sqlite3_stmt *row;
     bool more = true;
     tacit_status status = tacit__db_prepare(

@@ -1,9 +1,11 @@
-/* Going on after a loss: a copy, or a store that went back, becomes an original. See store/service_store.h.
+/* Continuing after a loss: a copy, or a store that went back, becomes an original. See
+ * store/service_store.h.
  *
- * The line that it came from may have gone on, with users who are missing here and may come again. So the store has one life more,
- * for good: `lives` says in how many lines a person's data may be, by what the store or its mark knows, and every adoption is written down with the users that each
- * learner had. The new line has an identity and a mark of its own, so that neither the file before the adoption nor another
- * adoption of the same backup can pass for it. */
+ * The line that it came from may have continued, with users who are missing here and may come again. So
+ * the store gets one more life, for good: `lives` is the number of lines that may have a person's data, as
+ * far as the store or its mark knows, and every adoption is recorded with the users that each learner had.
+ * The new line has an identity and a mark of its own, so neither the file before the adoption nor another
+ * adoption of the same backup can be mistaken for it. */
 #include <time.h>
 
 #include "base/error.h"
@@ -21,14 +23,12 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
                                     tacit_error *err)
 {
     sqlite3_stmt *s;
-    /* the row of learner 0 is the store's own: a learner that was made later had nobody then */
-    tacit_status status = tacit__vault_prepare(
+    /* the row of learner 0 is the store's own: a learner that was created later had no users then */
+    TRY(tacit__vault_prepare(
         vault,
         "SELECT a.at, coalesce(b.users, 0), a.lives FROM adoption AS a LEFT JOIN adoption AS b"
         " ON b.lives=a.lives AND b.learner=? WHERE a.learner=0 ORDER BY a.number",
-        &s, err);
-    if (status != TACIT_OK)
-        return status;
+        &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     int code;
     tacit__text_put(out, "[");
@@ -43,7 +43,7 @@ tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner, tacit_
 }
 
 /* The rows of one adoption. */
-static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error *err)
+static tacit_status write_adoption_rows(tacit__vault *vault, uint64_t lives, tacit_error *err)
 {
     static const char *const rows[] = {
         "INSERT INTO adoption(at, learner, users, lives) VALUES(?1, 0, 0, ?2)",
@@ -57,7 +57,7 @@ static tacit_status write_down(tacit__vault *vault, uint64_t lives, tacit_error 
             break;
         (void)sqlite3_bind_int64(s, 1, now);
         (void)sqlite3_bind_int64(s, 2, (int64_t)lives);
-        status = tacit__vault_finish(vault, s, err);
+        status = tacit__vault_run_once(vault, s, err);
     }
     return status;
 }
@@ -66,16 +66,11 @@ static tacit_status change_identity(tacit__vault *vault, tacit_error *err)
 {
     uint8_t identity[TACIT__OWNER_BYTES];
     tacit__random_bytes(identity, sizeof identity);
-    tacit_status status = tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "copy", NULL, 0, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
-    return status;
+    TRY(tacit__vault_set_fact(vault, "identity", identity, sizeof identity, err));
+    TRY(tacit__vault_set_count(vault, "lives", tacit__vault_next_lives(vault), err));
+    TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
+    TRY(tacit__vault_set_fact(vault, "copy", NULL, 0, err));
+    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
 tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
@@ -83,45 +78,36 @@ tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err)
     const char *why = NULL;
     bool found;
     uint64_t mark;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_check_facts(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_glance(vault, &why, err);
-    if (status != TACIT_OK)
-        return status;
-    if (tacit__vault_compare(vault, found, mark) == TACIT__STANDING_FINE)
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_check_facts(vault, err));
+    TRY(tacit__vault_check_sums(vault, &why, err));
+    if (tacit__vault_compare_mark(vault, found, mark) == TACIT__STANDING_FINE)
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "%.200s: there is nothing to adopt: the store is no copy and did not go "
-                           "back",
+                           "%.200s: there is nothing to adopt: the store is not a copy and did not "
+                           "go back",
                            vault->db.path);
     return why == NULL ? TACIT_OK
                        : tacit__fail(err, TACIT_CORRUPT, "%.200s: cannot be adopted: %s",
                                      vault->db.path, why);
 }
 
+/* All changes of an adoption, in the transaction that its caller began. */
+static tacit_status write_adoption(tacit__vault *vault, tacit_error *err)
+{
+    TRY(change_identity(vault, err));
+    TRY(write_adoption_rows(vault, tacit__vault_next_lives(vault), err));
+    return tacit__vault_event(vault, err, "adopted: %s learns again",
+                              vault->copy ? "a copy" : "a store that went back");
+}
+
 tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err)
 {
-    const bool was_copy = vault->copy;
-    tacit_status status = tacit__vault_adoptable(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_begin(vault, err);
-    if (status != TACIT_OK)
-        return status;
-    status = change_identity(vault, err);
-    if (status == TACIT_OK)
-        status = write_down(vault, tacit__vault_next_lives(vault), err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "adopted: %s learns again",
-                                    was_copy ? "a copy" : "a store that went back");
-    if (status == TACIT_OK)
-        status = tacit__vault_commit(vault, err);
-    else
-        tacit__vault_undo(vault);
-    /* from here on it is done: a start finishes what a crash leaves */
-    if (status == TACIT_OK)
-        status = tacit__vault_read_facts(vault, NULL, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_judge(vault, err);
-    return status == TACIT_OK ? tacit__vault_claim(vault, err) : status;
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
+    TRY(tacit__vault_adoptable(vault, err));
+    TRY(tacit__vault_begin(vault, err));
+    TRY(tacit__vault_finish_transaction(vault, write_adoption(vault, err), err));
+    /* the adoption is on disk: after a crash, the next start finishes the rest */
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    TRY(tacit__vault_update_standing(vault, err));
+    return tacit__vault_claim_ownership(vault, err);
 }

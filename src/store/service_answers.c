@@ -1,8 +1,8 @@
-/* What requests with an idempotency key were answered. See store/service_store.h.
+/* The answers to requests with an idempotency key. See store/service_store.h.
  *
- * A row is found by a hash of the key, and says by another one what was asked. It ends with the episode that it belongs to, or
- * when there are too many: then the oldest go first. How many there are is counted once and then kept track of, since SQLite
- * would count them one by one. */
+ * A row is found by a hash of the key; a second hash identifies the request. A row ends with its episode,
+ * or when there are too many rows: then the oldest go first. The rows are counted once and the count is
+ * maintained, because SQLite counts them one by one. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,21 +10,19 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
-                                 const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
-                                 tacit__vault_memory *memory, void *data, size_t size,
-                                 tacit_error *err)
+tacit_status tacit__vault_find_answer(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                      tacit__vault_answer_match *memory, void *data, size_t size,
+                                      tacit_error *err)
 {
+    TACIT__REQUIRE(data != NULL && size > 0);
     sqlite3_stmt *s;
     bool found;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_RECALL,
-                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_ANSWER,
+                          "SELECT content, data FROM answer WHERE name=? AND opened>=?", &s, err));
     (void)sqlite3_bind_blob(s, 1, name, TACIT__VAULT_KEY, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 2, opened);
-    status = tacit__db_next(&vault->db, s, &found, err);
+    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
     *memory = TACIT__VAULT_NEW;
     if (status != TACIT_OK || !found)
         return status;
@@ -38,8 +36,8 @@ tacit_status tacit__vault_recall(tacit__vault *vault, const uint8_t name[TACIT__
         status =
             tacit__vault_open_sealed(vault, vault->key_input, sealed, n, &plain, &opened_size, err);
         if (status == TACIT_OK && opened_size != size)
-            status =
-                tacit__fail(err, TACIT_CORRUPT, "%.200s: an answer is damaged", vault->db.path);
+            status = tacit__fail(err, TACIT_CORRUPT, "%.200s: a stored answer is damaged",
+                                 vault->db.path);
         if (status == TACIT_OK)
             memcpy(data, plain, size);
         tacit__free_secret(plain, opened_size);
@@ -60,7 +58,7 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     }
     if (status != TACIT_OK || vault->answers < most)
         return status;
-    status = tacit__db_write(&vault->db, SQL_FORGET,
+    status = tacit__db_write(&vault->db, SQL_MAKE_ROOM,
                              "DELETE FROM answer WHERE name IN"
                              " (SELECT name FROM answer ORDER BY opened LIMIT ?)",
                              err, "i", (int64_t)(vault->answers - most + 1));
@@ -69,31 +67,32 @@ static tacit_status make_room(tacit__vault *vault, uint64_t most, tacit_error *e
     return status;
 }
 
-tacit_status tacit__vault_remember(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
-                                   const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
-                                   const void *data, size_t size, uint64_t most, tacit_error *err)
+tacit_status tacit__vault_save_answer(tacit__vault *vault, const uint8_t name[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY], int64_t opened,
+                                      const void *data, size_t size, uint64_t most,
+                                      tacit_error *err)
 {
-    tacit_status status = make_room(vault, most, err);
-    uint8_t *sealed = status == TACIT_OK ? tacit__alloc(size + TACIT__SEAL_BYTES, 1) : NULL;
-    if (status == TACIT_OK && sealed == NULL)
-        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (status != TACIT_OK)
-        return status;
+    TACIT__REQUIRE(vault->keyed && most > 0);
+    TRY(make_room(vault, most, err));
+    uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
+    if (sealed == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    status =
-        tacit__db_write(&vault->db, SQL_REMEMBER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)",
-                        err, "bibb", name, (size_t)TACIT__VAULT_KEY, opened, content,
-                        (size_t)TACIT__VAULT_KEY, sealed, size + TACIT__SEAL_BYTES);
+    tacit_status status = tacit__db_write(
+        &vault->db, SQL_SAVE_ANSWER, "INSERT OR REPLACE INTO answer VALUES(?,?,?,?)", err, "bibb",
+        name, (size_t)TACIT__VAULT_KEY, opened, content, (size_t)TACIT__VAULT_KEY, sealed,
+        size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     vault->answers += status == TACIT_OK;
     return status;
 }
 
-tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
-                                 tacit_error *err)
+tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened, uint64_t most,
+                                         uint64_t *n, tacit_error *err)
 {
+    TACIT__REQUIRE(most > 0);
     tacit_status status =
-        tacit__db_write(&vault->db, SQL_FORGET_OLD,
+        tacit__db_write(&vault->db, SQL_DELETE_ANSWERS,
                         "DELETE FROM answer WHERE name IN (SELECT name FROM answer WHERE opened<?"
                         " ORDER BY opened LIMIT ?)",
                         err, "ii", opened, (int64_t)most);

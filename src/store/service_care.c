@@ -1,4 +1,4 @@
-/* Looking after a vault: expiry, tokens, export. None of it is in a hurry, so statements are compiled where
+/* Maintenance of a vault: expiry, tokens, export. None of it is urgent, so statements are compiled where
  * they are used. See store/service_store.h. */
 #include <stdio.h>
 #include <string.h>
@@ -8,28 +8,12 @@
 #include "base/memory.h"
 #include "store/service_store_inside.h"
 
-static tacit_status prepare(tacit__vault *vault, const char *sql, sqlite3_stmt **out,
-                            tacit_error *err)
+tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened, uint64_t most,
+                                          uint64_t *n, tacit_error *err)
 {
-    int code = sqlite3_prepare_v2(vault->db.handle, sql, -1, out, NULL);
-    return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
-}
-
-/* Runs to the end and finalizes. */
-static tacit_status finish(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
-{
-    int code = sqlite3_step(s);
-    tacit_status status =
-        code == SQLITE_DONE ? TACIT_OK : tacit__db_fail(&vault->db, code, "write", err);
-    (void)sqlite3_finalize(s);
-    return status;
-}
-
-tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most, uint64_t *n,
-                                 tacit_error *err)
-{
+    TACIT__REQUIRE(most > 0);
     sqlite3_stmt *s;
-    /* a person whose episode came to nothing has not taken part */
+    /* a person whose episode was not finished has not taken part */
     static const char *const sql[] = {
         "DELETE FROM person WHERE (learner, key) IN"
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)",
@@ -37,12 +21,12 @@ tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t m
         " (SELECT learner, key FROM open WHERE opened<? ORDER BY opened LIMIT ?)"};
     tacit_status status = TACIT_OK;
     for (int i = 0; i < 2 && status == TACIT_OK; i++) {
-        status = prepare(vault, sql[i], &s, err);
+        status = tacit__vault_prepare(vault, sql[i], &s, err);
         if (status != TACIT_OK)
             return status;
         (void)sqlite3_bind_int64(s, 1, opened);
         (void)sqlite3_bind_int64(s, 2, (int64_t)most);
-        status = finish(vault, s, err);
+        status = tacit__vault_run_once(vault, s, err);
     }
     *n = (uint64_t)sqlite3_changes(vault->db.handle);
     return status;
@@ -61,14 +45,14 @@ tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n, tacit_err
     return count(vault, "SELECT count(*) FROM open", n, err);
 }
 
-tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner, const char *release,
-                                 uint64_t *passed, tacit_error *err)
+tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner, const char *release,
+                                       uint64_t *passed, tacit_error *err)
 {
+    TACIT__REQUIRE(release != NULL);
     sqlite3_stmt *s;
-    tacit_status status =
-        prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "SELECT passed FROM ledger WHERE learner=? AND release=?", &s,
+                             err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_text(s, 2, release, -1, SQLITE_STATIC);
     int code = sqlite3_step(s);
@@ -92,16 +76,18 @@ tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner, uint64_t
 {
     sqlite3_stmt *s;
     uint64_t n = 0, row = 0;
-    tacit_status status = prepare(vault, "SELECT count(*) FROM history WHERE learner=?", &s, err);
+    tacit_status status =
+        tacit__vault_prepare(vault, "SELECT count(*) FROM history WHERE learner=?", &s, err);
     if (status == TACIT_OK) {
         (void)sqlite3_bind_int64(s, 1, learner);
         if (sqlite3_step(s) == SQLITE_ROW)
             n = (uint64_t)sqlite3_column_int64(s, 0);
         (void)sqlite3_finalize(s);
-        status = prepare(vault,
-                         "SELECT users, at, version, reward, error FROM history WHERE learner=?"
-                         " ORDER BY users",
-                         &s, err);
+        status = tacit__vault_prepare(
+            vault,
+            "SELECT users, at, version, reward, error FROM history WHERE learner=?"
+            " ORDER BY users",
+            &s, err);
     }
     if (status != TACIT_OK)
         return status;
@@ -137,45 +123,40 @@ static tacit_status run_with_name(tacit__vault *vault, const char *sql, const ch
                                   tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = prepare(vault, sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, sql, &s, err));
     if (name != NULL)
         (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return finish(vault, s, err);
+    return tacit__vault_run_once(vault, s, err);
 }
 
-/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are taken. */
+/* A revoked token gives its name to the new one; and the oldest revoked one its place, where all are
+ * taken. */
 static tacit_status make_room(tacit__vault *vault, const char *name, tacit_error *err)
 {
     uint64_t n = 0;
-    tacit_status status =
-        run_with_name(vault, "DELETE FROM token WHERE name=? AND revoked=1", name, err);
-    if (status == TACIT_OK)
-        status = count(vault, "SELECT count(*) FROM token", &n, err);
-    if (status != TACIT_OK || n < TACIT__MAX_TOKENS)
-        return status;
-    status = run_with_name(
+    TRY(run_with_name(vault, "DELETE FROM token WHERE name=? AND revoked=1", name, err));
+    TRY(count(vault, "SELECT count(*) FROM token", &n, err));
+    if (n < TACIT__MAX_TOKENS)
+        return TACIT_OK;
+    TRY(run_with_name(
         vault,
         "DELETE FROM token WHERE id=(SELECT id FROM token WHERE revoked=1 ORDER BY id LIMIT 1)",
-        NULL, err);
-    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
-        status = tacit__fail(err, TACIT_TOO_LARGE,
-                             "%.200s: a store has at most %d valid tokens; revoke one that nobody "
-                             "uses: tacit token list shows all",
-                             vault->db.path, TACIT__MAX_TOKENS);
-    return status;
+        NULL, err));
+    if (sqlite3_changes(vault->db.handle) == 0)
+        return tacit__fail(err, TACIT_TOO_LARGE,
+                           "%.200s: a store has at most %d valid tokens; revoke an unused one: "
+                           "tacit token list shows all",
+                           vault->db.path, TACIT__MAX_TOKENS);
+    return TACIT_OK;
 }
 
 static tacit_status insert_token(tacit__vault *vault, const tacit__token *token, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = prepare(vault,
-                                  "INSERT INTO token(name, hash, scopes, created, revoked, expires,"
-                                  " users_per_day, learner) VALUES(?,?,?,?,0,?,?,?)",
-                                  &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault,
+                             "INSERT INTO token(name, hash, scopes, created, revoked, expires,"
+                             " users_per_day, learner) VALUES(?,?,?,?,0,?,?,?)",
+                             &s, err));
     (void)sqlite3_bind_text(s, 1, token->name, -1, SQLITE_STATIC);
     (void)sqlite3_bind_blob(s, 2, token->hash, sizeof token->hash, SQLITE_STATIC);
     (void)sqlite3_bind_int64(s, 3, token->scopes);
@@ -184,69 +165,68 @@ static tacit_status insert_token(tacit__vault *vault, const tacit__token *token,
     (void)sqlite3_bind_int64(s, 6, (int64_t)token->users_per_day);
     if (token->learner[0] != '\0') /* else NULL */
         (void)sqlite3_bind_text(s, 7, token->learner, -1, SQLITE_STATIC);
-    status = finish(vault, s, err);
-    if (status == TACIT_OK) /* the number may have been another token's */
-        status =
-            run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
-    return status;
+    TRY(tacit__vault_run_once(vault, s, err));
+    /* the number may have been another token's */
+    return run_with_name(vault, "DELETE FROM quota WHERE token=last_insert_rowid()", NULL, err);
 }
 
-tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
-                                    const char *what, tacit_error *err)
+static tacit_status check_name_is_free(tacit__vault *vault, const char *name, tacit_error *err)
 {
     tacit__token *all = tacit__alloc(TACIT__MAX_TOKENS, sizeof *all);
     if (all == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     size_t n = 0;
-    tacit_status status = tacit__vault_begin(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_tokens(vault, all, &n, err);
+    tacit_status status = tacit__vault_tokens(vault, all, &n, err);
     for (size_t i = 0; i < n && status == TACIT_OK; i++)
-        if (!all[i].revoked && strcmp(all[i].name, token->name) == 0)
-            status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                                 "there is a token '%s'; choose another name, or revoke it first",
-                                 token->name);
+        if (!all[i].revoked && strcmp(all[i].name, name) == 0)
+            status =
+                tacit__fail(err, TACIT_BAD_ARGUMENT,
+                            "there is a token '%s'; choose another name, or revoke it first", name);
     tacit__free(all);
-    if (status == TACIT_OK)
-        status = make_room(vault, token->name, err);
-    if (status == TACIT_OK)
-        status = insert_token(vault, token, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "token '%s' created: %s", token->name, what);
-    if (status == TACIT_OK)
-        return tacit__vault_commit(vault, err);
-    tacit__vault_undo(vault);
     return status;
+}
+
+static tacit_status add_token(tacit__vault *vault, const tacit__token *token, const char *what,
+                              tacit_error *err)
+{
+    TRY(check_name_is_free(vault, token->name, err));
+    TRY(make_room(vault, token->name, err));
+    TRY(insert_token(vault, token, err));
+    return tacit__vault_event(vault, err, "token '%s' created: %s", token->name, what);
+}
+
+static tacit_status revoke_token(tacit__vault *vault, const char *name, tacit_error *err)
+{
+    TRY(run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name, err));
+    if (sqlite3_changes(vault->db.handle) == 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "no valid token is called '%.64s'; tacit token list shows all", name);
+    return tacit__vault_event(vault, err, "token '%s' revoked", name);
+}
+
+tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
+                                    const char *what, tacit_error *err)
+{
+    TACIT__REQUIRE(token->name[0] != '\0');
+    TRY(tacit__vault_begin(vault, err));
+    return tacit__vault_finish_transaction(vault, add_token(vault, token, what, err), err);
 }
 
 tacit_status tacit__vault_token_revoke(tacit__vault *vault, const char *name, tacit_error *err)
 {
-    tacit_status status = tacit__vault_begin(vault, err);
-    if (status == TACIT_OK)
-        status = run_with_name(vault, "UPDATE token SET revoked=1 WHERE name=? AND revoked=0", name,
-                               err);
-    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "no valid token is called '%.64s'; tacit token list shows all", name);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "token '%s' revoked", name);
-    if (status == TACIT_OK)
-        return tacit__vault_commit(vault, err);
-    tacit__vault_undo(vault);
-    return status;
+    TRY(tacit__vault_begin(vault, err));
+    return tacit__vault_finish_transaction(vault, revoke_token(vault, name, err), err);
 }
 
 tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MAX_TOKENS],
                                  size_t *n, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status =
-        prepare(vault,
-                "SELECT id, name, hash, scopes, created, revoked, expires, users_per_day, learner"
-                " FROM token ORDER BY id",
-                &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(
+        vault,
+        "SELECT id, name, hash, scopes, created, revoked, expires, users_per_day, learner"
+        " FROM token ORDER BY id",
+        &s, err));
     int code;
     *n = 0;
     while ((code = sqlite3_step(s)) == SQLITE_ROW && *n < TACIT__MAX_TOKENS) {
@@ -264,7 +244,7 @@ tacit_status tacit__vault_tokens(tacit__vault *vault, tacit__token out[TACIT__MA
         learner = learner != NULL ? learner : "";
         if (name == NULL || strlen(name) > TACIT__TOKEN_NAME ||
             strlen(learner) > TACIT__TOKEN_NAME || size != sizeof t->hash)
-            continue; /* nobody can hold such a token */
+            continue; /* no such token was ever issued */
         memcpy(t->name, name, strlen(name) + 1);
         memcpy(t->learner, learner, strlen(learner) + 1);
         memcpy(t->hash, hash, size);
@@ -283,11 +263,9 @@ static tacit_status export_ledger(tacit__vault *vault, int64_t learner, tacit__t
 {
     sqlite3_stmt *s;
     bool first = true;
-    tacit_status status = prepare(
+    TRY(tacit__vault_prepare(
         vault, "SELECT release, declared, passed FROM ledger WHERE learner=? ORDER BY release", &s,
-        err);
-    if (status != TACIT_OK)
-        return status;
+        err));
     (void)sqlite3_bind_int64(s, 1, learner);
     int code;
     tacit__text_put(out, "[");
@@ -309,12 +287,11 @@ tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out, tacit_er
 {
     sqlite3_stmt *s;
     bool first = true;
-    tacit_status status = prepare(vault,
-                                  "SELECT id, name, users_limit, accepted, shown, refused, version"
-                                  " FROM learner ORDER BY id",
-                                  &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault,
+                             "SELECT id, name, users_limit, accepted, shown, refused, version"
+                             " FROM learner ORDER BY id",
+                             &s, err));
+    tacit_status status = TACIT_OK;
     int code = SQLITE_DONE;
     tacit__text_put(out, "{\"learners\":[");
     while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {

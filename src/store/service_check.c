@@ -1,10 +1,11 @@
-/* Whether a vault is sound. See store/service_store.h.
+/* Checks whether a vault is sound. See store/service_store.h.
  *
- * A reader that stays in one transaction keeps the writer's log from being cut, for as long as it reads. So nothing here does: the
- * pages are checked table by table, sums by one statement each, and long tables PIECE rows at a time, each piece on a view of its
- * own. That is sound because every sentence is true of every view: a user is in `learner`, `seen` and `input` by one transaction,
- * and rows that belong together come and go together. What comes during a check is perhaps not looked at; what is there all
- * the time is. All of it takes time linear in the store, with a look into an index for each person. */
+ * A reader that stays in one transaction prevents the writer from cutting its log. So the check uses short
+ * transactions: it checks pages table by table, sums by one statement each, and long tables PIECE rows at
+ * a time, each in its own snapshot. That is sound because every sentence holds in every snapshot: one
+ * transaction puts a user into `learner`, `seen` and `input`, and rows that belong together come and go
+ * together. The check may miss rows that are added while it runs; it sees all rows that are there
+ * throughout. It takes time linear in the store, plus one index lookup for each person. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ enum { PIECE = 4096 }; /* rows: some milliseconds */
 
 /* --- Sums --------------------------------------------------------------------------------------- */
 
-/* Each counts what contradicts it. */
+/* Each query counts the rows that contradict its sentence. */
 static const struct {
     const char *sql, *why;
 } sentences[] = {
@@ -27,7 +28,7 @@ static const struct {
      "a learner has more users than it was declared for"},
     {"SELECT count(*) FROM learner WHERE accepted !="
      " (SELECT count(*) FROM seen WHERE seen.learner = learner.id)",
-     "a learner has not as many users as episodes or reports that were taken"},
+     "a learner's users do not match the episodes and reports that were accepted"},
     {"SELECT count(*) FROM ledger WHERE passed > declared", "more was released than was declared"},
     {"SELECT count(*) FROM learner WHERE shown < users OR shown > accepted - refused",
      "a learner has shown more users than there are, or fewer than it has learned from"},
@@ -43,7 +44,7 @@ static tacit_status count(tacit__vault *vault, const char *sql, uint64_t *out, t
     return status;
 }
 
-tacit_status tacit__vault_glance(tacit__vault *vault, const char **why, tacit_error *err)
+tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     *why = NULL;
@@ -60,7 +61,7 @@ tacit_status tacit__vault_glance(tacit__vault *vault, const char **why, tacit_er
 static tacit_status check_sums(tacit__vault *vault, tacit_error *err)
 {
     const char *why = NULL;
-    tacit_status status = tacit__vault_glance(vault, &why, err);
+    tacit_status status = tacit__vault_check_sums(vault, &why, err);
     return status == TACIT_OK && why != NULL
                ? tacit__fail(err, TACIT_CORRUPT, "%.200s: %s", vault->db.path, why)
                : status;
@@ -93,10 +94,8 @@ static tacit_status check_table(tacit__vault *vault, const char *name, tacit_err
 static tacit_status next_table(tacit__vault *vault, char name[128], tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__vault_prepare(
-        vault, "SELECT min(name) FROM sqlite_master WHERE type='table' AND name>?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(
+        vault, "SELECT min(name) FROM sqlite_master WHERE type='table' AND name>?", &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_TRANSIENT);
     int code = sqlite3_step(s);
     const char *next = code == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
@@ -119,16 +118,17 @@ static tacit_status check_pages(tacit__vault *vault, tacit_error *err)
 
 /* --- Rows, piece by piece ----------------------------------------------------------------------- */
 
-/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `look` looks at. */
+/* `sql` goes on after the number ?1 and the name ?2, for at most ?3 rows: number, name, and what `check`
+ * needs. */
 typedef struct walk {
     const char *sql;
-    tacit_status (*look)(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err);
+    tacit_status (*check)(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err);
     int64_t number;
     uint8_t name[64];
     size_t name_size;
 } walk;
 
-static tacit_status look_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
+static tacit_status check_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     size_t size, n = 0;
     const void *sealed = tacit__vault_blob(row, 2, &size);
@@ -139,16 +139,16 @@ static tacit_status look_sealed(tacit__vault *vault, sqlite3_stmt *row, tacit_er
     return status;
 }
 
-static tacit_status look_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
+static tacit_status check_person(tacit__vault *vault, sqlite3_stmt *row, tacit_error *err)
 {
     return sqlite3_column_int(row, 2) != 0
                ? TACIT_OK
                : tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: somebody is said to have taken part without an episode",
+                             "%.200s: a person is recorded as a participant without an episode",
                              vault->db.path);
 }
 
-static tacit_status keep_place(tacit__vault *vault, walk *w, sqlite3_stmt *row, tacit_error *err)
+static tacit_status save_position(tacit__vault *vault, walk *w, sqlite3_stmt *row, tacit_error *err)
 {
     w->number = sqlite3_column_int64(row, 0);
     const void *name = tacit__vault_blob(row, 1, &w->name_size);
@@ -159,20 +159,19 @@ static tacit_status keep_place(tacit__vault *vault, walk *w, sqlite3_stmt *row, 
     return TACIT_OK;
 }
 
-static tacit_status look_at_piece(tacit__vault *vault, walk *w, int *n, tacit_error *err)
+static tacit_status check_piece(tacit__vault *vault, walk *w, int *n, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__vault_prepare(vault, w->sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, w->sql, &s, err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, w->number);
     (void)sqlite3_bind_blob(s, 2, w->name, (int)w->name_size, SQLITE_TRANSIENT);
     (void)sqlite3_bind_int(s, 3, PIECE);
     int code = SQLITE_DONE;
     for (*n = 0; status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW; ++*n) {
-        status = w->look(vault, s, err);
+        status = w->check(vault, s, err);
         if (status == TACIT_OK)
-            status = keep_place(vault, w, s, err);
+            status = save_position(vault, w, s, err);
     }
     (void)sqlite3_finalize(s);
     return status != TACIT_OK || code == SQLITE_DONE
@@ -187,23 +186,23 @@ static tacit_status check_rows(tacit__vault *vault, tacit_error *err)
          " s.key=p.key) OR EXISTS(SELECT 1 FROM open AS o WHERE o.learner=p.learner AND "
          "o.key=p.key)"
          " FROM person AS p WHERE (learner, hash) > (?1, ?2) ORDER BY learner, hash LIMIT ?3",
-         look_person, .number = INT64_MIN},
+         check_person, .number = INT64_MIN},
         {"SELECT number, NULL, data FROM input WHERE number > ?1 AND ?2 IS NOT NULL"
          " ORDER BY number LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
+         check_sealed, .number = INT64_MIN},
         {"SELECT learner, key, data FROM open WHERE (learner, key) > (?1, ?2)"
          " ORDER BY learner, key LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
+         check_sealed, .number = INT64_MIN},
         {"SELECT number, NULL, data FROM decision WHERE number > ?1 AND ?2 IS NOT NULL"
          " ORDER BY number LIMIT ?3",
-         look_sealed, .number = INT64_MIN},
-        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", look_sealed,
+         check_sealed, .number = INT64_MIN},
+        {"SELECT ?1, name, data FROM answer WHERE name > ?2 ORDER BY name LIMIT ?3", check_sealed,
          .number = 0}};
     const size_t n_walks = sizeof walks / sizeof *walks;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < (vault->keyed ? n_walks : 1) && status == TACIT_OK; i++)
         for (int n = PIECE; n == PIECE && status == TACIT_OK;)
-            status = look_at_piece(vault, &walks[i], &n, err);
+            status = check_piece(vault, &walks[i], &n, err);
     return status;
 }
 
@@ -229,19 +228,16 @@ static tacit_status check_standing(tacit__vault *vault, tacit_error *err)
 {
     bool found;
     uint64_t mark;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_read_facts(vault, NULL, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_read_facts(vault, NULL, err));
     const tacit__standing standing = vault->use == TACIT__VAULT_SERVE
                                          ? tacit__vault_standing(vault)
-                                         : tacit__vault_compare(vault, found, mark);
+                                         : tacit__vault_compare_mark(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
         return TACIT_OK;
     return tacit__fail(err, TACIT_CORRUPT,
-                       "%.150s: %s. What is in it is sound; a service on it decides and does not "
-                       "learn. tacit store adopt says what can be done",
+                       "%.150s: %s. Its contents are sound; a service on it decides, but does not "
+                       "learn. tacit store adopt tells what you can do",
                        vault->db.path, tacit__standing_reason(standing));
 }
 

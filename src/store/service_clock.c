@@ -4,8 +4,8 @@
 tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
                                 tacit_error *err)
 {
-    /* Without a row, what is in the store was opened by the clock on the wall. That may be wrong now, or may have been wrong then: the
-     * smaller of the two ages nothing that it should not. */
+    /* Without a row, what is in the store was opened by the clock on the wall. That may be wrong now, or
+     * may have been wrong then: the smaller of the two ages nothing that it should not. */
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(
         vault->db.handle,
@@ -23,7 +23,7 @@ tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seco
     return code == SQLITE_ROW ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
-tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds, tacit_error *err)
+tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds, tacit_error *err)
 {
     return tacit__db_write(&vault->db, SQL_CLOCK,
                            "INSERT INTO meta VALUES('clock', ?) ON CONFLICT(name) DO UPDATE SET"

@@ -1,7 +1,7 @@
 /* Copies of a vault. See store/service_store.h.
  *
- * A copy says of itself that it is one: a service on it does not learn, since the original may have gone on. One that is not
- * finished must not be taken for a store: until it says what it is, it has another name. */
+ * A copy is marked as one: a service on it does not learn, because the original may have continued. An
+ * unfinished copy must not be mistaken for a store: until it is marked, it has another name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void remove_part(const char *part)
 static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
 {
     return tacit__fail(err, TACIT_SYSTEM,
-                       "%.200s: cannot write the copy: %s; its directory must be there, and be "
+                       "%.200s: cannot write the copy: %s; its directory must exist and be "
                        "writable",
                        path, strerror(reason));
 }
@@ -33,14 +33,14 @@ static tacit_status refuse_copy(const char *path, int reason, tacit_error *err)
 /* Marks what was copied as a copy: with a proof, or, in a format that had none, without. */
 static tacit_status name_copy(tacit__vault *copy, bool proved, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&copy->db,
-                                        "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
-                                        "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
-                                        "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
-                                        "write the copy", err);
-    if (status == TACIT_OK && proved)
-        status = tacit__vault_prove_all(copy, err);
-    return status == TACIT_OK ? tacit__db_run(&copy->db, "COMMIT", "write the copy", err) : status;
+    TRY(tacit__db_run(&copy->db,
+                      "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;"
+                      "PRAGMA secure_delete=ON; BEGIN IMMEDIATE;"
+                      "INSERT OR REPLACE INTO meta VALUES('copy', 1)",
+                      "write the copy", err));
+    if (proved)
+        TRY(tacit__vault_prove_all(copy, err));
+    return tacit__db_run(&copy->db, "COMMIT", "write the copy", err);
 }
 
 static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool proved,
@@ -49,7 +49,8 @@ static tacit_status fill_copy(tacit__vault *vault, tacit__vault *copy, bool prov
     int code = sqlite3_open_v2(copy->db.path, &copy->db.handle, SQLITE_OPEN_READWRITE, NULL);
     if (code == SQLITE_OK) {
         tacit__vault_forbid_triggers(copy->db.handle);
-        /* in one go: it would begin anew after every write of somebody else, and with a log readers keep nobody from writing */
+        /* in one step: otherwise it would start again after every write; with a log, a reader does not
+         * block writers */
         sqlite3_backup *backup =
             sqlite3_backup_init(copy->db.handle, "main", vault->db.handle, "main");
         code = backup != NULL ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(copy->db.handle);
@@ -96,6 +97,6 @@ tacit_status tacit__vault_backup(tacit__vault *vault, const char *path, tacit_er
     if (access(path, F_OK) == 0)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
-            "%.200s exists already, and a copy overwrites nothing: give another path", path);
+            "%.200s exists already, and a copy does not overwrite files: give another path", path);
     return tacit__vault_copy(vault, path, true, err);
 }

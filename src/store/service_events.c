@@ -1,4 +1,5 @@
-/* The audit log: what was done to a store and its service, for the people who answer for them. See store/service_store.h. */
+/* The audit log: what was done to a store and its service, for the people who answer for them. See
+ * store/service_store.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,9 @@
 #include "base/error.h"
 #include "store/service_store_inside.h"
 
-/* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service that starts anew every two
- * seconds needs two days to push older ones out, and each of its starts is in the journal, too. */
+/* Rows that are kept, a stated choice: ten years with a start, a stop and a few tokens a day. A service
+ * that starts anew every two seconds needs two days to push older ones out, and each of its starts is in
+ * the journal, too. */
 enum { MOST = 100000, TEXT = 512 };
 
 tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...)
@@ -22,14 +24,10 @@ tacit_status tacit__vault_event(tacit__vault *vault, tacit_error *err, const cha
     if (n >= 0 && (size_t)n < sizeof text)
         (void)snprintf(text + n, sizeof text - (size_t)n, " (by user %lu)",
                        (unsigned long)getuid());
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
-                        (int64_t)time(NULL), text);
-    if (status == TACIT_OK)
-        status =
-            tacit__db_write(&vault->db, SQL_FORGET_EVENT, "DELETE FROM event WHERE number<=?", err,
-                            "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
-    return status;
+    TRY(tacit__db_write(&vault->db, SQL_EVENT, "INSERT INTO event(at, what) VALUES(?,?)", err, "it",
+                        (int64_t)time(NULL), text));
+    return tacit__db_write(&vault->db, SQL_DELETE_EVENTS, "DELETE FROM event WHERE number<=?", err,
+                           "i", (int64_t)sqlite3_last_insert_rowid(vault->db.handle) - MOST);
 }
 
 tacit_status tacit__vault_events(tacit__vault *vault,

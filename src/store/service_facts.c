@@ -4,14 +4,14 @@
  *     secrets     the data keys, sealed under the master key
  *     identity    16 random bytes, drawn with the store and again when it is adopted
  *     generation  how many transactions the owners have committed
- *     owner       16 random bytes, drawn by who serves
- *     lives       in how many lines the store may have gone on
+ *     owner       16 random bytes, drawn by the server that owns the store
+ *     lives       in how many lines the store may have continued
  *     copy        made by a backup
  *     unmarked    the mark outside is still to be written
  *     proof       of all of them, the adoptions and the learners (service_proof.c)
  *
- * The master key seals nothing but the data keys, so that it can be changed. Tickets, names of requests and people's hashes are
- * in other hands, or cannot be computed again: their keys stay for the life of the store. */
+ * The master key seals only the data keys, so it can be changed. Clients hold tickets and names of
+ * requests, and hashes of people cannot be computed again, so their keys stay for the life of the store. */
 #include <stddef.h>
 #include <string.h>
 
@@ -20,10 +20,11 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-/* The first are nobody's but the store's. */
+/* The first keys belong to the store alone. */
 enum { N_KEYS = TACIT__VAULT_OWN_KEYS + TACIT__N_VAULT_KEYS, SECRETS = N_KEYS * TACIT__KEY_BYTES };
 
-/* In the order in which they are sealed. The names are those by which they were derived before they were drawn. */
+/* In the order in which they are sealed. The names are those by which they were derived before they were
+ * drawn. */
 static const struct {
     const char *purpose;
     size_t offset;
@@ -35,7 +36,7 @@ static const struct {
     {"tacit service: tickets", offsetof(tacit__vault, key_outside[TACIT__VAULT_TICKETS])},
     {"tacit service: people", offsetof(tacit__vault, key_outside[TACIT__VAULT_PEOPLE])},
     {"tacit service: requests", offsetof(tacit__vault, key_outside[TACIT__VAULT_REQUESTS])},
-    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_TOLD])}};
+    {"tacit service: told", offsetof(tacit__vault, key_outside[TACIT__VAULT_DIGESTS])}};
 
 static uint8_t *key_at(tacit__vault *vault, size_t i)
 {
@@ -65,6 +66,7 @@ void tacit__vault_draw_keys(tacit__vault *vault)
 void tacit__vault_swap_keys(tacit__vault *vault,
                             uint8_t others[TACIT__VAULT_OWN_KEYS][TACIT__KEY_BYTES])
 {
+    TACIT__REQUIRE(vault->keyed);
     for (size_t i = 0; i < TACIT__VAULT_OWN_KEYS; i++) {
         uint8_t held[TACIT__KEY_BYTES];
         memcpy(held, key_at(vault, i), sizeof held);
@@ -79,15 +81,14 @@ void tacit__vault_swap_keys(tacit__vault *vault,
 tacit_status tacit__vault_set_fact(tacit__vault *vault, const char *name, const void *what,
                                    size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(what != NULL || size == 0);
     sqlite3_stmt *s;
     if (what != NULL)
         return tacit__db_write(&vault->db, SQL_SET_META, "INSERT OR REPLACE INTO meta VALUES(?,?)",
                                err, "tb", name, what, size);
-    tacit_status status = tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "DELETE FROM meta WHERE name=?", &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    return tacit__vault_finish(vault, s, err);
+    return tacit__vault_run_once(vault, s, err);
 }
 
 /* Little-endian, as everything that is proved has one form on every machine. */
@@ -117,7 +118,7 @@ static tacit_status refuse_key(const tacit__vault *vault, tacit_error *err)
 {
     return tacit__fail(
         err, TACIT_WRONG_PLAN,
-        "%.200s: this is not the key of this store; put back the one that was made with it",
+        "%.200s: this is not the key of this store; use the key that was created with it",
         vault->db.path);
 }
 
@@ -134,13 +135,14 @@ static tacit_status open_keys(tacit__vault *vault, const uint8_t *key, const voi
     tacit__wipe(own, sizeof own);
     return good ? TACIT_OK
                 : tacit__fail(err, TACIT_CORRUPT,
-                              "%.200s: the store's own keys were changed; put back the file as it "
-                              "was, or a backup",
+                              "%.200s: the store's own keys were changed; restore the file or a "
+                              "backup",
                               vault->db.path);
 }
 
 tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && key != NULL);
     uint8_t plain[SECRETS], sealed[SECRETS + TACIT__SEAL_BYTES], own[TACIT__KEY_BYTES];
     for (size_t i = 0; i < N_KEYS; i++)
         memcpy(plain + i * TACIT__KEY_BYTES, key_at(vault, i), TACIT__KEY_BYTES);
@@ -157,26 +159,21 @@ tacit_status tacit__vault_seal_keys(tacit__vault *vault, const uint8_t *key, tac
 
 tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed);
     tacit__random_bytes(vault->identity, sizeof vault->identity);
     vault->lives = 1;
     vault->generation = 1;
     vault->unmarked = true;
-    tacit_status status = tacit__vault_seal_keys(vault, key, err);
-    if (status == TACIT_OK)
-        status =
-            tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "generation", vault->generation, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_count(vault, "lives", vault->lives, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
-    return status;
+    TRY(tacit__vault_seal_keys(vault, key, err));
+    TRY(tacit__vault_set_fact(vault, "identity", vault->identity, sizeof vault->identity, err));
+    TRY(tacit__vault_set_count(vault, "generation", vault->generation, err));
+    TRY(tacit__vault_set_count(vault, "lives", vault->lives, err));
+    return tacit__vault_set_fact(vault, "unmarked", "", 1, err);
 }
 
 /* What one row says. */
-static tacit_status take_fact(tacit__vault *vault, const char *name, const uint8_t *value,
-                              size_t size, const uint8_t *key, tacit_error *err)
+static tacit_status parse_fact(tacit__vault *vault, const char *name, const uint8_t *value,
+                               size_t size, const uint8_t *key, tacit_error *err)
 {
     uint8_t check[TACIT__KEY_BYTES];
     if (strcmp(name, "copy") == 0) {
@@ -204,25 +201,23 @@ tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key, ta
     sqlite3_stmt *s;
     vault->copy = vault->unmarked = false;
     /* `check` comes before `secrets`: a wrong key is called so */
-    tacit_status status =
-        tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "SELECT name, value FROM meta ORDER BY name", &s, err));
+    tacit_status status = TACIT_OK;
     int code = SQLITE_DONE;
     while (status == TACIT_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
         size_t size;
         const void *value = tacit__vault_blob(s, 1, &size);
         if (name != NULL)
-            status = take_fact(vault, name, value, size, key, err);
+            status = parse_fact(vault, name, value, size, key, err);
     }
     (void)sqlite3_finalize(s);
     if (status == TACIT_OK && code != SQLITE_DONE)
         status = tacit__db_fail(&vault->db, code, "read", err);
     if (status == TACIT_OK && key != NULL && !vault->keyed)
         status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: the store's own keys are gone; put back the file as it was, "
-                             "or a backup",
+                             "%.200s: the store's own keys are missing; restore the file or a "
+                             "backup",
                              vault->db.path);
     return status;
 }

@@ -1,53 +1,60 @@
-/* What a learner writes as it goes on: what it shows, and checkpoints. See store/service_store.h, and docs/why/service.md for why this
- * order of transactions keeps the promise. */
+/* What a learner writes while it learns: what it shows, and checkpoints. See store/service_store.h, and
+ * docs/why/service.md for why this order of transactions keeps the promise. */
 #include "base/error.h"
 #include "store/service_store_inside.h"
 
 static tacit_status write_shown(tacit__vault *vault, const tacit__vault_learner *learner,
                                 const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
 {
+    TACIT__REQUIRE(learner->id > 0 && (n_lines == 0 || lines != NULL));
     tacit_status status = tacit__db_write(
-        &vault->db, SQL_SHOW, "UPDATE learner SET version=?, shown=? WHERE id=?", err, "iii",
+        &vault->db, SQL_SAVE_SHOWN, "UPDATE learner SET version=?, shown=? WHERE id=?", err, "iii",
         (int64_t)learner->version, (int64_t)learner->shown, learner->id);
-    for (size_t i = 0; i < n_lines && status == TACIT_OK; i++)
-        status = tacit__db_write(&vault->db, SQL_KEEP_LINE,
+    for (size_t i = 0; i < n_lines && status == TACIT_OK; i++) {
+        TACIT__REQUIRE(lines[i].passed <= lines[i].declared);
+        status = tacit__db_write(&vault->db, SQL_SAVE_LINE,
                                  "INSERT INTO ledger VALUES(?,?,?,?) ON CONFLICT DO UPDATE SET"
                                  " passed=excluded.passed",
                                  err, "itii", learner->id, lines[i].release,
                                  (int64_t)lines[i].declared, (int64_t)lines[i].passed);
+    }
     return status;
 }
 
 static tacit_status write_counters(tacit__vault *vault, const tacit__vault_learner *learner,
                                    tacit_error *err)
 {
-    return tacit__db_write(
-        &vault->db, SQL_KEEP, "UPDATE learner SET users=?, refused=?, taken=? WHERE id=?", err,
-        "iiii", (int64_t)learner->users, (int64_t)learner->refused, learner->taken, learner->id);
+    TACIT__REQUIRE(learner->id > 0);
+    return tacit__db_write(&vault->db, SQL_SAVE_COUNTERS,
+                           "UPDATE learner SET users=?, refused=?, taken=? WHERE id=?", err, "iiii",
+                           (int64_t)learner->users, (int64_t)learner->refused, learner->taken,
+                           learner->id);
 }
 
-tacit_status tacit__vault_show(tacit__vault *vault, const tacit__vault_learner *learner,
-                               const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
+tacit_status tacit__vault_save_shown(tacit__vault *vault, const tacit__vault_learner *learner,
+                                     const tacit__vault_line *lines, size_t n_lines,
+                                     tacit_error *err)
 {
-    tacit_status status = write_shown(vault, learner, lines, n_lines, err);
-    return status == TACIT_OK ? tacit__vault_prove(vault, learner->id, err) : status;
+    TRY(write_shown(vault, learner, lines, n_lines, err));
+    return tacit__vault_prove(vault, learner->id, err);
 }
 
 tacit_status tacit__vault_checkpoint(tacit__vault *vault, const tacit__vault_learner *learner,
                                      const tacit__edition *e, tacit_error *err)
 {
-    tacit_status status = write_counters(vault, learner, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_flip_state(vault, learner->id, e, err);
-    return status == TACIT_OK ? tacit__vault_prove(vault, learner->id, err) : status;
+    TACIT__REQUIRE(e->parts > 0);
+    TRY(write_counters(vault, learner, err));
+    TRY(tacit__vault_flip_state(vault, learner->id, e, err));
+    return tacit__vault_prove(vault, learner->id, err);
 }
 
-/* By the row's own word for what its state has, so that no caller can remove more. */
-tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner, uint64_t most,
-                                      bool *more, tacit_error *err)
+/* The row says which inputs are in the state, so no caller can remove more. */
+tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner, uint64_t most,
+                                        bool *more, tacit_error *err)
 {
+    TACIT__REQUIRE(most > 0);
     tacit_status status =
-        tacit__db_write(&vault->db, SQL_DROP_INPUTS,
+        tacit__db_write(&vault->db, SQL_DELETE_INPUTS,
                         "DELETE FROM input WHERE number IN (SELECT number FROM input WHERE"
                         " learner=?1 AND number<=(SELECT taken FROM learner WHERE id=?1)"
                         " ORDER BY number LIMIT ?2)",
@@ -56,19 +63,16 @@ tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner, uint
     return status;
 }
 
-tacit_status tacit__vault_keep(tacit__vault *vault, const tacit__vault_learner *learner,
-                               const uint8_t *state, size_t state_size,
-                               const tacit__vault_line *lines, size_t n_lines, tacit_error *err)
+tacit_status tacit__vault_save_learner(tacit__vault *vault, const tacit__vault_learner *learner,
+                                       const uint8_t *state, size_t state_size,
+                                       const tacit__vault_line *lines, size_t n_lines,
+                                       tacit_error *err)
 {
     tacit__vault_learner shown = *learner;
     bool more;
     shown.shown = learner->users;
-    tacit_status status = write_shown(vault, &shown, lines, n_lines, err);
-    if (status == TACIT_OK)
-        status = write_counters(vault, learner, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_write_state(vault, learner->id, state, state_size, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_drop_inputs(vault, learner->id, INT64_MAX, &more, err);
-    return status;
+    TRY(write_shown(vault, &shown, lines, n_lines, err));
+    TRY(write_counters(vault, learner, err));
+    TRY(tacit__vault_write_state(vault, learner->id, state, state_size, err));
+    return tacit__vault_delete_inputs(vault, learner->id, INT64_MAX, &more, err);
 }

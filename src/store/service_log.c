@@ -1,7 +1,9 @@
-/* The write-ahead log of the vault that serves: when it is brought into the file. See store/service_store.h.
+/* The write-ahead log of the vault that serves: when it is brought into the file. See
+ * store/service_store.h.
  *
- * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose data are in that
- * commit waits for it, though they are on disk. Here it comes when the scribe says so: after they were answered. */
+ * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose
+ * data are in that commit waits for it, though they are on disk. Here it comes when the scribe says so:
+ * after they were answered. */
 #include "store/service_store_inside.h"
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
@@ -22,6 +24,6 @@ void tacit__vault_empty_log(tacit__vault *vault, int pages)
 {
     if (vault->log_pages - vault->log_tried < pages || !tacit__vault_has_log(vault))
         return;
-    vault->log_tried = vault->log_pages; /* somebody who reads may keep a part of it in use */
+    vault->log_tried = vault->log_pages; /* a reader may keep a part of it in use */
     (void)sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }

@@ -1,19 +1,21 @@
 /* The mark: how far a store has come, written outside it. See store/service_store_inside.h.
  *
- * A store that was put back, or has lost the end of its log, looks as sound as it did then. So the number of the last
- * transaction also stands in a file beside it, or on another disk: STORE.mark, or what `mark` names. The store is committed
- * first and the mark is raised after it, so whatever the moment of a crash the mark is never ahead of a store that is all there. A
- * mark that is higher says that the store went back; one that is gone, or another store's, that nobody can tell. A mark that is
- * removed while the store is served is made again within a second: its owner knows how far it is.
+ * A store that was restored from a backup, or lost the end of its log, looks sound. So the number of the
+ * last transaction is also in a file beside it, or on another disk: STORE.mark, or the file that `mark`
+ * names. The store commits first and the mark is raised after it, so the mark is never ahead of a complete
+ * store, whenever a crash happens. A higher mark means that the store went back. If the mark is missing,
+ * or belongs to another store, it is unknown whether it did. If the mark is removed while the store is
+ * served, it is written again within a second, because the owner knows the number.
  *
- *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8, authenticator 32 (BLAKE2b under the store's own key)
+ *     slot at 0 and at SLOT:   magic 8, identity 16, generation 8, lives 8,
+ *                              authenticator 32 (BLAKE2b under the store's own key)
  *
- * How many lives the store has is there for a backup from before an adoption, which knows nothing of it: when that one is adopted,
- * too, the line that the mark tells of is one more that a person may be in.
+ * The mark has the number of lives because a backup from before an adoption does not know of it: when that
+ * backup is adopted as well, the line of the mark is one more that may have a person's data.
  *
- * Two slots are written in turn: a write that was cut short leaves the other one. The mark is handed to the system with every
- * commit, so the end of this process loses nothing of it, and is synced once in a second: what a mark may miss after the machine
- * lost its power is the last second's transactions. */
+ * Two slots are written in turn: a write that was cut short leaves the other one. The mark is handed to
+ * the system with every commit, so the end of this process loses nothing of it, and is synced once in a
+ * second: what a mark may miss after the machine lost its power is the last second's transactions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -56,7 +58,8 @@ static void make_slot(const tacit__vault *vault, uint8_t slot[MARK])
     tacit__keyed_hash(vault->key_mark, slot, MARK - MAC, slot + MARK - MAC, MAC);
 }
 
-/* False: it is damaged, or another store's. One of another life of this store, which has the same key, says how many there are. */
+/* False: it is damaged, or another store's. One of another life of this store, which has the same key,
+ * says how many there are. */
 static bool read_slot(tacit__vault *vault, const uint8_t slot[MARK], uint64_t *generation)
 {
     uint8_t mac[MAC];
@@ -123,12 +126,10 @@ tacit_status tacit__mark_make(tacit__vault *vault, tacit_error *err)
     if (vault->mark < 0)
         return fail_mark(vault, "make", err);
     /* both: nothing is left of an earlier identity, which an older file might have */
-    tacit_status status = write_slot(vault, 0, err);
-    if (status == TACIT_OK)
-        status = write_slot(vault, 1, err);
-    if (status == TACIT_OK)
-        status = sync_mark(vault, err);
-    return status == TACIT_OK ? tacit__vault_sync_directory(vault->mark_path, err) : status;
+    TRY(write_slot(vault, 0, err));
+    TRY(write_slot(vault, 1, err));
+    TRY(sync_mark(vault, err));
+    return tacit__vault_sync_directory(vault->mark_path, err);
 }
 
 /* The file of this name is the one that is written to. */

@@ -1,8 +1,9 @@
 /* From one format of the store to the next. See store/service_store_inside.h.
  *
- * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner alone, and marked as a
- * copy. Then all steps are one transaction: whatever the moment of a crash, the file has the old format or the new one, and is
- * whole. What was proved in the old format is checked before it is believed. A new format adds its step to the table below. */
+ * Before anything is changed, a copy of the store as it was is put beside it, STORE.formatN, for its owner
+ * alone, and marked as a copy. Then all steps are one transaction: whatever the moment of a crash, the
+ * file has the old format or the new one, and is whole. What was proved in the old format is checked
+ * before it is believed. A new format adds its step to the table below. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-/* --- 4 to 5 -------------------------------------------------------------------------------------
- * States were one sealed blob in the learner's row, with the proof of the row after it; `accepted` was not proved. The data keys
- * were derived from the master key: they stay, so that tickets and hashes that are in other hands remain valid. */
+/* --- 4 to 5 ------------------------------------------------------------------------------------- States
+ * were one sealed blob in the learner's row, with the proof of the row after it; `accepted` was not
+ * proved. The data keys were derived from the master key: they stay, so that tickets and hashes that are
+ * in other hands remain valid. */
 
 static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 {
@@ -27,10 +29,8 @@ static tacit_status put_query(tacit__vault *vault, const char *sql, int64_t lear
                               tacit__text *out, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__vault_prepare(vault, sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__vault_put_rows(vault, s, learner, out, err);
+    TRY(tacit__vault_prepare(vault, sql, &s, err));
+    tacit_status status = tacit__vault_append_rows(vault, s, learner, out, err);
     (void)sqlite3_finalize(s);
     return status;
 }
@@ -59,8 +59,8 @@ static tacit_status prove_as_4(tacit__vault *vault, int64_t learner, const uint8
     return status;
 }
 
-static tacit_status bring_state_from_4(tacit__vault *vault, int64_t id, const uint8_t *sealed,
-                                       size_t size, tacit_error *err)
+static tacit_status migrate_state_from_4(tacit__vault *vault, int64_t id, const uint8_t *sealed,
+                                         size_t size, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES], *state = NULL;
     size_t n = 0;
@@ -78,95 +78,84 @@ static tacit_status bring_state_from_4(tacit__vault *vault, int64_t id, const ui
     return status;
 }
 
-static tacit_status bring_learner_from_4(tacit__vault *vault, int64_t id, void *context,
-                                         tacit_error *err)
+static tacit_status migrate_learner_from_4(tacit__vault *vault, int64_t id, void *context,
+                                           tacit_error *err)
 {
     sqlite3_stmt *s;
     (void)context;
-    tacit_status status =
-        tacit__vault_prepare(vault, "SELECT state FROM learner_4 WHERE id=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_prepare(vault, "SELECT state FROM learner_4 WHERE id=?", &s, err));
     (void)sqlite3_bind_int64(s, 1, id);
     int code = sqlite3_step(s);
     size_t size = 0;
     const uint8_t *sealed = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
-    status = code == SQLITE_ROW ? bring_state_from_4(vault, id, sealed, size, err)
-                                : tacit__db_fail(&vault->db, code, "read", err);
+    tacit_status status = code == SQLITE_ROW ? migrate_state_from_4(vault, id, sealed, size, err)
+                                             : tacit__db_fail(&vault->db, code, "read", err);
     (void)sqlite3_finalize(s);
     return status;
 }
 
-static tacit_status bring_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+static tacit_status migrate_4_to_5(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&vault->db,
-                                        "ALTER TABLE learner RENAME TO learner_4;"
-                                        "ALTER TABLE history RENAME TO history_4;"
-                                        "ALTER TABLE token RENAME TO token_4",
-                                        "write", err);
-    if (status == TACIT_OK)
-        status = tacit__vault_create_tables(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(
-            &vault->db,
-            "INSERT INTO learner(id, name, fingerprint, users_limit, accepted, users, refused,"
-            " version, taken, shown, edition) SELECT id, name, fingerprint, users_limit, accepted,"
-            " users, refused, version, taken, users, 0 FROM learner_4;"
-            "INSERT INTO history SELECT learner, users, at, version, reward, NULL FROM history_4;"
-            "INSERT INTO token(id, name, hash, scopes, created, revoked, expires, users_per_day)"
-            " SELECT id, name, hash, scopes, created, revoked, 0, 0 FROM token_4",
-            "write", err);
-    if (status == TACIT_OK)
-        status = tacit__vault_each_learner(vault, bring_learner_from_4, NULL, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db,
-                               "DROP TABLE learner_4; DROP TABLE history_4; DROP TABLE token_4;"
-                               /* found by names that have the token in them now: by nobody */
-                               "DELETE FROM answer",
-                               "write", err);
-    return status == TACIT_OK ? tacit__vault_begin_facts(vault, key, err) : status;
+    TRY(tacit__db_run(&vault->db,
+                      "ALTER TABLE learner RENAME TO learner_4;"
+                      "ALTER TABLE history RENAME TO history_4;"
+                      "ALTER TABLE token RENAME TO token_4",
+                      "write", err));
+    TRY(tacit__vault_create_tables(vault, err));
+    TRY(tacit__db_run(
+        &vault->db,
+        "INSERT INTO learner(id, name, fingerprint, users_limit, accepted, users, refused,"
+        " version, taken, shown, edition) SELECT id, name, fingerprint, users_limit, accepted,"
+        " users, refused, version, taken, users, 0 FROM learner_4;"
+        "INSERT INTO history SELECT learner, users, at, version, reward, NULL FROM history_4;"
+        "INSERT INTO token(id, name, hash, scopes, created, revoked, expires, users_per_day)"
+        " SELECT id, name, hash, scopes, created, revoked, 0, 0 FROM token_4",
+        "write", err));
+    TRY(tacit__vault_each_learner(vault, migrate_learner_from_4, NULL, err));
+    TRY(tacit__db_run(
+        &vault->db,
+        "DROP TABLE learner_4; DROP TABLE history_4; DROP TABLE token_4;"
+        /* an answer is found by a name that has the token in it now: none of these ever would be */
+        "DELETE FROM answer",
+        "write", err));
+    return tacit__vault_begin_facts(vault, key, err);
 }
 
 /* --- All steps ----------------------------------------------------------------------------------- */
 
 static const struct {
     int64_t from; /* to the next one */
-    tacit_status (*bring)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
-} steps[] = {{4, bring_4_to_5}};
+    tacit_status (*migrate)(tacit__vault *vault, const uint8_t *key, tacit_error *err);
+} steps[] = {{4, migrate_4_to_5}};
 
-static tacit_status take_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
-                               tacit_error *err)
+static tacit_status run_steps(tacit__vault *vault, int64_t format, const uint8_t *key,
+                              tacit_error *err)
 {
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == TACIT_OK; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i].from >= format)
-            status = steps[i].bring(vault, key, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_format(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "brought from format %d to %d", (int)format,
-                                    TACIT__VAULT_FORMAT);
-    return status == TACIT_OK ? tacit__vault_prove_all(vault, err) : status;
+            TRY(steps[i].migrate(vault, key, err));
+    TRY(tacit__vault_set_format(vault, err));
+    TRY(tacit__vault_event(vault, err, "brought from format %d to %d", (int)format,
+                           TACIT__VAULT_FORMAT));
+    return tacit__vault_prove_all(vault, err);
 }
 
-tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format, const uint8_t *key,
-                                     tacit_error *err)
+tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format, const uint8_t *key,
+                                  tacit_error *err)
 {
+    TACIT__REQUIRE(key != NULL);
     char path[TACIT__DB_PATH + 32];
     if (format < steps[0].from || format > TACIT__VAULT_FORMAT)
         return tacit__fail(err, TACIT_WRONG_VERSION,
                            "%.200s: the store has format %d, expected %d, or %d and later, which "
-                           "are brought over; it was made by another version of tacit",
+                           "can be migrated; another version of tacit made it",
                            vault->db.path, (int)format, TACIT__VAULT_FORMAT, (int)steps[0].from);
     tacit__vault_derive_keys(vault, key); /* until the store has its own */
-    tacit_status status = tacit__vault_read_facts(vault, key, err);
     (void)snprintf(path, sizeof path, "%s.format%d", vault->db.path, (int)format);
-    if (status == TACIT_OK)
-        status = tacit__vault_copy(vault, path, false, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status == TACIT_OK)
-        status = take_steps(vault, format, key, err);
+    TRY(tacit__vault_read_facts(vault, key, err));
+    TRY(tacit__vault_copy(vault, path, false, err));
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    tacit_status status = run_steps(vault, format, key, err);
     if (status == TACIT_OK)
         status = tacit__db_run(&vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
@@ -174,7 +163,7 @@ tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format, const 
     return status;
 }
 
-int64_t tacit__vault_came_from(const tacit__vault *vault, int64_t *present)
+int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present)
 {
     *present = TACIT__VAULT_FORMAT;
     return vault->came_from;

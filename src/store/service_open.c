@@ -1,12 +1,13 @@
 /* Opening a vault. See store/service_store.h.
  *
- * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete overwrites what is
- * deleted.
+ * Write-ahead logging with synchronous = FULL: a commit returns when the log is on disk. secure_delete
+ * overwrites what is deleted.
  *
- * Who serves holds two locks, both by flock(), which end with the process however that ends: on STORE.lock, and on the store's
- * file itself, so that two names of one file meet. SQLite locks that file too, by locks that a process loses when it closes any
- * descriptor of the file: so ours is opened before SQLite's and closed after it, and the lock beside comes first, so that an
- * attempt of this very process under the same name ends there. */
+ * Who serves holds two locks, both by flock(), which end with the process however that ends: on
+ * STORE.lock, and on the store's file itself, so that two names of one file meet. SQLite locks that file
+ * too, by locks that a process loses when it closes any descriptor of the file: so ours is opened before
+ * SQLite's and closed after it, and the lock beside comes first, so that an attempt of this very process
+ * under the same name ends there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,8 +31,9 @@ tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *
                        vault->db.path);
 }
 
-/* The lock file is empty until the store has been made, and never again: it is the witness of a store that is gone or was emptied.
- * A new one in its place would let everybody take part once more. A crash before the mark is a first start that did not happen. */
+/* The lock file is empty until the store has been made, and never again: it is the witness of a store that
+ * is gone or was emptied. A new one in its place would let everybody take part once more. A crash before
+ * the mark is a first start that did not happen. */
 static tacit_status lock_beside(tacit__vault *vault, tacit_error *err)
 {
     char path[TACIT__DB_PATH + 8];
@@ -80,20 +82,13 @@ static tacit_status mark_made(tacit__vault *vault, tacit_error *err)
 
 static tacit_status create(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err);
-    if (status == TACIT_OK)
-        status = tacit__vault_create_tables(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_format(vault, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "create", err));
+    TRY(tacit__vault_create_tables(vault, err));
+    TRY(tacit__vault_set_format(vault, err));
     tacit__vault_draw_keys(vault);
-    status = tacit__vault_begin_facts(vault, key, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_prove_all(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_run(&vault->db, "COMMIT", "create", err);
-    return status;
+    TRY(tacit__vault_begin_facts(vault, key, err));
+    TRY(tacit__vault_prove_all(vault, err));
+    return tacit__db_run(&vault->db, "COMMIT", "create", err);
 }
 
 static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
@@ -121,12 +116,11 @@ static tacit_status open_handle(tacit__vault *vault, tacit_error *err)
 static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
     int64_t format = 0;
-    tacit_status status = tacit__vault_read_format(vault, &format, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_read_format(vault, &format, err));
+    tacit_status status = TACIT_OK;
     vault->came_from = format;
     if (format != TACIT__VAULT_FORMAT && vault->use == TACIT__VAULT_SERVE)
-        status = tacit__vault_bring_over(vault, format, key, err);
+        status = tacit__vault_migrate(vault, format, key, err);
     else if (format != TACIT__VAULT_FORMAT)
         status = tacit__fail(err, TACIT_WRONG_VERSION,
                              "%.200s: the store has format %d, expected %d; %s", vault->db.path,
@@ -137,19 +131,17 @@ static tacit_status check_format(tacit__vault *vault, const uint8_t *key, tacit_
     return status == TACIT_OK ? tacit__vault_check_tables(vault, err) : status;
 }
 
-/* What only who serves does: make it, judge it, own it. */
+/* Only a server creates the store, decides its standing, and owns it. */
 static tacit_status take_over(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__vault_check_facts(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_judge(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_claim(vault, err);
-    return status == TACIT_OK ? mark_made(vault, err) : status;
+    TRY(tacit__vault_check_facts(vault, err));
+    TRY(tacit__vault_update_standing(vault, err));
+    TRY(tacit__vault_claim_ownership(vault, err));
+    return mark_made(vault, err);
 }
 
-/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the other one does not have, and
- * comes into the file later, over what was written since. */
+/* SQLite's log goes by the name of the file: what is written under one hard link is in a log that the
+ * other one does not have, and comes into the file later, over what was written since. */
 static tacit_status check_links(const tacit__vault *vault, const struct stat *entry,
                                 tacit_error *err)
 {
@@ -200,6 +192,7 @@ static tacit_status open_file(tacit__vault *vault, const uint8_t *key, tacit_err
 tacit_status tacit__vault_open_marked(const char *path, const char *mark, tacit__vault_use use,
                                       const uint8_t *key, tacit__vault **out, tacit_error *err)
 {
+    TACIT__REQUIRE(use != TACIT__VAULT_SERVE || key != NULL);
     if (strlen(path) >= TACIT__DB_PATH || (mark != NULL && strlen(mark) >= TACIT__DB_PATH))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the store's path is too long");
     tacit__vault *vault = tacit__alloc(1, sizeof *vault);
@@ -233,7 +226,7 @@ void tacit__vault_close(tacit__vault *vault)
 {
     if (vault == NULL)
         return;
-    /* asked for what it does: who has lost the store leaves its log and its mark alone */
+    /* called for its effect: a server that lost the store leaves its log and its mark alone */
     if (vault->db.handle != NULL && vault->file >= 0)
         (void)tacit__vault_has_log(vault);
     if (vault->mark >= 0) {

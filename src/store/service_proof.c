@@ -1,10 +1,11 @@
 /* What belongs together in a vault stays together. See store/service_store_inside.h.
  *
- * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file, a failing disk
- * included, must not raise the wall, hide what was released, put an older state under newer counters, or make a copy look like an
- * original without being noticed. So each learner's row, with its lines of the ledger and by its tag its state, has a keyed hash;
- * and one more stands over the facts in `meta`, the adoptions and the proofs of all learners, so that none of these can be put
- * back alone. Both are made anew by every transaction that changes something of them, as its last act. */
+ * Counters, marks and the ledger are no secret, so they are not sealed; but whoever can write to the file,
+ * a failing disk included, must not raise the wall, hide what was released, put an older state under newer
+ * counters, or make a copy look like an original without being noticed. So each learner's row, with its
+ * lines of the ledger and by its tag its state, has a keyed hash; and one more stands over the facts in
+ * `meta`, the adoptions and the proofs of all learners, so that none of these can be put back alone. Both
+ * are made anew by every transaction that changes something of them, as its last act. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,8 +14,8 @@
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
-                                   tacit__text *out, tacit_error *err)
+tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *s, int64_t learner,
+                                      tacit__text *out, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     if (sqlite3_bind_parameter_count(s) > 0)
@@ -40,8 +41,8 @@ static tacit_status put_rows(tacit__vault *vault, size_t number, const char *sql
                              tacit__text *out, tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
-    return status == TACIT_OK ? tacit__vault_put_rows(vault, s, learner, out, err) : status;
+    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
+    return tacit__vault_append_rows(vault, s, learner, out, err);
 }
 
 /* What is proved. The state is there by its tag. */
@@ -70,11 +71,9 @@ static tacit_status make_proof(tacit__vault *vault, int64_t learner,
 static tacit_status write_proof(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
-    tacit_status status = make_proof(vault, learner, proof, err);
-    return status == TACIT_OK
-               ? tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?",
-                                 err, "bi", proof, sizeof proof, learner)
-               : status;
+    TRY(make_proof(vault, learner, proof, err));
+    return tacit__db_write(&vault->db, SQL_SET_PROOF, "UPDATE learner SET proof=? WHERE id=?", err,
+                           "bi", proof, sizeof proof, learner);
 }
 
 /* Over all: what the rows' own proofs do not say. */
@@ -104,6 +103,7 @@ static tacit_status make_whole_proof(tacit__vault *vault, uint8_t proof[TACIT__P
 
 tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->n_touched <= TACIT__VAULT_TOUCHED);
     uint8_t proof[TACIT__PROOF_BYTES];
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < vault->n_touched && status == TACIT_OK; i++)
@@ -119,6 +119,7 @@ tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err)
 
 tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner, tacit_error *err)
 {
+    TACIT__REQUIRE(learner > 0);
     tacit_status status = TACIT_OK;
     bool known = false;
     for (size_t i = 0; i < vault->n_touched; i++)
@@ -137,22 +138,17 @@ tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner, taci
     uint8_t proof[TACIT__PROOF_BYTES];
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = make_proof(vault, learner, proof, err);
-    if (status == TACIT_OK)
-        status = tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?",
-                                   &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_proof(vault, learner, proof, err));
+    TRY(tacit__db_prepare(&vault->db, SQL_PROOF, "SELECT proof FROM learner WHERE id=?", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    tacit_status status = TACIT_OK;
     size_t size = 0;
     const void *kept = found ? tacit__vault_blob(s, 0, &size) : NULL;
     if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
         status = tacit__fail(err, TACIT_CORRUPT,
                              "%.200s: the state, the counters and the ledger of a learner do not "
-                             "belong together: something was changed",
+                             "match: something was changed",
                              vault->db.path);
     (void)sqlite3_reset(s);
     return status;
@@ -162,28 +158,27 @@ static tacit_status compare_facts(tacit__vault *vault, tacit_error *err)
 {
     uint8_t proof[TACIT__PROOF_BYTES];
     sqlite3_stmt *s;
-    tacit_status status = make_whole_proof(vault, proof, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(make_whole_proof(vault, proof, err));
+    TRY(tacit__vault_prepare(vault, "SELECT value FROM meta WHERE name='proof'", &s, err));
+    tacit_status status = TACIT_OK;
     int code = sqlite3_step(s);
     size_t size = 0;
     const void *kept = code == SQLITE_ROW ? tacit__vault_blob(s, 0, &size) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = tacit__db_fail(&vault->db, code, "read", err);
     else if (size != sizeof proof || !tacit__same_bytes(proof, kept, size))
-        status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: what the store says of itself was changed: whether it is a "
-                             "copy, how far it has come, or which learners it has",
-                             vault->db.path);
+        status =
+            tacit__fail(err, TACIT_CORRUPT,
+                        "%.200s: facts about the store were changed: whether it is a copy, how "
+                        "far it has come, or which learners it has",
+                        vault->db.path);
     (void)sqlite3_finalize(s);
     return status;
 }
 
 tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err)
 {
-    /* one view of rows and proof, while somebody else writes */
+    /* one snapshot of rows and proof, while another connection writes */
     const bool alone = sqlite3_get_autocommit(vault->db.handle);
     tacit_status status = alone ? tacit__db_run(&vault->db, "BEGIN", "read", err) : TACIT_OK;
     if (status != TACIT_OK)

@@ -1,29 +1,28 @@
-/* How often users may come: reports that are known already, and what tokens may still bring. Both are asked in the transaction that
- * would take the user, so nothing comes between the question and the count. See store/service_store.h. */
+/* How often users may come: reports that are known already, and what tokens may still bring. Both are
+ * asked in the transaction that would take the user, so nothing comes between the question and the count.
+ * See store/service_store.h. */
+#include "base/error.h"
 #include "noise/seal.h"
 #include "store/service_store_inside.h"
 
-tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
-                                   const uint8_t key[TACIT__VAULT_KEY],
-                                   const uint8_t content[TACIT__VAULT_KEY],
-                                   tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
+                                      const uint8_t key[TACIT__VAULT_KEY],
+                                      const uint8_t content[TACIT__VAULT_KEY],
+                                      tacit__vault_answer *answer, tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_IS_TAKEN,
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_REPORT,
                           "SELECT 1, content FROM seen WHERE learner=?1 AND key=?2 UNION ALL"
                           " SELECT 0, content FROM seen WHERE learner=?1 AND content=?3",
-                          &s, err);
-    if (status != TACIT_OK)
-        return status;
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
     (void)sqlite3_bind_blob(s, 3, content, TACIT__VAULT_KEY, SQLITE_STATIC);
     *answer = TACIT__VAULT_TAKEN;
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK || !found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
     size_t size;
     const void *theirs = tacit__vault_blob(s, 1, &size);
     bool same = size == TACIT__VAULT_KEY && tacit__same_bytes(theirs, content, size);
@@ -32,26 +31,24 @@ tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
     return TACIT_OK;
 }
 
-tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
-                                     uint64_t *used, tacit_error *err)
+tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day, uint64_t *used,
+                                    tacit_error *err)
 {
     sqlite3_stmt *s;
     bool found;
     *used = 0;
-    tacit_status status = tacit__db_prepare(
-        &vault->db, SQL_QUOTA, "SELECT used FROM quota WHERE token=? AND day>=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_QUOTA, "SELECT used FROM quota WHERE token=? AND day>=?",
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, token);
     (void)sqlite3_bind_int64(s, 2, day);
-    status = tacit__db_next(&vault->db, s, &found, err);
+    tacit_status status = tacit__db_next(&vault->db, s, &found, err);
     if (status == TACIT_OK && found)
         *used = (uint64_t)sqlite3_column_int64(s, 0);
     (void)sqlite3_reset(s);
     return status;
 }
 
-tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                     tacit_error *err)
 {
     return tacit__db_write(&vault->db, SQL_USE_QUOTA,

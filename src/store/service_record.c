@@ -1,4 +1,5 @@
-/* What the operator keeps beside the promise: a record of decisions, sealed. And the names of the learners that a store has. */
+/* What the operator keeps beside the promise: a record of decisions, sealed. And the names of the learners
+ * that a store has. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@ enum { BATCH = 256 }; /* records of one read: a long one would hold the log */
 tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const void *data,
                                  size_t size, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->keyed && data != NULL);
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -22,9 +24,10 @@ tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner, const voi
     return status;
 }
 
-/* Gives one row to `each`; *number becomes its number. */
-static tacit_status give(tacit__vault *vault, sqlite3_stmt *row, tacit__vault_record_fn *each,
-                         void *context, int64_t *number, tacit_error *err)
+/* Opens one row for `each`; *number becomes its number. */
+static tacit_status read_record(tacit__vault *vault, sqlite3_stmt *row,
+                                tacit__vault_record_fn *each, void *context, int64_t *number,
+                                tacit_error *err)
 {
     size_t n, size = 0;
     uint8_t *data = NULL;
@@ -42,6 +45,7 @@ static tacit_status give(tacit__vault *vault, sqlite3_stmt *row, tacit__vault_re
 tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each, void *context,
                                   tacit_error *err)
 {
+    TACIT__REQUIRE(each != NULL);
     int64_t number = 0;
     tacit_status status = TACIT_OK;
     for (int n = BATCH; n == BATCH && status == TACIT_OK;) {
@@ -60,7 +64,7 @@ tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *e
             status = tacit__db_next(&vault->db, s, &more, err);
             if (status != TACIT_OK || !more)
                 break;
-            status = give(vault, s, each, context, &number, err);
+            status = read_record(vault, s, each, context, &number, err);
         }
         (void)sqlite3_reset(s);
     }

@@ -1,8 +1,9 @@
 /* Another master key for a store. See store/service_store.h.
  *
- * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the envelope that holds these keys
- * under the new master key: whatever the moment of a crash, the store is all under the old key or all under the new one. Keys of
- * tickets, of requests' names and of people's hashes stay (service_facts.c). */
+ * Everything that is sealed is sealed anew, by keys that are drawn for it, in one transaction with the
+ * envelope that holds these keys under the new master key: whatever the moment of a crash, the store is
+ * all under the old key or all under the new one. Keys of tickets, of requests' names and of people's
+ * hashes stay (service_facts.c). */
 #include <string.h>
 
 #include "base/error.h"
@@ -61,14 +62,20 @@ static tacit_status reseal_state(tacit__vault *vault, int64_t id, void *context,
     change *c = context;
     uint8_t *state = NULL;
     size_t size = 0;
-    tacit_status status = tacit__vault_open_state(vault, id, &state, &size, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_open_state(vault, id, &state, &size, err));
     tacit__vault_swap_keys(vault, c->others);
-    status = tacit__vault_write_state(vault, id, state, size, err);
+    tacit_status status = tacit__vault_write_state(vault, id, state, size, err);
     tacit__vault_swap_keys(vault, c->others);
     tacit__free_secret(state, size);
     return status;
+}
+
+static tacit_status commit_keys(tacit__vault *vault, const uint8_t *key, tacit_error *err)
+{
+    TRY(tacit__vault_seal_keys(vault, key, err));
+    TRY(tacit__vault_set_fact(vault, "unmarked", "", 1, err)); /* the mark has a new key, too */
+    TRY(tacit__vault_event(vault, err, "the store's key was changed"));
+    return tacit__vault_commit(vault, err);
 }
 
 /* Leaves the vault with the new keys, if all goes well. */
@@ -78,19 +85,10 @@ static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *ke
     tacit__vault_swap_keys(vault, c->others);
     memcpy(c->after, vault->key_input, sizeof c->after);
     tacit__vault_swap_keys(vault, c->others);
-    tacit_status status = reseal_rows(vault, c, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_each_learner(vault, reseal_state, c, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(reseal_rows(vault, c, err));
+    TRY(tacit__vault_each_learner(vault, reseal_state, c, err));
     tacit__vault_swap_keys(vault, c->others);
-    status = tacit__vault_seal_keys(vault, key, err);
-    if (status == TACIT_OK) /* the mark has a new key, too */
-        status = tacit__vault_set_fact(vault, "unmarked", "", 1, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_event(vault, err, "the store's key was changed");
-    if (status == TACIT_OK)
-        status = tacit__vault_commit(vault, err);
+    tacit_status status = commit_keys(vault, key, err);
     if (status != TACIT_OK)
         tacit__vault_swap_keys(vault, c->others);
     return status;
@@ -98,26 +96,23 @@ static tacit_status change_all(tacit__vault *vault, change *c, const uint8_t *ke
 
 tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE && key != NULL);
     change c = {0};
     if (tacit__vault_standing(vault) != TACIT__STANDING_FINE)
         return tacit__fail(
             err, TACIT_BAD_ARGUMENT,
-            "%.150s: %s. Its key can be changed when it may be learned from: adopt it "
-            "first, or put back the original",
+            "%.150s: %s. Its key can change only while it may learn: adopt it first, or "
+            "restore the original",
             vault->db.path, tacit__standing_reason(tacit__vault_standing(vault)));
     tacit__random_bytes(c.others, sizeof c.others);
-    tacit_status status = tacit__vault_begin(vault, err);
-    if (status != TACIT_OK)
-        return status;
-    status = change_all(vault, &c, key, err);
+    TRY(tacit__vault_begin(vault, err));
+    tacit_status status = change_all(vault, &c, key, err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
     tacit__wipe(&c, sizeof c);
-    if (status == TACIT_OK)
-        status = tacit__vault_read_facts(vault, NULL, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_claim(vault, err);
-    if (status == TACIT_OK) /* nothing of the old seals is left in the log */
-        (void)tacit__vault_settle(vault);
-    return status;
+    TRY(status);
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    TRY(tacit__vault_claim_ownership(vault, err));
+    (void)tacit__vault_truncate_log(vault); /* nothing of the old seals is left in the log */
+    return TACIT_OK;
 }

@@ -1,8 +1,9 @@
 /* The tables of a vault, and the number of their format. See store/service_store_inside.h.
  *
- * The schema is compared word for word when a store is opened, so what migrations make must be made from the same words. There is
- * nothing else: a trigger of somebody who can write to the file, but has no key, would act inside a transaction of the service, and
- * that transaction proves at its end whatever was done in it. */
+ * The schema is compared word for word when a store is opened, so what migrations make must be made from
+ * the same words. There is nothing else: a trigger of somebody who can write to the file, but has no key,
+ * would act inside a transaction of the service, and that transaction proves at its end whatever was done
+ * in it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -88,15 +89,13 @@ tacit_status tacit__vault_set_format(tacit__vault *vault, tacit_error *err)
 tacit_status tacit__vault_read_format(tacit__vault *vault, int64_t *format, tacit_error *err)
 {
     int64_t application = 0;
-    tacit_status status = tacit__vault_number(vault, "PRAGMA application_id", &application, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_number(vault, "PRAGMA user_version", format, err);
-    if (status == TACIT_OK && application != APPLICATION)
-        status =
-            tacit__fail(err, TACIT_CORRUPT,
-                        "%.200s: this is not a store of the service; give another path as store",
-                        vault->db.path);
-    return status;
+    TRY(tacit__vault_number(vault, "PRAGMA application_id", &application, err));
+    TRY(tacit__vault_number(vault, "PRAGMA user_version", format, err));
+    if (application != APPLICATION)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "%.200s: this is not a store of the service; give another path as store",
+                           vault->db.path);
+    return TACIT_OK;
 }
 
 void tacit__vault_forbid_triggers(sqlite3 *handle)
@@ -109,17 +108,17 @@ void tacit__vault_forbid_triggers(sqlite3 *handle)
 static tacit_status check_no_more(tacit__vault *vault, int64_t expected, tacit_error *err)
 {
     int64_t found = 0;
-    tacit_status status = tacit__vault_number(
+    TRY(tacit__vault_number(
         vault,
         "SELECT count(*) FROM sqlite_master WHERE sql IS NOT NULL AND NOT (type='table' AND"
         " name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))",
-        &found, err);
-    if (status == TACIT_OK && found != expected)
-        status = tacit__fail(err, TACIT_CORRUPT,
-                             "%.200s: the store has something that tacit has not made: a table, an "
-                             "index, a view or a trigger; put back the file as it was, or a backup",
-                             vault->db.path);
-    return status;
+        &found, err));
+    if (found != expected)
+        return tacit__fail(err, TACIT_CORRUPT,
+                           "%.200s: the store has something that tacit did not create: a table, an "
+                           "index, a view or a trigger; restore the file or a backup",
+                           vault->db.path);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err)

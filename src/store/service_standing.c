@@ -1,8 +1,9 @@
-/* Who may learn from a store. See store/service_store.h.
+/* Whether a server may learn from a store. See store/service_store.h.
  *
- * A store has one owner: 16 random bytes that whoever opens it to serve writes into it. Locks keep a second server away where they
- * work; where they do not, on a network's file system or when files were exchanged, the owner does: every transaction looks
- * whether it is still the same, and whether the file is still the one that was opened. */
+ * A store has one owner: 16 random bytes that a server writes into it when it opens it. Locks keep a
+ * second server away where they work. Where they do not, on a network file system or when files were
+ * exchanged, the owner does: every transaction checks that the owner is still the same, and that the file
+ * is still the one that was opened. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,10 +16,10 @@
 static const struct {
     const char *name, *reason;
 } standings[] = {
-    [TACIT__STANDING_FINE] = {"fine", "the store is its own original, and all there"},
-    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may go on learning"},
+    [TACIT__STANDING_FINE] = {"fine", "the store is the original, and complete"},
+    [TACIT__STANDING_COPY] = {"copy", "the store is a copy: the original may continue to learn"},
     [TACIT__STANDING_BEHIND] = {"behind", "the store went back, or its mark is not the right one: "
-                                          "it cannot be told who is missing from it"},
+                                          "the users that are missing from it are unknown"},
     [TACIT__STANDING_UNSOUND] = {"unsound", "the store's counts do not add up; tacit store check "
                                             "says which"},
     [TACIT__STANDING_FENCED] = {"fenced", "another server has taken over the store"}};
@@ -30,11 +31,13 @@ tacit__standing tacit__vault_standing(const tacit__vault *vault)
 
 const char *tacit__standing_name(tacit__standing standing)
 {
+    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
     return standings[standing].name;
 }
 
 const char *tacit__standing_reason(tacit__standing standing)
 {
+    TACIT__REQUIRE((size_t)standing < sizeof standings / sizeof *standings);
     return standings[standing].reason;
 }
 
@@ -54,90 +57,87 @@ uint64_t tacit__vault_lives(const tacit__vault *vault)
     return vault->lives;
 }
 
-tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark)
+tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark)
 {
-    /* A store that has no mark yet was just made, brought over, adopted or given another key. A mark under its key that knows as many
-     * lives is then of a store that was brought over before: this is an older file, of a format that had no number to compare. */
-    const bool behind = found             ? mark > vault->generation
-                        : vault->unmarked ? vault->marked_lives >= vault->lives
-                                          : true;
-    return vault->copy ? TACIT__STANDING_COPY
-           : behind    ? TACIT__STANDING_BEHIND
-                       : TACIT__STANDING_FINE;
+    /* A store without a mark was just created, migrated, adopted or given another key. If there is a mark
+     * under its key with as many lives, the store was migrated before: this is an older file, of a format
+     * that had no number to compare. */
+    bool behind = true;
+    if (found)
+        behind = mark > vault->generation;
+    else if (vault->unmarked)
+        behind = vault->marked_lives >= vault->lives;
+    if (vault->copy)
+        return TACIT__STANDING_COPY;
+    return behind ? TACIT__STANDING_BEHIND : TACIT__STANDING_FINE;
 }
 
-/* A store that was just made, or brought over, does not write over a mark under another key: two service files name the same mark, or
- * the store had its key changed and was put back from before. Beside a new store it is what is left of one that was removed. */
+/* A store that was just made, or brought over, does not write over a mark under another key: two service
+ * files name the same mark, or the store had its key changed and was put back from before. Beside a new
+ * store it is what is left of one that was removed. */
 static tacit_status check_foreign(tacit__vault *vault, tacit_error *err)
 {
     int64_t learners = 0;
     if (!vault->mark_foreign || vault->generation > 1)
         return TACIT_OK;
-    tacit_status status =
-        tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err);
-    if (status == TACIT_OK && (vault->mark_named || learners > 0))
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT,
-                             "%.200s: this is the mark of another store, or of this one under "
-                             "another key; give this store a mark of its own, or remove the file "
-                             "if no store uses it any more",
-                             vault->mark_path);
-    return status;
+    TRY(tacit__vault_number(vault, "SELECT count(*) FROM learner", &learners, err));
+    if (vault->mark_named || learners > 0)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           "%.200s: this is the mark of another store, or of this one under "
+                           "another key; give this store a mark of its own, or remove the file "
+                           "if no store uses it any more",
+                           vault->mark_path);
+    return TACIT_OK;
 }
 
-tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err)
+tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err)
 {
     bool found = false;
     uint64_t mark = 0;
     const char *why = NULL;
-    tacit_status status = tacit__mark_read(vault, &found, &mark, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_glance(vault, &why, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__standing standing = tacit__vault_compare(vault, found, mark);
+    TRY(tacit__mark_read(vault, &found, &mark, err));
+    TRY(tacit__vault_check_sums(vault, &why, err));
+    tacit__standing standing = tacit__vault_compare_mark(vault, found, mark);
     if (standing == TACIT__STANDING_FINE)
-        status = check_foreign(vault, err);
-    if (status != TACIT_OK)
-        return status;
+        TRY(check_foreign(vault, err));
     if (standing == TACIT__STANDING_FINE && why != NULL)
         standing = TACIT__STANDING_UNSOUND;
     atomic_store(&vault->standing, (int)standing);
     return TACIT_OK;
 }
 
-/* Nobody has written since this vault read its facts. Inside a transaction. */
+/* Checks that no one has written since this vault read its facts. Inside a transaction. */
 static tacit_status check_unchanged(tacit__vault *vault, tacit_error *err)
 {
     const uint64_t generation = vault->generation;
-    tacit_status status = tacit__vault_read_facts(vault, NULL, err);
-    if (status == TACIT_OK && vault->generation != generation)
-        status = tacit__vault_refuse_second(vault, err);
-    return status;
+    TRY(tacit__vault_read_facts(vault, NULL, err));
+    if (vault->generation != generation)
+        return tacit__vault_refuse_second(vault, err);
+    return TACIT_OK;
 }
 
-tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err)
+static tacit_status write_owner(tacit__vault *vault, bool fine, tacit_error *err)
 {
-    const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status != TACIT_OK)
-        return status;
-    status = check_unchanged(vault, err);
-    if (status == TACIT_OK && fine) /* it may be too low, after a loss of power */
-        status = tacit__mark_make(vault, err);
+    TRY(check_unchanged(vault, err));
+    if (fine) /* it may be too low, after a loss of power */
+        TRY(tacit__mark_make(vault, err));
     tacit__random_bytes(vault->owner, sizeof vault->owner);
-    if (status == TACIT_OK)
-        status = tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err);
-    if (status == TACIT_OK && fine && vault->unmarked)
-        status = tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
-    if (status == TACIT_OK)
-        status = tacit__vault_commit(vault, err);
-    else
-        tacit__vault_undo(vault);
-    if (status == TACIT_OK)
-        vault->owned = true;
-    if (status == TACIT_OK && fine)
+    TRY(tacit__vault_set_fact(vault, "owner", vault->owner, sizeof vault->owner, err));
+    if (fine && vault->unmarked)
+        return tacit__vault_set_fact(vault, "unmarked", NULL, 0, err);
+    return TACIT_OK;
+}
+
+tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err)
+{
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
+    const bool fine = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    TRY(tacit__vault_finish_transaction(vault, write_owner(vault, fine, err), err));
+    vault->owned = true;
+    if (fine)
         vault->unmarked = false;
-    return status;
+    return TACIT_OK;
 }
 
 /* The file of this name is the one that was opened. */
@@ -148,7 +148,8 @@ static bool is_in_place(const tacit__vault *vault)
            here.st_dev == ours.st_dev && here.st_ino == ours.st_ino;
 }
 
-/* The log goes by the store's name: it is that of who has the store now, and is neither brought into our file nor removed. */
+/* The log has the store's name, so it belongs to the new owner: it is neither brought into our file nor
+ * removed. */
 static tacit_status fence(tacit__vault *vault, const char *what, tacit_error *err)
 {
     (void)sqlite3_db_config(vault->db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
@@ -181,14 +182,10 @@ tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err)
     bool found = false;
     if (tacit__vault_standing(vault) == TACIT__STANDING_FENCED)
         return fence(vault, "another server has taken over the store", err);
-    tacit_status status = tacit__vault_check_place(vault, err);
-    if (status == TACIT_OK)
-        status = tacit__db_prepare(&vault->db, SQL_OWNER,
-                                   "SELECT value FROM meta WHERE name='owner'", &s, err);
-    if (status == TACIT_OK)
-        status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__vault_check_place(vault, err));
+    TRY(tacit__db_prepare(&vault->db, SQL_OWNER, "SELECT value FROM meta WHERE name='owner'", &s,
+                          err));
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     size_t size = 0;
     const void *owner = found ? tacit__vault_blob(s, 0, &size) : NULL;
     bool ours = size == sizeof vault->owner && memcmp(owner, vault->owner, size) == 0;

@@ -1,16 +1,20 @@
-/* The learners' states in a vault: sealed parts, and a tag that holds them together. See store/service_store.h.
+/* The learners' states in a vault: sealed parts, and a tag that holds them together. See
+ * store/service_store.h.
  *
- * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a state; the learner's
- * row says which one is the state, and its tag is a keyed hash of the heads of all parts in order, which have their
- * authenticators: no part can be exchanged, left out or taken from elsewhere. The tag is part of the proof of the row.
+ * A state is cut into parts of TACIT__VAULT_PART bytes, each sealed by itself. There are two editions of a
+ * state; the learner's row says which one is the state, and its tag is a keyed hash of the heads of all
+ * parts in order, which have their authenticators: no part can be exchanged, left out or taken from
+ * elsewhere. The tag is part of the proof of the row.
  *
- * A new state goes into the other edition, over the parts of the state before the last one. That may take many transactions:
- * until the row is flipped, nothing reads them. A crash leaves some new parts among old ones, and the next checkpoint writes
- * over all of them. Parts of equal size are overwritten in their place, so each page of a state goes to the log once.
+ * A new state goes into the other edition, over the parts of the state before the last one. That may take
+ * many transactions: until the row is flipped, nothing reads them. A crash leaves some new parts among old
+ * ones, and the next checkpoint writes over all of them. Parts of equal size are overwritten in their
+ * place, so each page of a state goes to the log once.
  *
- * The difference of two states in a row would be the users between them. So each edition is sealed with a key of its own, which
- * stands in the row, itself sealed; the flip writes the new key over the old one, and what is left of the old state can no
- * more be read, by whoever has the master key either. To overwrite it, too, would write every state twice. */
+ * The difference of two states in a row would be the users between them. So each edition is sealed with a
+ * key of its own, which is in the row, itself sealed. The flip writes the new key over the old one, and
+ * the rest of the old state cannot be read any longer, not even with the master key. To overwrite it as
+ * well would write every state twice. */
 #include <string.h>
 
 #include "base/error.h"
@@ -31,6 +35,7 @@ static tacit_status fail_state(const tacit__vault *vault, tacit_error *err)
 tacit_status tacit__edition_open(tacit__edition *e, const uint8_t *state, size_t size,
                                  tacit_error *err)
 {
+    TACIT__REQUIRE(state != NULL && size > 0);
     *e = (tacit__edition){.state = state, .state_size = size};
     tacit__random_bytes(e->key, sizeof e->key);
     e->sealed =
@@ -78,14 +83,10 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = tacit__db_prepare(&vault->db, SQL_EDITION,
-                                            "SELECT edition, tag FROM learner WHERE id=?", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_EDITION, "SELECT edition, tag FROM learner WHERE id=?",
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, id);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     if (!found)
         return fail_state(vault, err);
     size_t size;
@@ -98,36 +99,35 @@ static tacit_status find_edition(tacit__vault *vault, int64_t id, int64_t *editi
     return *edition == 0 || *edition == 1 ? TACIT_OK : fail_state(vault, err);
 }
 
-tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
-                                   tacit_error *err)
+tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t id, const tacit__edition *e,
+                                     tacit_error *err)
 {
+    TACIT__REQUIRE(e->parts > 0 && e->sealed != NULL);
     int64_t edition = 0;
     label l;
     const int64_t part = (int64_t)e->parts - 1;
-    tacit_status status = find_edition(vault, id, &edition, &l, err);
-    if (status == TACIT_OK)
-        status = tacit__db_write(&vault->db, SQL_PART,
-                                 "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?",
-                                 err, "biii", e->sealed, e->sealed_size, id, 1 - edition, part);
-    if (status == TACIT_OK && sqlite3_changes(vault->db.handle) == 0)
-        status = tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
-                                 "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
-    return status;
+    TRY(find_edition(vault, id, &edition, &l, err));
+    TRY(tacit__db_write(&vault->db, SQL_PART,
+                        "UPDATE state SET data=? WHERE learner=? AND edition=? AND part=?", err,
+                        "biii", e->sealed, e->sealed_size, id, 1 - edition, part));
+    if (sqlite3_changes(vault->db.handle) == 0)
+        return tacit__db_write(&vault->db, SQL_NEW_PART, "INSERT INTO state VALUES(?,?,?,?)", err,
+                               "iiib", id, 1 - edition, part, e->sealed, e->sealed_size);
+    return TACIT_OK;
 }
 
 tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t id, const tacit__edition *e,
                                      tacit_error *err)
 {
+    TACIT__REQUIRE(e->parts > 0);
     int64_t edition = 0;
     label l;
-    tacit_status status = e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                                          : find_edition(vault, id, &edition, &l, err);
-    if (status == TACIT_OK) /* a state may become smaller */
-        status = tacit__db_write(&vault->db, SQL_DROP_PARTS,
-                                 "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err,
-                                 "iii", id, 1 - edition, (int64_t)e->parts);
-    if (status != TACIT_OK)
-        return status;
+    TRY(e->heads.failed ? tacit__fail_plain(err, TACIT_NO_MEMORY)
+                        : find_edition(vault, id, &edition, &l, err));
+    /* a state may become smaller */
+    TRY(tacit__db_write(&vault->db, SQL_DELETE_PARTS,
+                        "DELETE FROM state WHERE learner=? AND edition=? AND part>=?", err, "iii",
+                        id, 1 - edition, (int64_t)e->parts));
     make_tag(vault, &e->heads, l.tag);
     tacit__seal(vault->key_state, e->key, sizeof e->key, l.sealed_key);
     return tacit__db_write(&vault->db, SQL_STATE, "UPDATE learner SET edition=?, tag=? WHERE id=?",
@@ -140,7 +140,7 @@ tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t id, const uin
     tacit__edition e;
     tacit_status status = tacit__edition_open(&e, state, size, err);
     while (status == TACIT_OK && tacit__edition_next(&e))
-        status = tacit__vault_put_part(vault, id, &e, err);
+        status = tacit__vault_write_part(vault, id, &e, err);
     if (status == TACIT_OK)
         status = tacit__vault_flip_state(vault, id, &e, err);
     tacit__edition_close(&e);
@@ -155,17 +155,13 @@ static tacit_status make_buffer(tacit__vault *vault, int64_t id, int64_t edition
 {
     sqlite3_stmt *s;
     bool found;
-    tacit_status status = tacit__db_prepare(&vault->db, SQL_STATE_SIZE,
-                                            "SELECT coalesce(sum(length(data)), 0) FROM state"
-                                            " WHERE learner=? AND edition=?",
-                                            &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_STATE_SIZE,
+                          "SELECT coalesce(sum(length(data)), 0) FROM state"
+                          " WHERE learner=? AND edition=?",
+                          &s, err));
     (void)sqlite3_bind_int64(s, 1, id);
     (void)sqlite3_bind_int64(s, 2, edition);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
     *size = found ? (size_t)sqlite3_column_int64(s, 0) : 0;
     (void)sqlite3_reset(s);
     *out = tacit__alloc(*size + 1, 1);
@@ -178,11 +174,10 @@ static tacit_status read_parts(tacit__vault *vault, int64_t id, int64_t edition,
                                tacit_error *err)
 {
     sqlite3_stmt *s;
-    tacit_status status = tacit__db_prepare(
-        &vault->db, SQL_READ_PARTS,
-        "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_READ_PARTS,
+                          "SELECT data FROM state WHERE learner=? AND edition=? ORDER BY part", &s,
+                          err));
+    tacit_status status = TACIT_OK;
     (void)sqlite3_bind_int64(s, 1, id);
     (void)sqlite3_bind_int64(s, 2, edition);
     *used = 0;

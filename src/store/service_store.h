@@ -1,28 +1,31 @@
-/* The vault: what the decision service keeps, in one SQLite file.
+/* The vault: the data of the decision service, in one SQLite file.
  *
  *     learner   one row each: description, counters, and a proof that they belong together
  *     state     the learners' whole states, sealed, in parts
  *     open      episodes with some of their steps, sealed, until they are finished or too old
- *     input     finished users in the order in which they were acknowledged, sealed, until a learner's state has them
- *     seen      episodes and reports that were taken, so that none counts twice
- *     answer    what requests with an idempotency key were answered, sealed, until their episode is too old
- *     person    users that took part, as keyed hashes; who was answered `full` has not
+ *     input     finished users in the order of their acknowledgment, sealed, until a learner's state has them
+ *     seen      episodes and reports that were accepted, so that none counts twice
+ *     answer    answers to requests with an idempotency key, sealed, until their episode is too old
+ *     person    users that took part, as keyed hashes; a user who was answered `full` did not
  *     ledger    releases: how many steps were declared, how many have passed
  *     history   points for curves; public
- *     token     who may do what, until when; hashes only
- *     quota     how many users tokens have brought on their last day
+ *     token     access tokens and their scopes and ends; hashes only
+ *     quota     the users of each token on its last day
  *     event     what was done to the store, and when; public
- *     adoption  when a store was continued whose original may have gone on
- *     decision  a record of decisions, sealed, where the operator asks for one
+ *     adoption  when the store was adopted although its original may have continued
+ *     decision  a record of decisions, sealed, if the operator asks for one
  *
- * The counters and the ledger can be read by anybody, but are proved with the state (service_proof.c): changed ones are noticed.
+ * The counters and the ledger are readable without the key, but a proof binds them to the state
+ * (service_proof.c), so a change is detected.
  *
- * Everything raw is sealed with keys derived from the master key, and deleted pages are overwritten. An input is there until
- * a state that has it is there; what a billboard shows is in the ledger before it is put up.
+ * All raw data are sealed with keys under the master key, and deleted pages are overwritten. An input
+ * stays until a saved state contains it; what a billboard shows is in the ledger before the billboard is
+ * published.
  *
- * One process serves from a vault: locks on the file and beside it say so, and every transaction makes sure that it is still the
- * owner. Tools may look at it, and change tokens, meanwhile. Outside the store, STORE.mark says how far it has come: a store that
- * went back is noticed (service_mark.c). A vault object belongs to one thread at a time. */
+ * One process serves from a vault: locks on the file and beside it ensure that, and every transaction
+ * checks that the process is still the owner. Meanwhile tools may read the vault and change tokens.
+ * Outside the store, STORE.mark records how far the store has come, so a store that went back is detected
+ * (service_mark.c). A vault object belongs to one thread at a time. */
 #ifndef TACIT_STORE_SERVICE_STORE_H
 #define TACIT_STORE_SERVICE_STORE_H
 
@@ -38,13 +41,13 @@
 typedef struct tacit__vault tacit__vault;
 
 typedef enum tacit__vault_use {
-    TACIT__VAULT_SERVE, /* created if it is not there; nobody else may serve from it */
+    TACIT__VAULT_SERVE, /* created if it does not exist; no other process may serve from it */
     TACIT__VAULT_READ,  /* a second connection of the process that serves, or a tool: reads only */
-    TACIT__VAULT_TOOL   /* must be there; may change tokens */
+    TACIT__VAULT_TOOL   /* must exist; may change tokens */
 } tacit__vault_use;
 
-/* `key` may be NULL for READ and TOOL: then nothing that is sealed can be had. A key that is not the vault's is WRONG_PLAN; a
- * second server is SYSTEM. A store of an earlier format is brought to the present one by SERVE; for the others it is
+/* `key` may be NULL for READ and TOOL: then sealed data cannot be read. A key that is not the vault's is
+ * WRONG_PLAN; a second server is SYSTEM. SERVE migrates a store of an earlier format; for the others it is
  * WRONG_VERSION. */
 TACIT_MUST_USE tacit_status tacit__vault_open(const char *path, tacit__vault_use use,
                                               const uint8_t *key, tacit__vault **out,
@@ -55,13 +58,14 @@ TACIT_MUST_USE tacit_status tacit__vault_open_marked(const char *path, const cha
                                                      tacit__vault **out, tacit_error *err);
 void tacit__vault_close(tacit__vault *vault);
 
-/* Whether the store may be learned from. In every standing but FINE it can be decided from, and nothing of users is taken. */
+/* Whether the service may learn from the store. In every standing but FINE it decides, and accepts no data
+ * of users. */
 typedef enum tacit__standing {
     TACIT__STANDING_FINE,
     TACIT__STANDING_COPY,    /* made by `backup`: the original may have gone on */
     TACIT__STANDING_BEHIND,  /* the mark is higher, or gone: an older file, or a lost log */
     TACIT__STANDING_UNSOUND, /* its counts do not add up */
-    TACIT__STANDING_FENCED   /* somebody else is the owner now; nothing is written any more */
+    TACIT__STANDING_FENCED   /* another process is the owner now; this one writes nothing more */
 } tacit__standing;
 /* Of a vault that was opened to serve, or with a key by `tacit__vault_check`. From any thread. */
 tacit__standing tacit__vault_standing(const tacit__vault *vault);
@@ -71,8 +75,8 @@ const char *tacit__standing_reason(tacit__standing standing);
 /* Called once, from the thread that writes, when the vault finds that it is FENCED. */
 void tacit__vault_when_fenced(tacit__vault *vault, void (*call)(void *context), void *context);
 
-/* A copy that was made by `backup` and then served from: its learners must not learn, since the original may have gone on
- * with the same noise. */
+/* A copy that was made by `backup` and then served from: its learners must not learn, since the original
+ * may have gone on with the same noise. */
 bool tacit__vault_is_copy(const tacit__vault *vault);
 
 /* Keys of what the service itself hashes and seals; they stay when the store's key is changed. */
@@ -80,7 +84,7 @@ typedef enum tacit__vault_purpose {
     TACIT__VAULT_TICKETS,
     TACIT__VAULT_PEOPLE,
     TACIT__VAULT_REQUESTS,
-    TACIT__VAULT_TOLD,
+    TACIT__VAULT_DIGESTS,
     TACIT__N_VAULT_KEYS
 } tacit__vault_purpose;
 const uint8_t *tacit__vault_key(const tacit__vault *vault, tacit__vault_purpose purpose);
@@ -90,12 +94,16 @@ TACIT_MUST_USE tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error 
 /* On failure everything since `begin` is undone. */
 TACIT_MUST_USE tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err);
 void tacit__vault_undo(tacit__vault *vault);
-/* From now on the log is brought into the file by `empty_log` alone, which does so if it has grown by so many pages; it is then
- * written over from its beginning. */
+/* Commits what was written with this status, or undoes it if it failed. */
+TACIT_MUST_USE tacit_status tacit__vault_finish_transaction(tacit__vault *vault,
+                                                            tacit_status status, tacit_error *err);
+/* From now on only `empty_log` brings the log into the file, when the log has grown by `pages`; the log is
+ * then overwritten from its beginning. */
 void tacit__vault_watch_log(tacit__vault *vault);
 void tacit__vault_empty_log(tacit__vault *vault, int pages);
-/* Brings the log into the file and cuts it, so that what was deleted is in neither. False: somebody is reading; another time. */
-bool tacit__vault_settle(tacit__vault *vault);
+/* Brings the log into the file and truncates it, so that neither has deleted data. False: a reader
+ * prevents it; try again later. */
+bool tacit__vault_truncate_log(tacit__vault *vault);
 
 /* --- Learners --------------------------------------------------------------------------------- */
 
@@ -106,21 +114,23 @@ typedef struct tacit__vault_learner {
     uint64_t accepted; /* users acknowledged */
     uint64_t users;    /* of these, in the state */
     uint64_t
-        refused; /* of these, that a learner of an earlier version passed over; grows no more */
+        refused; /* of these, those that a learner of an earlier version skipped; no longer grows */
     uint64_t version; /* of the billboard that was put up last */
     int64_t taken;    /* the last input in the state */
     uint64_t shown;   /* users behind that billboard: those in the state, and the first inputs */
 } tacit__vault_learner;
 
-/* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with tacit__free_secret) may
- * be NULL when it is not wanted. */
-TACIT_MUST_USE tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *found,
-                                              tacit__vault_learner *learner, uint8_t **state,
-                                              size_t *state_size, tacit_error *err);
+/* *found is false, and nothing else is set, if there is none of this name. *state (to be freed with
+ * tacit__free_secret) may be NULL when it is not wanted. */
+TACIT_MUST_USE tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name,
+                                                      bool *found, tacit__vault_learner *learner,
+                                                      uint8_t **state, size_t *state_size,
+                                                      tacit_error *err);
 /* A new one; learner->id is set. */
-TACIT_MUST_USE tacit_status tacit__vault_add(tacit__vault *vault, const char *name,
-                                             tacit__vault_learner *learner, const uint8_t *state,
-                                             size_t state_size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
+                                                     tacit__vault_learner *learner,
+                                                     const uint8_t *state, size_t state_size,
+                                                     tacit_error *err);
 
 /* One line of the ledger. */
 typedef struct tacit__vault_line {
@@ -128,15 +138,17 @@ typedef struct tacit__vault_line {
     uint64_t declared, passed;
 } tacit__vault_line;
 
-/* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay until a state has them. */
-TACIT_MUST_USE tacit_status tacit__vault_show(tacit__vault *vault,
-                                              const tacit__vault_learner *learner,
-                                              const tacit__vault_line *lines, size_t n_lines,
-                                              tacit_error *err);
+/* What is about to be put up: learner->shown and ->version, and the ledger. The inputs behind it stay
+ * until a state has them. */
+TACIT_MUST_USE tacit_status tacit__vault_save_shown(tacit__vault *vault,
+                                                    const tacit__vault_learner *learner,
+                                                    const tacit__vault_line *lines, size_t n_lines,
+                                                    tacit_error *err);
 
-/* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others' come in between. The
- * parts are sealed on any thread, with a key of their own, and put beside the state that there is; a crash leaves that one as
- * it was. Then the checkpoint flips: the parts are the state, with learner->users and ->taken. */
+/* A checkpoint of a large state goes to disk in parts, each in a transaction of its own, so that others'
+ * come in between. The parts are sealed on any thread, with a key of their own, and put beside the state
+ * that there is; a crash leaves that one as it was. Then the checkpoint flips: the parts are the state,
+ * with learner->users and ->taken. */
 enum { TACIT__VAULT_PART = 1 << 18 }; /* bytes: some milliseconds of writing */
 typedef struct tacit__edition {
     const uint8_t *state;
@@ -153,21 +165,22 @@ TACIT_MUST_USE tacit_status tacit__edition_open(tacit__edition *e, const uint8_t
 bool tacit__edition_next(tacit__edition *e);
 void tacit__edition_close(tacit__edition *e);
 /* Puts the part there that was sealed last. */
-TACIT_MUST_USE tacit_status tacit__vault_put_part(tacit__vault *vault, int64_t learner,
-                                                  const tacit__edition *e, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_write_part(tacit__vault *vault, int64_t learner,
+                                                    const tacit__edition *e, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_checkpoint(tacit__vault *vault,
                                                     const tacit__vault_learner *learner,
                                                     const tacit__edition *e, tacit_error *err);
 /* Removes inputs that are in the state, `most` at a time: *more of them may be there. */
-TACIT_MUST_USE tacit_status tacit__vault_drop_inputs(tacit__vault *vault, int64_t learner,
-                                                     uint64_t most, bool *more, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_inputs(tacit__vault *vault, int64_t learner,
+                                                       uint64_t most, bool *more, tacit_error *err);
 
-/* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it, which is shown. */
-TACIT_MUST_USE tacit_status tacit__vault_keep(tacit__vault *vault,
-                                              const tacit__vault_learner *learner,
-                                              const uint8_t *state, size_t state_size,
-                                              const tacit__vault_line *lines, size_t n_lines,
-                                              tacit_error *err);
+/* All of it in one transaction, for small states: the state with all inputs up to learner->taken in it,
+ * which is shown. */
+TACIT_MUST_USE tacit_status tacit__vault_save_learner(tacit__vault *vault,
+                                                      const tacit__vault_learner *learner,
+                                                      const uint8_t *state, size_t state_size,
+                                                      const tacit__vault_line *lines,
+                                                      size_t n_lines, tacit_error *err);
 
 /* A point of the public curves; `reward` and its standard `error` may be NaN. */
 typedef struct tacit__vault_point {
@@ -175,15 +188,16 @@ typedef struct tacit__vault_point {
     double reward, error;
 } tacit__vault_point;
 
-TACIT_MUST_USE tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
-                                              const tacit__vault_point *point, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
+                                                   const tacit__vault_point *point,
+                                                   tacit_error *err);
 /* The points of a learner as a JSON array, at most `most` of them, evenly taken. */
 TACIT_MUST_USE tacit_status tacit__vault_history(tacit__vault *vault, int64_t learner,
                                                  uint64_t most, tacit__text *out, tacit_error *err);
 /* Lines passed as they are on disk. */
-TACIT_MUST_USE tacit_status tacit__vault_passed(tacit__vault *vault, int64_t learner,
-                                                const char *release, uint64_t *passed,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_steps_passed(tacit__vault *vault, int64_t learner,
+                                                      const char *release, uint64_t *passed,
+                                                      tacit_error *err);
 
 /* --- Users ------------------------------------------------------------------------------------ */
 
@@ -199,20 +213,21 @@ typedef enum tacit__vault_answer {
     TACIT__VAULT_CHANGED /* another content was taken under this key; nothing changed */
 } tacit__vault_answer;
 
-/* A finished user: `key` names the episode or report, `person` is a hash or NULL. Removes the open episode of that name.
- * `content`, a hash of what came, tells a repetition from something else under the same key; NULL: nobody asks. */
-TACIT_MUST_USE tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY],
-                                              const uint8_t *person, const uint8_t *content,
-                                              const void *data, size_t size,
-                                              tacit__vault_answer *answer, tacit_error *err);
-
-/* Whether a report was taken, by its key or, under any key, by its content: SEEN, CHANGED (something else under this key), or TAKEN
- * if nobody knows it. */
-TACIT_MUST_USE tacit_status tacit__vault_is_taken(tacit__vault *vault, int64_t learner,
+/* Adds a finished user: `key` names the episode or report, `person` is a hash or NULL. Deletes the open
+ * episode of that name. `content`, a hash of the data, tells a repetition from other data under the same
+ * key; NULL: not checked. */
+TACIT_MUST_USE tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
                                                   const uint8_t key[TACIT__VAULT_KEY],
-                                                  const uint8_t content[TACIT__VAULT_KEY],
+                                                  const uint8_t *person, const uint8_t *content,
+                                                  const void *data, size_t size,
                                                   tacit__vault_answer *answer, tacit_error *err);
+
+/* Whether a report was accepted, by its key or, under any key, by its content: SEEN, CHANGED (other data
+ * under this key), or TAKEN if it is new. */
+TACIT_MUST_USE tacit_status tacit__vault_find_report(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     tacit__vault_answer *answer, tacit_error *err);
 
 /* The open episode: its steps so far. `person` claims the person for this episode. */
 TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -220,25 +235,27 @@ TACIT_MUST_USE tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learn
                                               const uint8_t *person, int64_t opened,
                                               const void *data, size_t size,
                                               tacit__vault_answer *answer, tacit_error *err);
-/* Ends the open episode of somebody who is not learned from: nothing of it is left, and who is claimed by it has not taken part. */
-TACIT_MUST_USE tacit_status tacit__vault_end(tacit__vault *vault, int64_t learner,
-                                             const uint8_t key[TACIT__VAULT_KEY],
-                                             const uint8_t *person, tacit_error *err);
-/* Keeps a digest of what was told in an episode that was just taken, which was opened at this time; and what was kept: *known is
- * false if there is none of this size. It is forgotten with episodes that were opened before `opened`, at most `most` at a time;
- * *has is whether there are such. */
-TACIT_MUST_USE tacit_status tacit__vault_keep_told(tacit__vault *vault, int64_t learner,
-                                                   const uint8_t key[TACIT__VAULT_KEY],
-                                                   int64_t opened, const void *digest, size_t size,
-                                                   tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_told(tacit__vault *vault, int64_t learner,
-                                              const uint8_t key[TACIT__VAULT_KEY], void *digest,
-                                              size_t size, bool *known, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_has_told(tacit__vault *vault, int64_t learner,
-                                                  int64_t opened, bool *has, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_forget_told(tacit__vault *vault, int64_t learner,
-                                                     int64_t opened, uint64_t most, uint64_t *n,
-                                                     tacit_error *err);
+/* Deletes the open episode of a user from whom the learner does not learn; the person has then not taken
+ * part. */
+TACIT_MUST_USE tacit_status tacit__vault_end_episode(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     const uint8_t *person, tacit_error *err);
+/* A digest of the observations of an accepted episode, which was opened at this time: saves it; gets it
+ * (*known is false if there is none of this size); tells whether there are digests of episodes that were
+ * opened before `opened`; deletes at most `most` of those. */
+TACIT_MUST_USE tacit_status tacit__vault_save_digest(tacit__vault *vault, int64_t learner,
+                                                     const uint8_t key[TACIT__VAULT_KEY],
+                                                     int64_t opened, const void *digest,
+                                                     size_t size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_get_digest(tacit__vault *vault, int64_t learner,
+                                                    const uint8_t key[TACIT__VAULT_KEY],
+                                                    void *digest, size_t size, bool *known,
+                                                    tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_has_digests(tacit__vault *vault, int64_t learner,
+                                                     int64_t opened, bool *has, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_delete_digests(tacit__vault *vault, int64_t learner,
+                                                        int64_t opened, uint64_t most, uint64_t *n,
+                                                        tacit_error *err);
 /* Whether the learner has had all its users. */
 TACIT_MUST_USE tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *full,
                                                  tacit_error *err);
@@ -251,40 +268,45 @@ TACIT_MUST_USE tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t
                                                     const uint8_t key[TACIT__VAULT_KEY], bool *has,
                                                     tacit_error *err);
 /* Ends episodes that were opened before `opened`, at most `most`; *n is how many. */
-TACIT_MUST_USE tacit_status tacit__vault_expire(tacit__vault *vault, int64_t opened, uint64_t most,
-                                                uint64_t *n, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_expire_episodes(tacit__vault *vault, int64_t opened,
+                                                         uint64_t most, uint64_t *n,
+                                                         tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_count_open(tacit__vault *vault, uint64_t *n,
                                                     tacit_error *err);
 
-/* The first input of a learner after `after`, and the key that it was taken under: *size 0 if there is none yet. To be
- * freed with tacit__free_secret. */
-TACIT_MUST_USE tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after,
-                                              int64_t *number, uint8_t key[TACIT__VAULT_KEY],
-                                              uint8_t **data, size_t *size, tacit_error *err);
+/* The first input of a learner after `after`, and the key that it was taken under: *size 0 if there is
+ * none yet. To be freed with tacit__free_secret. */
+TACIT_MUST_USE tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner,
+                                                    int64_t after, int64_t *number,
+                                                    uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                                    size_t *size, tacit_error *err);
 
 /* --- Answers to requests that may come again --------------------------------------------------- */
 
-typedef enum tacit__vault_memory {
-    TACIT__VAULT_NEW,  /* nobody knows this key */
-    TACIT__VAULT_SAME, /* the same was asked before: *data is what was answered */
-    TACIT__VAULT_OTHER /* something else was asked with this key */
-} tacit__vault_memory;
+typedef enum tacit__vault_answer_match {
+    TACIT__VAULT_NEW,  /* the key is new */
+    TACIT__VAULT_SAME, /* the same request came before: *data is its answer */
+    TACIT__VAULT_OTHER /* another request came with this key */
+} tacit__vault_answer_match;
 
-/* What was asked as `name` in an episode that was not opened before `opened`; `content` is a hash of what is asked now. */
-TACIT_MUST_USE tacit_status tacit__vault_recall(tacit__vault *vault,
-                                                const uint8_t name[TACIT__VAULT_KEY],
-                                                const uint8_t content[TACIT__VAULT_KEY],
-                                                int64_t opened, tacit__vault_memory *memory,
-                                                void *data, size_t size, tacit_error *err);
-/* Keeps an answer; of more than `most` the oldest are forgotten. */
-TACIT_MUST_USE tacit_status tacit__vault_remember(tacit__vault *vault,
-                                                  const uint8_t name[TACIT__VAULT_KEY],
-                                                  const uint8_t content[TACIT__VAULT_KEY],
-                                                  int64_t opened, const void *data, size_t size,
-                                                  uint64_t most, tacit_error *err);
-/* Ends those of episodes that were opened before `opened`, at most `most`; *n is how many. */
-TACIT_MUST_USE tacit_status tacit__vault_forget(tacit__vault *vault, int64_t opened, uint64_t most,
-                                                uint64_t *n, tacit_error *err);
+/* Finds the answer to the request `name` in an episode that was opened at `opened` or later; `content` is
+ * a hash of the present request. */
+TACIT_MUST_USE tacit_status tacit__vault_find_answer(tacit__vault *vault,
+                                                     const uint8_t name[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     int64_t opened,
+                                                     tacit__vault_answer_match *memory, void *data,
+                                                     size_t size, tacit_error *err);
+/* Saves an answer; if there are more than `most`, deletes the oldest. */
+TACIT_MUST_USE tacit_status tacit__vault_save_answer(tacit__vault *vault,
+                                                     const uint8_t name[TACIT__VAULT_KEY],
+                                                     const uint8_t content[TACIT__VAULT_KEY],
+                                                     int64_t opened, const void *data, size_t size,
+                                                     uint64_t most, tacit_error *err);
+/* Deletes at most `most` answers of episodes that were opened before `opened`; *n is how many. */
+TACIT_MUST_USE tacit_status tacit__vault_delete_answers(tacit__vault *vault, int64_t opened,
+                                                        uint64_t most, uint64_t *n,
+                                                        tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_has_answers(tacit__vault *vault, bool *has,
                                                      tacit_error *err);
 
@@ -304,8 +326,9 @@ typedef struct tacit__token {
     char learner[TACIT__TOKEN_NAME + 1]; /* "": any */
 } tacit__token;
 
-/* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones make room: one of this name, and
- * the oldest where there are MAX_TOKENS in all. `what` is said of it in the event. */
+/* BAD_ARGUMENT if a valid token has this name, TOO_LARGE if there are MAX_TOKENS valid ones. Revoked ones
+ * make room: one of this name, and the oldest where there are MAX_TOKENS in all. `what` is said of it in
+ * the event. */
 TACIT_MUST_USE tacit_status tacit__vault_token_add(tacit__vault *vault, const tacit__token *token,
                                                    const char *what, tacit_error *err);
 /* BAD_ARGUMENT if no valid token has this name. */
@@ -315,17 +338,18 @@ TACIT_MUST_USE tacit_status tacit__vault_tokens(tacit__vault *vault,
                                                 tacit__token out[TACIT__MAX_TOKENS], size_t *n,
                                                 tacit_error *err);
 
-/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted by the service clock. */
-TACIT_MUST_USE tacit_status tacit__vault_quota_used(tacit__vault *vault, int64_t token, int64_t day,
-                                                    uint64_t *used, tacit_error *err);
+/* Users that a token has brought on this day, or on a later one if the clock went back; days are counted
+ * by the service clock. */
+TACIT_MUST_USE tacit_status tacit__vault_get_quota(tacit__vault *vault, int64_t token, int64_t day,
+                                                   uint64_t *used, tacit_error *err);
 /* One more. */
-TACIT_MUST_USE tacit_status tacit__vault_quota_use(tacit__vault *vault, int64_t token, int64_t day,
+TACIT_MUST_USE tacit_status tacit__vault_use_quota(tacit__vault *vault, int64_t token, int64_t day,
                                                    tacit_error *err);
 
 /* --- Events ------------------------------------------------------------------------------------- */
 
-/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction that does it. Never with
- * data of users of the service. */
+/* Notes what was done, with the time on the wall and the number of the user who did it; in the transaction
+ * that does it. Never with data of users of the service. */
 __attribute__((format(printf, 3, 4))) TACIT_MUST_USE tacit_status
 tacit__vault_event(tacit__vault *vault, tacit_error *err, const char *format, ...);
 /* All of them, the oldest first. */
@@ -336,12 +360,12 @@ TACIT_MUST_USE tacit_status tacit__vault_events(tacit__vault *vault,
 
 /* --- The service clock (serve/clock.h) ---------------------------------------------------------- */
 
-/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that was opened, whichever
- * is earlier. */
+/* Where it stands. A store that has none begins with `wall`, the time on the wall, or with the latest that
+ * was opened, whichever is earlier. */
 TACIT_MUST_USE tacit_status tacit__vault_clock(tacit__vault *vault, int64_t wall, int64_t *seconds,
                                                tacit_error *err);
 /* It stands here now; an earlier time than is kept changes nothing. */
-TACIT_MUST_USE tacit_status tacit__vault_keep_clock(tacit__vault *vault, int64_t seconds,
+TACIT_MUST_USE tacit_status tacit__vault_save_clock(tacit__vault *vault, int64_t seconds,
                                                     tacit_error *err);
 
 /* --- Care ------------------------------------------------------------------------------------- */
@@ -351,8 +375,8 @@ typedef struct tacit__vault_health {
     uint64_t bytes;
 } tacit__vault_health;
 
-/* Looks through the whole file, in pieces, so that no log grows long behind it; with a key also whether everything sealed can be
- * opened, and whether the store may be learned from. CORRUPT says what is wrong. */
+/* Looks through the whole file, in pieces, so that no log grows long behind it; with a key also whether
+ * everything sealed can be opened, and whether the store may be learned from. CORRUPT says what is wrong. */
 TACIT_MUST_USE tacit_status tacit__vault_check(tacit__vault *vault, tacit__vault_health *health,
                                                tacit_error *err);
 /* A consistent copy at `path`, which must not exist, while others go on; marked as a copy. Needs the key. */
@@ -364,21 +388,23 @@ TACIT_MUST_USE tacit_status tacit__vault_backup(tacit__vault *vault, const char 
 uint64_t tacit__vault_lives(const tacit__vault *vault);
 /* How many there will be after an adoption. After `adoptable`, which reads the mark. */
 uint64_t tacit__vault_next_lives(const tacit__vault *vault);
-/* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had learned from. */
+/* The adoptions as JSON, [{"at":...,"users":...,"lives":...}, ...], with the users that this learner had
+ * learned from. */
 TACIT_MUST_USE tacit_status tacit__vault_adoptions(tacit__vault *vault, int64_t learner,
                                                    tacit__text *out, tacit_error *err);
 /* BAD_ARGUMENT where there is nothing to adopt, CORRUPT where it must not be. With a key. */
 TACIT_MUST_USE tacit_status tacit__vault_adoptable(tacit__vault *vault, tacit_error *err);
-/* A copy, or a store that went back, learns again: another identity and mark, one more life for good. Fails as
- * `adoptable` does. For a vault that was opened to serve. */
+/* A copy, or a store that went back, learns again: another identity and mark, one more life for good.
+ * Fails as `adoptable` does. For a vault that was opened to serve. */
 TACIT_MUST_USE tacit_status tacit__vault_adopt(tacit__vault *vault, tacit_error *err);
 /* The format that the file had when it was opened, and the present one. */
-int64_t tacit__vault_came_from(const tacit__vault *vault, int64_t *present);
-/* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to serve. */
+int64_t tacit__vault_previous_format(const tacit__vault *vault, int64_t *present);
+/* Seals everything anew, by keys that are sealed under another master key. For a vault that was opened to
+ * serve. */
 TACIT_MUST_USE tacit_status tacit__vault_rekey(tacit__vault *vault, const uint8_t *key,
                                                tacit_error *err);
 
-/* What is public in the vault, as JSON: learners, ledger, history. Nothing about anybody. */
+/* The public part of the vault as JSON: learners, ledger, history. It has no data of users. */
 TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text *out,
                                                 tacit_error *err);
 
@@ -387,8 +413,8 @@ TACIT_MUST_USE tacit_status tacit__vault_export(tacit__vault *vault, tacit__text
 /* Keeps a record of a user's decisions, sealed, in the transaction that is under way. */
 TACIT_MUST_USE tacit_status tacit__vault_record(tacit__vault *vault, int64_t learner,
                                                 const void *data, size_t size, tacit_error *err);
-/* All of them, in the order in which they were kept, with the names of their learners. It ends with the first failure of `each`.
- * Whoever writes meanwhile is not in the way. */
+/* All of them, in the order in which they were kept, with the names of their learners. It ends with the
+ * first failure of `each`. Whoever writes meanwhile is not in the way. */
 typedef tacit_status tacit__vault_record_fn(void *context, int64_t number, const char *learner,
                                             const uint8_t *data, size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_records(tacit__vault *vault, tacit__vault_record_fn *each,

@@ -37,7 +37,7 @@ struct tacit__vault {
     uint8_t owner[TACIT__OWNER_BYTES], identity[TACIT__OWNER_BYTES];
     uint64_t generation, lives;            /* as they are on disk */
     uint64_t marked_lives;                 /* by the mark, of this life or of another; or 0 */
-    bool mark_foreign;                     /* there is one, under a key that this store has not */
+    bool mark_foreign;                     /* there is one, under a key of another store */
     int64_t came_from;                     /* the format that was found */
     int64_t touched[TACIT__VAULT_TOUCHED]; /* learners to be proved at commit */
     size_t n_touched;
@@ -53,13 +53,13 @@ struct tacit__vault {
 enum {
     SQL_FIND_LEARNER,
     SQL_ADD_LEARNER,
-    SQL_KEEP,
-    SQL_SHOW,
-    SQL_KEEP_LINE,
+    SQL_SAVE_COUNTERS,
+    SQL_SAVE_SHOWN,
+    SQL_SAVE_LINE,
     SQL_STATE,
     SQL_PART,
     SQL_NEW_PART,
-    SQL_DROP_PARTS,
+    SQL_DELETE_PARTS,
     SQL_EDITION,
     SQL_STATE_SIZE,
     SQL_READ_PARTS,
@@ -72,34 +72,34 @@ enum {
     SQL_PROVE_META,
     SQL_PROVE_ADOPTIONS,
     SQL_PROVE_PROOFS,
-    SQL_DROP_INPUTS,
-    SQL_NOTE,
-    SQL_SEE,
+    SQL_DELETE_INPUTS,
+    SQL_ADD_POINT,
+    SQL_ADD_SEEN,
     SQL_IS_SEEN,
     SQL_ACCEPT,
     SQL_CLAIM,
     SQL_CLAIMED,
     SQL_UNCLAIM,
     SQL_IS_FULL,
-    SQL_TAKE,
-    SQL_HOLD,
-    SQL_HELD,
-    SQL_LET_GO,
+    SQL_ADD_INPUT,
+    SQL_SAVE_EPISODE,
+    SQL_GET_EPISODE,
+    SQL_DELETE_EPISODE,
     SQL_END_CLAIM,
-    SQL_KEEP_TOLD,
-    SQL_HAS_TOLD,
-    SQL_FORGET_TOLD,
+    SQL_SAVE_DIGEST,
+    SQL_HAS_DIGESTS,
+    SQL_DELETE_DIGESTS,
     SQL_NEXT,
-    SQL_RECALL,
-    SQL_REMEMBER,
-    SQL_FORGET,
-    SQL_FORGET_OLD,
+    SQL_FIND_ANSWER,
+    SQL_SAVE_ANSWER,
+    SQL_MAKE_ROOM,
+    SQL_DELETE_ANSWERS,
     SQL_CLOCK,
-    SQL_IS_TAKEN,
+    SQL_FIND_REPORT,
     SQL_QUOTA,
     SQL_USE_QUOTA,
     SQL_EVENT,
-    SQL_FORGET_EVENT,
+    SQL_DELETE_EVENTS,
     SQL_RECORD,
     SQL_RECORDS,
     SQL_LEARNERS,
@@ -117,21 +117,22 @@ enum { TACIT__PROOF_BYTES = 32 };
 
 /* --- Proofs (service_proof.c) ------------------------------------------------------------------ */
 
-/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is committed, or at once if
- * there is none. A keyed hash of them stands in the row, so that nobody without the key can change one without the others. */
+/* A learner's row, or its lines in the ledger, have changed: they are proved anew when the transaction is
+ * committed, or at once if there is none. A keyed hash of them is in the row, so that a change without the
+ * key is detected. */
 TACIT_MUST_USE tacit_status tacit__vault_prove(tacit__vault *vault, int64_t learner,
                                                tacit_error *err);
-/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the proofs of all learners. The
- * last thing of a transaction. */
+/* The proofs of what a transaction has touched, and the one over all: facts in `meta`, adoptions, the
+ * proofs of all learners. The last thing of a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_prove_all(tacit__vault *vault, tacit_error *err);
 /* CORRUPT if something was changed since. */
 TACIT_MUST_USE tacit_status tacit__vault_check_proof(tacit__vault *vault, int64_t learner,
                                                      tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_check_facts(tacit__vault *vault, tacit_error *err);
 /* The rows of a statement, every column as type, size and bytes; ?1, if there is one, is the learner. */
-TACIT_MUST_USE tacit_status tacit__vault_put_rows(tacit__vault *vault, sqlite3_stmt *statement,
-                                                  int64_t learner, tacit__text *out,
-                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_append_rows(tacit__vault *vault, sqlite3_stmt *statement,
+                                                     int64_t learner, tacit__text *out,
+                                                     tacit_error *err);
 
 /* --- Facts in `meta` (service_facts.c) ---------------------------------------------------------- */
 
@@ -140,10 +141,12 @@ TACIT_MUST_USE tacit_status tacit__vault_set_fact(tacit__vault *vault, const cha
                                                   const void *what, size_t size, tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__vault_set_count(tacit__vault *vault, const char *name,
                                                    uint64_t count, tacit_error *err);
-/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN: not the key of this store. */
+/* Reads them all: identity, generation, lives, copy, unmarked; with a key also the data keys. WRONG_PLAN:
+ * not the key of this store. */
 TACIT_MUST_USE tacit_status tacit__vault_read_facts(tacit__vault *vault, const uint8_t *key,
                                                     tacit_error *err);
-/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed under the master key. */
+/* Of a store that is being made or brought over: identity, counters, `unmarked`, and the data keys, sealed
+ * under the master key. */
 TACIT_MUST_USE tacit_status tacit__vault_begin_facts(tacit__vault *vault, const uint8_t *key,
                                                      tacit_error *err);
 /* New data keys; or, for a store that had none of its own, those that were derived from the master key. */
@@ -171,8 +174,8 @@ void tacit__vault_forbid_triggers(sqlite3 *handle);
 /* Everything that the schema makes is there, word for word, and nothing else. */
 TACIT_MUST_USE tacit_status tacit__vault_check_tables(tacit__vault *vault, tacit_error *err);
 /* From this format to the present one, with a copy beside the store first. WRONG_VERSION: there is no way. */
-TACIT_MUST_USE tacit_status tacit__vault_bring_over(tacit__vault *vault, int64_t format,
-                                                    const uint8_t *key, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_migrate(tacit__vault *vault, int64_t format,
+                                                 const uint8_t *key, tacit_error *err);
 
 /* --- The mark (service_mark.c) ------------------------------------------------------------------ */
 
@@ -187,27 +190,27 @@ TACIT_MUST_USE tacit_status tacit__mark_raise(tacit__vault *vault, bool now, tac
 /* --- Standing (service_standing.c) -------------------------------------------------------------- */
 
 /* By the mark alone, which must have been read before the vault's facts. */
-tacit__standing tacit__vault_compare(const tacit__vault *vault, bool found, uint64_t mark);
-/* May this store be learned from, by what it and the mark say? */
-TACIT_MUST_USE tacit_status tacit__vault_judge(tacit__vault *vault, tacit_error *err);
-/* This process is the owner from now on. SYSTEM: somebody has written since the facts were read. */
-TACIT_MUST_USE tacit_status tacit__vault_claim(tacit__vault *vault, tacit_error *err);
+tacit__standing tacit__vault_compare_mark(const tacit__vault *vault, bool found, uint64_t mark);
+/* Decides whether the service may learn from this store, by the store and its mark. */
+TACIT_MUST_USE tacit_status tacit__vault_update_standing(tacit__vault *vault, tacit_error *err);
+/* This process is the owner from now on. SYSTEM: another process wrote since the facts were read. */
+TACIT_MUST_USE tacit_status tacit__vault_claim_ownership(tacit__vault *vault, tacit_error *err);
 /* The sentence about a second server. */
 TACIT_MUST_USE tacit_status tacit__vault_refuse_second(const tacit__vault *vault, tacit_error *err);
-/* FENCED if it is not any more. Inside a transaction. */
+/* FENCED if this process is no longer the owner. Inside a transaction. */
 TACIT_MUST_USE tacit_status tacit__vault_check_owner(tacit__vault *vault, tacit_error *err);
 /* FENCED if the file of this name is another one than was opened. */
 TACIT_MUST_USE tacit_status tacit__vault_check_place(tacit__vault *vault, tacit_error *err);
 /* Whether the log is this vault's; else it is fenced, and closing it leaves the log as it is. */
 bool tacit__vault_has_log(tacit__vault *vault);
 /* Sums that a glance can check; *why is NULL if they hold, else the sentence that does not. */
-TACIT_MUST_USE tacit_status tacit__vault_glance(tacit__vault *vault, const char **why,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_check_sums(tacit__vault *vault, const char **why,
+                                                    tacit_error *err);
 
 /* --- Copies (service_copy.c) -------------------------------------------------------------------- */
 
-/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy. `proved`: with a proof, as in
- * the present format. */
+/* A copy at `path`, instead of what is there; it is there when it is whole, and says that it is a copy.
+ * `proved`: with a proof, as in the present format. */
 TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *path, bool proved,
                                               tacit_error *err);
 
@@ -217,7 +220,8 @@ TACIT_MUST_USE tacit_status tacit__vault_copy(tacit__vault *vault, const char *p
 TACIT_MUST_USE tacit_status tacit__vault_write_state(tacit__vault *vault, int64_t learner,
                                                      const uint8_t *state, size_t size,
                                                      tacit_error *err);
-/* The parts of the other edition, all of which were put there, are the state from now on. The counters and the proof are the caller's. */
+/* The parts of the other edition, all of which were put there, are the state from now on. The counters and
+ * the proof are the caller's. */
 TACIT_MUST_USE tacit_status tacit__vault_flip_state(tacit__vault *vault, int64_t learner,
                                                     const tacit__edition *e, tacit_error *err);
 /* The state, if neither it was changed nor what belongs to it; to be freed with tacit__free_secret. */
@@ -228,8 +232,8 @@ TACIT_MUST_USE tacit_status tacit__vault_open_state(tacit__vault *vault, int64_t
 /* A statement that is used once, and its end. */
 TACIT_MUST_USE tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql,
                                                  sqlite3_stmt **out, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *statement,
-                                                tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *statement,
+                                                  tacit_error *err);
 
 /* A single number from a query without parameters. */
 TACIT_MUST_USE tacit_status tacit__vault_number(tacit__vault *vault, const char *sql, int64_t *out,

@@ -18,12 +18,10 @@ static tacit_status exists(tacit__vault *vault, size_t number, const char *sql, 
 {
     sqlite3_stmt *s;
     *found = false;
-    tacit_status status = tacit__db_prepare(&vault->db, number, sql, &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, number, sql, &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_blob(s, 2, key, TACIT__VAULT_KEY, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, found, err);
+    tacit_status status = tacit__db_next(&vault->db, s, found, err);
     if (row != NULL)
         *row = s;
     else
@@ -49,9 +47,9 @@ tacit_status tacit__vault_has_person(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-/* *answer is PERSON for who belongs to another episode, and FULL where nothing is kept of anybody. */
-static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                               const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
+/* *answer becomes PERSON if the person belongs to another episode, and FULL if the vault accepts no users. */
+static tacit_status check_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, tacit__vault_answer *answer, tacit_error *err)
 {
     bool has = false;
     tacit_status status = TACIT_OK;
@@ -65,8 +63,8 @@ static tacit_status ask_person(tacit__vault *vault, int64_t learner, const uint8
 }
 
 /* The person belongs to this episode from now on. */
-static tacit_status claim(tacit__vault *vault, int64_t learner, const uint8_t *person,
-                          const uint8_t *key, tacit_error *err)
+static tacit_status claim_person(tacit__vault *vault, int64_t learner, const uint8_t *person,
+                                 const uint8_t *key, tacit_error *err)
 {
     if (person == NULL)
         return TACIT_OK;
@@ -80,11 +78,8 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
                             const uint8_t *content, bool *same, tacit_error *err)
 {
     sqlite3_stmt *row;
-    tacit_status status =
-        exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
-               key, seen, &row, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(exists(vault, SQL_IS_SEEN, "SELECT content FROM seen WHERE learner=? AND key=?", learner,
+               key, seen, &row, err));
     if (same != NULL) {
         size_t size = 0;
         const void *theirs = *seen ? tacit__vault_blob(row, 0, &size) : NULL;
@@ -96,8 +91,8 @@ static tacit_status is_seen(tacit__vault *vault, int64_t learner, const uint8_t 
 }
 
 /* An input for the learner, with the name that it came under, sealed together. */
-static tacit_status queue(tacit__vault *vault, int64_t learner, const uint8_t *key,
-                          const void *data, size_t size, tacit_error *err)
+static tacit_status add_input(tacit__vault *vault, int64_t learner, const uint8_t *key,
+                              const void *data, size_t size, tacit_error *err)
 {
     const size_t whole = size + TACIT__VAULT_KEY;
     uint8_t *plain = tacit__alloc(whole, 1), *sealed = tacit__alloc(whole + TACIT__SEAL_BYTES, 1);
@@ -108,57 +103,53 @@ static tacit_status queue(tacit__vault *vault, int64_t learner, const uint8_t *k
         memcpy(plain, data, size);
         memcpy(plain + size, key, TACIT__VAULT_KEY);
         tacit__seal(vault->key_input, plain, whole, sealed);
-        status =
-            tacit__db_write(&vault->db, SQL_TAKE, "INSERT INTO input(learner, data) VALUES(?,?)",
-                            err, "ib", learner, sealed, whole + TACIT__SEAL_BYTES);
+        status = tacit__db_write(&vault->db, SQL_ADD_INPUT,
+                                 "INSERT INTO input(learner, data) VALUES(?,?)", err, "ib", learner,
+                                 sealed, whole + TACIT__SEAL_BYTES);
     }
     tacit__free_secret(plain, whole);
     tacit__free(sealed);
     return status;
 }
 
-tacit_status tacit__vault_take(tacit__vault *vault, int64_t learner,
-                               const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
-                               const uint8_t *content, const void *data, size_t size,
-                               tacit__vault_answer *answer, tacit_error *err)
+tacit_status tacit__vault_add_user(tacit__vault *vault, int64_t learner,
+                                   const uint8_t key[TACIT__VAULT_KEY], const uint8_t *person,
+                                   const uint8_t *content, const void *data, size_t size,
+                                   tacit__vault_answer *answer, tacit_error *err)
 {
-    bool seen, same = true;
-    tacit_status status = is_seen(vault, learner, key, &seen, content, &same, err);
-    *answer = !seen ? TACIT__VAULT_TAKEN : same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
-    if (status != TACIT_OK || seen)
-        return status;
-    status = ask_person(vault, learner, person, key, answer, err);
-    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
-        return status;
-    status = tacit__db_write(&vault->db, SQL_ACCEPT,
-                             "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
-                             " accepted<users_limit",
-                             err, "i", learner);
-    if (status == TACIT_OK && !changed(vault))
+    TACIT__REQUIRE(vault->keyed && data != NULL);
+    bool seen = false, same = true;
+    *answer = TACIT__VAULT_TAKEN;
+    TRY(is_seen(vault, learner, key, &seen, content, &same, err));
+    if (seen) {
+        *answer = same ? TACIT__VAULT_SEEN : TACIT__VAULT_CHANGED;
+        return TACIT_OK;
+    }
+    TRY(check_person(vault, learner, person, key, answer, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(tacit__db_write(&vault->db, SQL_ACCEPT,
+                        "UPDATE learner SET accepted=accepted+1 WHERE id=? AND"
+                        " accepted<users_limit",
+                        err, "i", learner));
+    if (!changed(vault))
         *answer = TACIT__VAULT_FULL;
-    if (status == TACIT_OK)
-        status = tacit__vault_prove(vault, learner, err);
-    if (status == TACIT_OK) /* what is over is over, whether it counted or not */
-        status =
-            tacit__db_write(&vault->db, SQL_LET_GO, "DELETE FROM open WHERE learner=? AND key=?",
-                            err, "ib", learner, key, (size_t)TACIT__VAULT_KEY);
-    if (status == TACIT_OK &&
-        *answer == TACIT__VAULT_FULL) /* who was not learned from may come again */
+    TRY(tacit__vault_prove(vault, learner, err));
+    /* the episode is finished, whether it counts or not */
+    TRY(tacit__db_write(&vault->db, SQL_DELETE_EPISODE,
+                        "DELETE FROM open WHERE learner=? AND key=?", err, "ib", learner, key,
+                        (size_t)TACIT__VAULT_KEY));
+    if (*answer == TACIT__VAULT_FULL) /* a person who was not learned from may come again */
         return person == NULL
                    ? TACIT_OK
                    : tacit__db_write(&vault->db, SQL_UNCLAIM,
                                      "DELETE FROM person WHERE learner=? AND hash=?", err, "ib",
                                      learner, person, (size_t)TACIT__VAULT_KEY);
-    if (status == TACIT_OK)
-        status = claim(vault, learner, person, key, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__db_write(&vault->db, SQL_SEE, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
-                             learner, key, (size_t)TACIT__VAULT_KEY, content,
-                             content != NULL ? (size_t)TACIT__VAULT_KEY : 0);
-    if (status == TACIT_OK)
-        status = queue(vault, learner, key, data, size, err);
-    return status;
+    TRY(claim_person(vault, learner, person, key, err));
+    TRY(tacit__db_write(&vault->db, SQL_ADD_SEEN, "INSERT INTO seen VALUES(?,?,?)", err, "ibb",
+                        learner, key, (size_t)TACIT__VAULT_KEY, content,
+                        content != NULL ? (size_t)TACIT__VAULT_KEY : 0));
+    return add_input(vault, learner, key, data, size, err);
 }
 
 tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
@@ -166,23 +157,22 @@ tacit_status tacit__vault_hold(tacit__vault *vault, int64_t learner,
                                int64_t opened, const void *data, size_t size,
                                tacit__vault_answer *answer, tacit_error *err)
 {
-    bool seen;
-    tacit_status status = is_seen(vault, learner, key, &seen, NULL, NULL, err);
+    TACIT__REQUIRE(vault->keyed && data != NULL && size > 0);
+    bool seen = false;
+    TRY(is_seen(vault, learner, key, &seen, NULL, NULL, err));
     *answer = seen ? TACIT__VAULT_SEEN : TACIT__VAULT_TAKEN;
-    if (status != TACIT_OK || seen)
-        return status;
-    status = ask_person(vault, learner, person, key, answer, err);
-    if (status == TACIT_OK && *answer == TACIT__VAULT_TAKEN)
-        status = claim(vault, learner, person, key, err);
-    if (status != TACIT_OK || *answer != TACIT__VAULT_TAKEN)
-        return status;
+    if (!seen)
+        TRY(check_person(vault, learner, person, key, answer, err));
+    if (*answer != TACIT__VAULT_TAKEN)
+        return TACIT_OK;
+    TRY(claim_person(vault, learner, person, key, err));
     uint8_t *sealed = tacit__alloc(size + TACIT__SEAL_BYTES, 1);
     if (sealed == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__seal(vault->key_input, data, size, sealed);
-    status = tacit__db_write(&vault->db, SQL_HOLD, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)",
-                             err, "ibib", learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed,
-                             size + TACIT__SEAL_BYTES);
+    tacit_status status = tacit__db_write(
+        &vault->db, SQL_SAVE_EPISODE, "INSERT OR REPLACE INTO open VALUES(?,?,?,?)", err, "ibib",
+        learner, key, (size_t)TACIT__VAULT_KEY, opened, sealed, size + TACIT__SEAL_BYTES);
     tacit__free(sealed);
     return status;
 }
@@ -192,13 +182,10 @@ tacit_status tacit__vault_is_full(tacit__vault *vault, int64_t learner, bool *fu
 {
     sqlite3_stmt *s;
     *full = false;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_IS_FULL,
-                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err);
-    if (status != TACIT_OK)
-        return status;
+    TRY(tacit__db_prepare(&vault->db, SQL_IS_FULL,
+                          "SELECT 1 FROM learner WHERE id=? AND accepted>=users_limit", &s, err));
     (void)sqlite3_bind_int64(s, 1, learner);
-    status = tacit__db_next(&vault->db, s, full, err);
+    tacit_status status = tacit__db_next(&vault->db, s, full, err);
     (void)sqlite3_reset(s);
     return status;
 }
@@ -211,8 +198,9 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     bool found;
     *size = 0;
     *data = NULL;
-    tacit_status status = exists(vault, SQL_HELD, "SELECT data FROM open WHERE learner=? AND key=?",
-                                 learner, key, &found, &row, err);
+    tacit_status status =
+        exists(vault, SQL_GET_EPISODE, "SELECT data FROM open WHERE learner=? AND key=?", learner,
+               key, &found, &row, err);
     if (status == TACIT_OK && found) {
         size_t n;
         const void *sealed = tacit__vault_blob(row, 0, &n);
@@ -225,29 +213,29 @@ tacit_status tacit__vault_held(tacit__vault *vault, int64_t learner,
     return status;
 }
 
-tacit_status tacit__vault_next(tacit__vault *vault, int64_t learner, int64_t after, int64_t *number,
-                               uint8_t key[TACIT__VAULT_KEY], uint8_t **data, size_t *size,
-                               tacit_error *err)
+tacit_status tacit__vault_next_input(tacit__vault *vault, int64_t learner, int64_t after,
+                                     int64_t *number, uint8_t key[TACIT__VAULT_KEY], uint8_t **data,
+                                     size_t *size, tacit_error *err)
 {
+    TACIT__REQUIRE(after >= 0);
     sqlite3_stmt *s;
     bool found;
     *size = 0;
     *data = NULL;
-    tacit_status status = tacit__db_prepare(
+    TRY(tacit__db_prepare(
         &vault->db, SQL_NEXT,
         "SELECT number, data FROM input WHERE learner=? AND number>? ORDER BY number LIMIT 1", &s,
-        err);
-    if (status != TACIT_OK)
-        return status;
+        err));
     (void)sqlite3_bind_int64(s, 1, learner);
     (void)sqlite3_bind_int64(s, 2, after);
-    status = tacit__db_next(&vault->db, s, &found, err);
-    if (status != TACIT_OK || !found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, &found, err));
+    if (!found)
+        return TACIT_OK;
     size_t n;
     const void *sealed = tacit__vault_blob(s, 1, &n);
     *number = sqlite3_column_int64(s, 0);
-    status = tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
+    tacit_status status =
+        tacit__vault_open_sealed(vault, vault->key_input, sealed, n, data, size, err);
     (void)sqlite3_reset(s);
     if (status == TACIT_OK && *size <= TACIT__VAULT_KEY) {
         tacit__free_secret(*data, *size);

@@ -1,8 +1,9 @@
 /* Transactions of a vault, and its learners. See store/service_store.h.
  *
- * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving what it has touched,
- * with a number that is one higher than the last one's. When it is on disk, and not before, the mark is raised to that number. A
- * process may be stopped in the midst of it for long, so whether the file is in its place is asked once more before anybody is told. */
+ * Every write transaction of the owner begins by asking whether it still is the owner, and ends by proving
+ * what it has touched, with a number that is one higher than the last one's. When it is on disk, and not
+ * before, the mark is raised to that number. A process may be stopped for a long time in the middle, so it
+ * checks once more that the file is in its place before it reports success. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -29,10 +30,11 @@ tacit_status tacit__vault_open_sealed(const tacit__vault *vault, const uint8_t *
                                       const void *sealed, size_t size, uint8_t **out,
                                       size_t *out_size, tacit_error *err)
 {
+    TACIT__REQUIRE(out != NULL && out_size != NULL);
     if (!vault->keyed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "%.200s: this needs the key", vault->db.path);
     if (size < TACIT__SEAL_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%.200s: something sealed is cut short",
+        return tacit__fail(err, TACIT_CORRUPT, "%.200s: a sealed value is cut short",
                            vault->db.path);
     uint8_t *data = tacit__alloc(size - TACIT__SEAL_BYTES, 1);
     if (data == NULL)
@@ -67,7 +69,7 @@ tacit_status tacit__vault_prepare(tacit__vault *vault, const char *sql, sqlite3_
     return code == SQLITE_OK ? TACIT_OK : tacit__db_fail(&vault->db, code, "read", err);
 }
 
-tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
+tacit_status tacit__vault_run_once(tacit__vault *vault, sqlite3_stmt *s, tacit_error *err)
 {
     int code = sqlite3_step(s);
     tacit_status status =
@@ -79,7 +81,9 @@ tacit_status tacit__vault_finish(tacit__vault *vault, sqlite3_stmt *s, tacit_err
 tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *each, void *context,
                                        tacit_error *err)
 {
-    /* the next one by its number, so that no statement is open, and no snapshot held, while one is looked at */
+    TACIT__REQUIRE(each != NULL);
+    /* the next one by its number, so that no statement is open, and no snapshot held, while one is looked
+     * at */
     tacit_status status = TACIT_OK;
     for (int64_t last = 0; status == TACIT_OK;) {
         sqlite3_stmt *s;
@@ -102,6 +106,7 @@ tacit_status tacit__vault_each_learner(tacit__vault *vault, tacit__vault_each *e
 
 tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 {
+    TACIT__REQUIRE(path != NULL && path[0] != '\0');
     char directory[TACIT__DB_PATH + 16];
     const char *slash = strrchr(path, '/');
     size_t n = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
@@ -121,11 +126,11 @@ tacit_status tacit__vault_sync_directory(const char *path, tacit_error *err)
 
 tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 {
-    tacit_status status = tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err);
-    if (status != TACIT_OK || vault->use != TACIT__VAULT_SERVE)
-        return status;
-    status = tacit__vault_check_owner(vault, err);
-    /* what is on disk must be known outside before there is more; by its owner, who alone knows how far the store is */
+    TRY(tacit__db_run(&vault->db, "BEGIN IMMEDIATE", "write", err));
+    if (vault->use != TACIT__VAULT_SERVE)
+        return TACIT_OK;
+    tacit_status status = tacit__vault_check_owner(vault, err);
+    /* the mark must know what is on disk before there is more; only the owner knows how far the store is */
     if (status == TACIT_OK && vault->mark_due)
         status = tacit__mark_raise(vault, true, err);
     if (status != TACIT_OK)
@@ -136,11 +141,11 @@ tacit_status tacit__vault_begin(tacit__vault *vault, tacit_error *err)
 /* One more transaction of the owner; those of a store that must not be learned from are not counted. */
 static tacit_status count_transaction(tacit__vault *vault, bool *counted, tacit_error *err)
 {
+    TACIT__REQUIRE(vault->use == TACIT__VAULT_SERVE);
     *counted = tacit__vault_standing(vault) == TACIT__STANDING_FINE;
-    tacit_status status = TACIT_OK;
     if (*counted)
-        status = tacit__vault_set_count(vault, "generation", vault->generation + 1, err);
-    return status == TACIT_OK ? tacit__vault_prove_all(vault, err) : status;
+        TRY(tacit__vault_set_count(vault, "generation", vault->generation + 1, err));
+    return tacit__vault_prove_all(vault, err);
 }
 
 tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
@@ -153,7 +158,7 @@ tacit_status tacit__vault_commit(tacit__vault *vault, tacit_error *err)
         status = tacit__db_run(&vault->db, "COMMIT", "write", err);
     if (status != TACIT_OK)
         tacit__vault_undo(vault);
-    else if (vault->use == TACIT__VAULT_SERVE) /* else it is on disk where nobody will find it */
+    else if (vault->use == TACIT__VAULT_SERVE) /* else it is in a file that no one will find */
         status = tacit__vault_check_place(vault, err);
     if (status == TACIT_OK && counted) {
         vault->generation++;
@@ -172,12 +177,20 @@ void tacit__vault_undo(tacit__vault *vault)
         (void)sqlite3_exec(vault->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
-bool tacit__vault_settle(tacit__vault *vault)
+tacit_status tacit__vault_finish_transaction(tacit__vault *vault, tacit_status status,
+                                             tacit_error *err)
+{
+    if (status == TACIT_OK)
+        return tacit__vault_commit(vault, err);
+    tacit__vault_undo(vault);
+    return status;
+}
+
+bool tacit__vault_truncate_log(tacit__vault *vault)
 {
     if (!tacit__vault_has_log(vault))
         return true;
-    (void)sqlite3_busy_timeout(vault->db.handle,
-                               0); /* whoever wants to write now is not kept waiting */
+    (void)sqlite3_busy_timeout(vault->db.handle, 0); /* do not keep other writers waiting */
     int code =
         sqlite3_wal_checkpoint_v2(vault->db.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     (void)sqlite3_busy_timeout(vault->db.handle, TACIT__VAULT_BUSY_MS);
@@ -192,22 +205,21 @@ static uint64_t count_at(sqlite3_stmt *statement, int column)
     return (uint64_t)sqlite3_column_int64(statement, column);
 }
 
-tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *found,
-                               tacit__vault_learner *learner, uint8_t **state, size_t *state_size,
-                               tacit_error *err)
+tacit_status tacit__vault_find_learner(tacit__vault *vault, const char *name, bool *found,
+                                       tacit__vault_learner *learner, uint8_t **state,
+                                       size_t *state_size, tacit_error *err)
 {
+    TACIT__REQUIRE(state == NULL || state_size != NULL);
     sqlite3_stmt *s;
-    tacit_status status =
-        tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
+    TRY(tacit__db_prepare(&vault->db, SQL_FIND_LEARNER,
                           "SELECT id, fingerprint, users_limit, accepted, users, refused, version,"
                           " taken, shown FROM learner WHERE name = ?",
-                          &s, err);
-    if (status != TACIT_OK)
-        return status;
+                          &s, err));
     (void)sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-    status = tacit__db_next(&vault->db, s, found, err);
-    if (status != TACIT_OK || !*found)
-        return status;
+    TRY(tacit__db_next(&vault->db, s, found, err));
+    if (!*found)
+        return TACIT_OK;
+    tacit_status status = TACIT_OK;
     size_t size;
     const void *fingerprint = tacit__vault_blob(s, 1, &size);
     *learner = (tacit__vault_learner){.id = sqlite3_column_int64(s, 0),
@@ -228,26 +240,25 @@ tacit_status tacit__vault_find(tacit__vault *vault, const char *name, bool *foun
     return status;
 }
 
-tacit_status tacit__vault_add(tacit__vault *vault, const char *name, tacit__vault_learner *learner,
-                              const uint8_t *state, size_t state_size, tacit_error *err)
+tacit_status tacit__vault_add_learner(tacit__vault *vault, const char *name,
+                                      tacit__vault_learner *learner, const uint8_t *state,
+                                      size_t state_size, tacit_error *err)
 {
-    tacit_status status =
-        tacit__db_write(&vault->db, SQL_ADD_LEARNER,
+    TACIT__REQUIRE(state != NULL && state_size > 0);
+    TRY(tacit__db_write(&vault->db, SQL_ADD_LEARNER,
                         "INSERT INTO learner(name, fingerprint, users_limit, accepted, users,"
                         " refused, version, taken, shown, edition) VALUES(?,?,?,0,0,0,?,0,0,0)",
                         err, "tbii", name, learner->fingerprint, sizeof learner->fingerprint,
-                        (int64_t)learner->limit, (int64_t)learner->version);
-    if (status != TACIT_OK)
-        return status;
+                        (int64_t)learner->limit, (int64_t)learner->version));
     learner->id = sqlite3_last_insert_rowid(vault->db.handle);
     return tacit__vault_write_state(vault, learner->id, state, state_size, err);
 }
 
-tacit_status tacit__vault_note(tacit__vault *vault, int64_t learner,
-                               const tacit__vault_point *point, tacit_error *err)
+tacit_status tacit__vault_add_point(tacit__vault *vault, int64_t learner,
+                                    const tacit__vault_point *point, tacit_error *err)
 {
     /* NaN is bound as NULL by SQLite */
-    return tacit__db_write(&vault->db, SQL_NOTE,
+    return tacit__db_write(&vault->db, SQL_ADD_POINT,
                            "INSERT OR REPLACE INTO history VALUES(?,?,?,?,?,?)", err, "iiiirr",
                            learner, (int64_t)point->users, (int64_t)time(NULL),
                            (int64_t)point->version, point->reward, point->error);

@@ -150,8 +150,8 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 {
     taking *t = (taking *)job;
     uint8_t name[TACIT__VAULT_KEY] = {(uint8_t)(t->user + 1)};
-    return tacit__vault_take(vault, t->learner, name, NULL, NULL, t->data, t->s->size, &t->answer,
-                             err);
+    return tacit__vault_add_user(vault, t->learner, name, NULL, NULL, t->data, t->s->size,
+                                 &t->answer, err);
 }
 
 static void must(tacit_status status, const tacit_error *err)
@@ -173,7 +173,7 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     bool found;
     recorder r = {.fd = open(s->log, O_WRONLY | O_CREAT | O_APPEND, 0600), .frozen = frozen};
     must(tacit__vault_open(s->store, TACIT__VAULT_SERVE, key, &vault, &err), &err);
-    must(tacit__vault_find(vault, s->config.name, &found, &row, NULL, NULL, &err), &err);
+    must(tacit__vault_find_learner(vault, s->config.name, &found, &row, NULL, NULL, &err), &err);
     const tacit__learner_setting setting = {.config = &s->config, .store = s->store, .key = key};
     must(tacit__learner_create(&setting, vault, &learner, &err), &err);
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
@@ -287,7 +287,8 @@ static ending look(const scene *s)
     tacit_status status = tacit__vault_check(vault, &health, &err);
     if (status != TACIT_OK)
         fail_msg("%s", err.message);
-    assert_ok(tacit__vault_find(vault, s->config.name, &found, &e.row, &e.state, &e.size, &err));
+    assert_ok(
+        tacit__vault_find_learner(vault, s->config.name, &found, &e.row, &e.state, &e.size, &err));
     assert_true(found);
     tacit__vault_close(vault);
     return e;
@@ -390,7 +391,7 @@ static bool is_behind(const scene *s)
     tacit__vault_learner row = {0};
     bool found;
     assert_ok(tacit__vault_open(s->store, TACIT__VAULT_TOOL, key, &vault, NULL));
-    assert_ok(tacit__vault_find(vault, s->config.name, &found, &row, NULL, NULL, NULL));
+    assert_ok(tacit__vault_find_learner(vault, s->config.name, &found, &row, NULL, NULL, NULL));
     tacit__vault_close(vault);
     return row.shown > row.users;
 }

@@ -152,12 +152,12 @@ static void assert_whole(tacit__vault *v)
     size_t size = 0;
     int64_t number = 0;
     bool found = false;
-    assert_ok(tacit__vault_find(v, "one", &found, &row, &bytes, &size, &err));
+    assert_ok(tacit__vault_find_learner(v, "one", &found, &row, &bytes, &size, &err));
     assert_true(found && row.id == 7 && row.accepted == 2 && row.users == 1 && row.shown == 1);
     assert_int_equal(size, sizeof state_bytes);
     assert_memory_equal(bytes, state_bytes, size);
     tacit__free_secret(bytes, size);
-    assert_ok(tacit__vault_next(v, row.id, row.taken, &number, key, &bytes, &size, &err));
+    assert_ok(tacit__vault_next_input(v, row.id, row.taken, &number, key, &bytes, &size, &err));
     assert_int_equal(size, sizeof secret);
     assert_memory_equal(bytes, secret, size);
     assert_int_equal(key[0], 2);
@@ -339,7 +339,7 @@ TEST(who_has_lost_the_store_leaves_the_mark_alone)
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     shell_in(&p, "printf 'of the new owner' >v.db.mark");
-    assert_true(tacit__vault_settle(v));
+    assert_true(tacit__vault_truncate_log(v));
     assert_int_equal(tacit__vault_standing(v), TACIT__STANDING_FENCED);
     tacit__vault_close(v);
     shell_in(&p, "[ \"$(cat v.db.mark)\" = 'of the new owner' ]");
@@ -356,7 +356,7 @@ TEST(a_claim_is_refused_while_somebody_writes)
     open_place(&p);
     make_format_4(&p);
     assert_ok(tacit__vault_open(p.path, TACIT__VAULT_SERVE, master, &v, &err));
-    assert_ok(tacit__vault_claim(v, &err));
+    assert_ok(tacit__vault_claim_ownership(v, &err));
     assert_int_equal(sqlite3_open(p.path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "UPDATE meta SET value=x'0900000000000000'"
@@ -364,7 +364,7 @@ TEST(a_claim_is_refused_while_somebody_writes)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    assert_status(tacit__vault_claim(v, &err), TACIT_SYSTEM);
+    assert_status(tacit__vault_claim_ownership(v, &err), TACIT_SYSTEM);
     assert_non_null(strstr(err.message, "another server is running on this store"));
     tacit__vault_close(v);
     close_place(&p);

@@ -121,7 +121,7 @@ static void assert_closed(server *s, const char *standing)
     assert_int_equal(users_of(s), users);
     assert_true(json_number(answer, "accepted") < (double)users + 1);
     assert_int_equal(server_tool(s, "store check service.yaml", out, sizeof out), 1);
-    assert_true(file_has(s->directory, "learn no more"));
+    assert_true(file_has(s->directory, "no longer learn"));
 }
 
 /* Stops it, adopts the store, and starts it again. */
@@ -277,7 +277,7 @@ TEST(a_backup_loses_its_mark)
     open_second(&s, &copy, "cp \"$first\"/backup.db service.db");
     assert_false(server_start(&copy, &code));
     assert_int_equal(code, 2);
-    assert_true(file_has(copy.directory, "what the store says of itself was changed"));
+    assert_true(file_has(copy.directory, "facts about the store were changed"));
     server_close(&copy);
     end(&s);
 }

@@ -157,7 +157,7 @@ TEST(a_store_with_something_more_is_refused)
     serve_somebody(&s);
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
         execute(&s, things[i]);
-        assert_refused(&s, "something that tacit has not made",
+        assert_refused(&s, "something that tacit did not create",
                        "rm -f service.db-wal service.db-shm; cp kept service.db");
     }
     /* one that comes while it serves does nothing */

@@ -274,7 +274,7 @@ TEST(a_vault_counts_everybody_once)
                   TACIT_WRONG_PLAN);
     tacit__vault_learner l = {.limit = 3};
     const uint8_t data[] = "somebody's data", state_bytes[] = "everything";
-    assert_ok(tacit__vault_add(v, "one", &l, state_bytes, sizeof state_bytes, &err));
+    assert_ok(tacit__vault_add_learner(v, "one", &l, state_bytes, sizeof state_bytes, &err));
     const uint8_t ann[TACIT__VAULT_KEY] = {1}, bob[TACIT__VAULT_KEY] = {2};
     tacit__vault_answer answer;
     uint8_t name[TACIT__VAULT_KEY] = {10}, key[TACIT__VAULT_KEY], *bytes;
@@ -290,30 +290,31 @@ TEST(a_vault_counts_everybody_once)
     name[0] = 11;
     assert_ok(tacit__vault_has_person(v, l.id, ann, name, &has, &err));
     assert_true(has);
-    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_PERSON);
     name[0] = 10;
-    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
-    assert_ok(tacit__vault_take(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
+    assert_ok(tacit__vault_add_user(v, l.id, name, ann, NULL, data, sizeof data, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_SEEN);
     assert_ok(tacit__vault_held(v, l.id, name, &bytes, &size, &seen, &err));
     assert_true(size == 0 && seen);
     for (uint8_t i = 0; i < 4; i++) { /* two more, and then it is full */
         name[0] = (uint8_t)(20 + i);
-        assert_ok(tacit__vault_take(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
+        assert_ok(
+            tacit__vault_add_user(v, l.id, name, NULL, NULL, data, sizeof data, &answer, &err));
         assert_int_equal(answer, i < 2 ? TACIT__VAULT_TAKEN : TACIT__VAULT_FULL);
     }
     tacit__vault_health health;
     assert_ok(tacit__vault_check(v, &health, &err));
     assert_true(health.inputs == 3 && health.open == 0 && health.seen == 3);
     int64_t number = 0, first = 0;
-    assert_ok(tacit__vault_next(v, l.id, 0, &first, key, &bytes, &size, &err));
+    assert_ok(tacit__vault_next_input(v, l.id, 0, &first, key, &bytes, &size, &err));
     assert_true(size == sizeof data && memcmp(bytes, data, size) == 0);
     assert_true(key[0] == 10 && key[1] == 0); /* the name that it came under */
     tacit__free_secret(bytes, size);
     /* two of them into the state; a transaction that is undone leaves them */
-    assert_ok(tacit__vault_next(v, l.id, first, &number, key, &bytes, &size, &err));
+    assert_ok(tacit__vault_next_input(v, l.id, first, &number, key, &bytes, &size, &err));
     tacit__free_secret(bytes, size);
     l.users = 2;
     l.taken = number;
@@ -321,23 +322,24 @@ TEST(a_vault_counts_everybody_once)
     uint64_t passed;
     for (int round = 0; round < 2; round++) {
         assert_ok(tacit__vault_begin(v, &err));
-        assert_ok(tacit__vault_keep(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
+        assert_ok(
+            tacit__vault_save_learner(v, &l, state_bytes, sizeof state_bytes, &line, 1, &err));
         if (round == 0)
             tacit__vault_undo(v);
         else
             assert_ok(tacit__vault_commit(v, &err));
         assert_ok(tacit__vault_check(v, &health, &err));
         assert_true(health.inputs == (round == 0 ? 3 : 1));
-        assert_ok(tacit__vault_passed(v, l.id, "visits", &passed, &err));
+        assert_ok(tacit__vault_steps_passed(v, l.id, "visits", &passed, &err));
         assert_true(passed == (round == 0 ? 0 : 2));
     }
     /* expiry forgets the episode and sets the person free */
     name[0] = 30;
     uint64_t expired;
     assert_ok(tacit__vault_hold(v, l.id, name, bob, 100, data, sizeof data, &answer, &err));
-    assert_ok(tacit__vault_expire(v, 100, 10, &expired, &err));
+    assert_ok(tacit__vault_expire_episodes(v, 100, 10, &expired, &err));
     assert_true(expired == 0);
-    assert_ok(tacit__vault_expire(v, 101, 10, &expired, &err));
+    assert_ok(tacit__vault_expire_episodes(v, 101, 10, &expired, &err));
     assert_true(expired == 1);
     assert_ok(tacit__vault_has_person(v, l.id, bob, NULL, &has, &err));
     assert_false(has);
@@ -411,7 +413,7 @@ TEST(keys_are_read_from_where_they_belong_and_made_once)
     assert_int_equal(unlink(beside), 0);
     write_key(store, "x", 1, 0600);
     assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_BAD_ARGUMENT);
-    assert_non_null(strstr(err.message, "there is a store, but not its key"));
+    assert_non_null(strstr(err.message, "the store exists, but its key does not"));
     (void)snprintf(store, sizeof store, "%s/nowhere/a.db", directory);
     assert_status(tacit__key_read(&c, NULL, true, &key, &err), TACIT_SYSTEM);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", directory);

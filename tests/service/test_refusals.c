@@ -98,7 +98,7 @@ TEST(errors_say_what_would_be_right)
     assert_null(strstr(answer, "next_state")); /* of one step, which leads nowhere */
     assert_int_equal(observe(&s, decision, ",\"reward\":1"), 200);
     assert_error(observe(&s, decision, ",\"reward\":0"), 409, "contradiction", "reward");
-    assert_non_null(strstr(answer, "what was told first counts"));
+    assert_non_null(strstr(answer, "the first one counts"));
     assert_int_equal(server_ask(&s, "", "POST", "/v1/decide", "", "{}", answer), 401);
     assert_non_null(strstr(answer, "Authorization: Bearer"));
     end(&s);

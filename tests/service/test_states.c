@@ -39,7 +39,7 @@ static void open_place(place *p)
     fill(p, 1);
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->v, &err));
     assert_ok(tacit__vault_begin(p->v, &err));
-    assert_ok(tacit__vault_add(p->v, "one", &p->l, p->state, SIZE, &err));
+    assert_ok(tacit__vault_add_learner(p->v, "one", &p->l, p->state, SIZE, &err));
     assert_ok(tacit__vault_commit(p->v, &err));
 }
 
@@ -61,7 +61,7 @@ static void assert_state(place *p, const uint8_t *state, size_t size, uint64_t u
     size_t found_size = 0;
     bool found;
     tacit_status status =
-        tacit__vault_find(p->v, "one", &found, &row, &found_state, &found_size, &err);
+        tacit__vault_find_learner(p->v, "one", &found, &row, &found_state, &found_size, &err);
     if (status != TACIT_OK)
         fail_msg("%s", err.message);
     assert_true(found && row.users == users && found_size == size);
@@ -79,7 +79,7 @@ static void checkpoint(place *p, size_t size, size_t missing)
     for (size_t i = 0; i < parts; i++) {
         assert_true(tacit__edition_next(&e));
         assert_ok(tacit__vault_begin(p->v, &err));
-        assert_ok(tacit__vault_put_part(p->v, p->l.id, &e, &err));
+        assert_ok(tacit__vault_write_part(p->v, p->l.id, &e, &err));
         assert_ok(tacit__vault_commit(p->v, &err));
     }
     if (missing == 0) {
@@ -96,7 +96,7 @@ static void take(place *p, uint8_t number)
     tacit_error err = {0};
     uint8_t name[TACIT__VAULT_KEY] = {number};
     tacit__vault_answer answer;
-    assert_ok(tacit__vault_take(p->v, p->l.id, name, NULL, NULL, "data", 4, &answer, &err));
+    assert_ok(tacit__vault_add_user(p->v, p->l.id, name, NULL, NULL, "data", 4, &answer, &err));
     assert_int_equal(answer, TACIT__VAULT_TAKEN);
 }
 
@@ -108,7 +108,7 @@ static void show(place *p, uint64_t users)
     p->l.shown = users;
     p->l.version++;
     assert_ok(tacit__vault_begin(p->v, &err));
-    assert_ok(tacit__vault_show(p->v, &p->l, &line, 1, &err));
+    assert_ok(tacit__vault_save_shown(p->v, &p->l, &line, 1, &err));
     assert_ok(tacit__vault_commit(p->v, &err));
 }
 
@@ -127,7 +127,8 @@ static void learn(place *p)
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
     tacit_error err = {0};
-    assert_ok(tacit__vault_next(p->v, p->l.id, p->l.taken, &p->l.taken, key, &data, &size, &err));
+    assert_ok(
+        tacit__vault_next_input(p->v, p->l.id, p->l.taken, &p->l.taken, key, &data, &size, &err));
     assert_true(size == 4);
     tacit__free_secret(data, size);
     p->l.users++;
@@ -173,12 +174,12 @@ TEST(inputs_go_a_few_at_a_time_and_none_too_many)
     for (int i = 0; i < LEARNED; i++)
         learn(&p);
     show(&p, LEARNED);
-    assert_ok(tacit__vault_drop_inputs(p.v, p.l.id, 3, &more, &err));
+    assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 3, &more, &err));
     assert_sound(&p, USERS); /* none of them is in the state */
     checkpoint(&p, SIZE, 0);
     assert_sound(&p, USERS);
     for (uint64_t left = USERS; left > USERS - LEARNED;) {
-        assert_ok(tacit__vault_drop_inputs(p.v, p.l.id, 3, &more, &err));
+        assert_ok(tacit__vault_delete_inputs(p.v, p.l.id, 3, &more, &err));
         left = left - 3 > USERS - LEARNED ? left - 3 : USERS - LEARNED;
         assert_sound(&p, left);
     }
@@ -218,10 +219,10 @@ TEST(a_state_that_was_replaced_can_be_read_no_more)
     assert_int_equal(sqlite3_finalize(s), 0);
     const uint8_t *key =
         label + TACIT__PROOF_BYTES; /* sealed, and without it the parts are noise */
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(count_in(p.path, key, size - TACIT__PROOF_BYTES), 1);
     checkpoint(&p, SIZE, 0);
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(count_in(p.path, key, size - TACIT__PROOF_BYTES), 0);
     assert_int_equal(count_in(p.log, key, size - TACIT__PROOF_BYTES), 0);
     close_place(&p);
@@ -234,14 +235,14 @@ TEST(a_state_is_written_once)
     open_place(&p);
     checkpoint(&p, SIZE, 0); /* now both editions are there */
     checkpoint(&p, SIZE, 0);
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(stat(p.path, &entry), 0);
     const double file = (double)entry.st_size;
     checkpoint(&p, SIZE, 0);
     assert_int_equal(stat(p.log, &entry), 0);
     /* the log: the state's pages, a head of 24 bytes for each, and a few pages more for every transaction */
     assert_within((double)entry.st_size, SIZE, 1.02 * SIZE + (PARTS + 1) * 5 * 4120.0);
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(stat(p.path, &entry), 0);
     assert_true((double)entry.st_size == file); /* in its place */
     close_place(&p);
@@ -283,7 +284,7 @@ TEST(the_log_of_a_file_that_was_replaced_is_left_alone)
         const off_t size = size_of(p.log);
         assert_true(size > 0);
         if (settles == 1) {
-            (void)tacit__vault_settle(p.v);
+            (void)tacit__vault_truncate_log(p.v);
             assert_int_equal(tacit__vault_standing(p.v), TACIT__STANDING_FENCED);
         }
         tacit__vault_close(p.v);

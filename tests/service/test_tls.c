@@ -82,7 +82,7 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
     (void)snprintf(command, sizeof command, "cd '%s' && echo nonsense >cert.pem", s.directory);
     assert_int_equal(system(command), 0);
     assert_int_equal(kill(s.pid, SIGHUP), 0);
-    wait_for(&s, "no certificate in PEM format");
+    wait_for(&s, "not a certificate in PEM format");
     look_at(&s, name, sizeof name, health, sizeof health);
     assert_string_equal(name, "second");
     assert_string_equal(health, "HTTP/1.1 200");
@@ -92,7 +92,7 @@ TEST(tls_speaks_with_its_certificate_and_takes_a_new_one)
                    "cd '%s' && openssl genrsa -out key.pem 2048 2>/dev/null", s.directory);
     assert_int_equal(system(command), 0);
     assert_int_equal(kill(s.pid, SIGHUP), 0);
-    wait_for(&s, "do not belong together");
+    wait_for(&s, "do not match");
     look_at(&s, name, sizeof name, health, sizeof health);
     assert_string_equal(name, "second");
     assert_int_equal(server_stop(&s, SIGTERM), 0);

@@ -30,7 +30,7 @@ static void open_place(place *p, uint64_t limit)
     assert_non_null(mkdtemp(p->directory));
     (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->v, &err));
-    assert_ok(tacit__vault_add(p->v, "one", &p->l, state_bytes, sizeof state_bytes, &err));
+    assert_ok(tacit__vault_add_learner(p->v, "one", &p->l, state_bytes, sizeof state_bytes, &err));
 }
 
 static void close_place(place *p)
@@ -46,8 +46,8 @@ static tacit__vault_answer take(place *p, uint8_t name, const uint8_t *person)
     const uint8_t key[TACIT__VAULT_KEY] = {name};
     tacit__vault_answer answer;
     tacit_error err = {0};
-    assert_ok(
-        tacit__vault_take(p->v, p->l.id, key, person, NULL, secret, sizeof secret, &answer, &err));
+    assert_ok(tacit__vault_add_user(p->v, p->l.id, key, person, NULL, secret, sizeof secret,
+                                    &answer, &err));
     return answer;
 }
 
@@ -60,9 +60,10 @@ static void keep(place *p, uint64_t users)
     p->l.taken = (int64_t)users;
     p->l.version++;
     assert_ok(tacit__vault_begin(p->v, &err));
-    assert_ok(tacit__vault_keep(p->v, &p->l, state_bytes, sizeof state_bytes, lines, 2, &err));
+    assert_ok(
+        tacit__vault_save_learner(p->v, &p->l, state_bytes, sizeof state_bytes, lines, 2, &err));
     const tacit__vault_point point = {.users = users, .version = p->l.version};
-    assert_ok(tacit__vault_note(p->v, p->l.id, &point, &err));
+    assert_ok(tacit__vault_add_point(p->v, p->l.id, &point, &err));
     assert_ok(tacit__vault_commit(p->v, &err));
 }
 
@@ -86,7 +87,7 @@ static bool is_found(place *p)
     bool found = false;
     tacit_status status = tacit__vault_check_facts(p->v, &err);
     if (status == TACIT_OK)
-        status = tacit__vault_find(p->v, "one", &found, &row, &bytes, &size, &err);
+        status = tacit__vault_find_learner(p->v, "one", &found, &row, &bytes, &size, &err);
     tacit__free_secret(bytes, size);
     if (status != TACIT_OK)
         assert_status(status, TACIT_CORRUPT);
@@ -191,12 +192,12 @@ TEST(what_was_erased_is_nowhere)
     assert_int_equal(sqlite3_column_bytes(s, 0), sizeof sealed);
     memcpy(sealed, sqlite3_column_blob(s, 0), sizeof sealed);
     assert_int_equal(sqlite3_finalize(s), 0);
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_true(count_in(p.path, sealed, sizeof sealed) == 1); /* so it can be found at all */
     keep(&p, 1);
     assert_true(count_in(p.path, sealed, sizeof sealed) + count_in(log, sealed, sizeof sealed) >=
                 1); /* not yet: what is deleted is deleted in the log */
-    assert_true(tacit__vault_settle(p.v));
+    assert_true(tacit__vault_truncate_log(p.v));
     assert_int_equal(count_in(p.path, sealed, sizeof sealed), 0);
     assert_int_equal(count_in(log, sealed, sizeof sealed), 0);
     struct stat entry;

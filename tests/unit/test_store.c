@@ -200,7 +200,7 @@ TEST_WITH(there_is_one_writer_and_many_readers, make_box, clear_box)
     tacit_error err;
     assert_ok(tacit__store_begin(first, &err));
     assert_status(tacit__store_open(box, TACIT__STORE_WRITE, &second, &err), TACIT_SYSTEM);
-    assert_non_null(strstr(err.message, "another run is writing there"));
+    assert_non_null(strstr(err.message, "another run is writing to it"));
     assert_ok(tacit__store_open(box, TACIT__STORE_READ, &second, &err));
     tacit__kept_head head;
     assert_ok(tacit__store_read_head(second, &head, &err));

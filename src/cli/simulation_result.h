@@ -1,18 +1,18 @@
-/* What came of simulated users: how many, how fast, what they earned; as a line of text or as JSON. */
-#ifndef TACIT_CLI_TURNOUT_H
-#define TACIT_CLI_TURNOUT_H
+/* The result of simulated users: how many, how fast, what they earned; as a line of text or as JSON. */
+#ifndef TACIT_CLI_SIMULATION_RESULT_H
+#define TACIT_CLI_SIMULATION_RESULT_H
 
 #include "cli/simulated_people.h"
 
-typedef struct cli_turnout {
+typedef struct cli_simulation {
     uint64_t done, failures, requests;
     uint64_t full,
         late; /* told, but not learned from: no budget is left, or the model had been replaced */
     double seconds, sum_ms, slowest_ms; /* of answers: together, and the slowest */
     cli_score score;
-} cli_turnout;
+} cli_simulation;
 
 /* Returns and regret are in the world's own units; what the world cannot tell is null, or left out. */
-void cli_turnout_print(const cli_turnout *turnout, const tacit_world *world, bool json);
+void cli_simulation_print(const cli_simulation *simulation, const tacit_world *world, bool json);
 
 #endif

@@ -1,5 +1,5 @@
-/* See cli/verdict.h. */
-#include "cli/verdict.h"
+/* See cli/print_audit.h. */
+#include "cli/print_audit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <tacit/explain.h>
 
 #include "cli/cli.h"
-#include "cli/words.h"
+#include "cli/experiment_text.h"
 
 /* --- Text ---------------------------------------------------------------------------------------- */
 

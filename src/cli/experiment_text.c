@@ -1,5 +1,5 @@
-/* See cli/words.h. */
-#include "cli/words.h"
+/* See cli/experiment_text.h. */
+#include "cli/experiment_text.h"
 
 #include <math.h>
 #include <stdio.h>

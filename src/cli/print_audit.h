@@ -1,6 +1,6 @@
-/* How the findings of audits are told. */
-#ifndef TACIT_CLI_VERDICT_H
-#define TACIT_CLI_VERDICT_H
+/* Prints the findings of audits. */
+#ifndef TACIT_CLI_PRINT_AUDIT_H
+#define TACIT_CLI_PRINT_AUDIT_H
 
 #include <tacit/audit.h>
 #include <tacit/lab.h>

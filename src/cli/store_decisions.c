@@ -1,5 +1,5 @@
-/* See cli/recorded.h. */
-#include "cli/recorded.h"
+/* See cli/store_decisions.h. */
+#include "cli/store_decisions.h"
 
 #include <stdio.h>
 

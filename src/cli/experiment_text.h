@@ -1,6 +1,6 @@
-/* How experiments are spoken of, in text and in JSON, the same in every command. */
-#ifndef TACIT_CLI_WORDS_H
-#define TACIT_CLI_WORDS_H
+/* Experiments as text and as JSON, the same in every command. */
+#ifndef TACIT_CLI_EXPERIMENT_TEXT_H
+#define TACIT_CLI_EXPERIMENT_TEXT_H
 
 #include <stddef.h>
 
@@ -11,11 +11,12 @@
 /* "joint (1, 2e-06)", "local 1" (pure), "none"; with the calibration if it is not tight. Returns buffer. */
 char *cli_guarantee_text(char *buffer, size_t size, const tacit_entry *entry);
 
-/* "guarantee": {"model", "epsilon", "delta", "calibration"}; the last three are null where nothing is promised. */
+/* "guarantee": {"model", "epsilon", "delta", "calibration"}; the last three are null where nothing is
+ * promised. */
 void cli_put_guarantee(tacit__json_writer *to, const tacit_entry *entry);
 
-/* The members of a world, for an object that is open: "label", "kind", "settings", "states", "actions", "horizon",
- * "stationary", "optimal_value". */
+/* The members of a world, for an object that is open: "label", "kind", "settings", "states", "actions",
+ * "horizon", "stationary", "optimal_value". */
 void cli_put_world(tacit__json_writer *to, const tacit_world_entry *entry,
                    const tacit_world_facts *space, double optimal_value);
 

@@ -1,5 +1,5 @@
-/* See cli/turnout.h. */
-#include "cli/turnout.h"
+/* See cli/simulation_result.h. */
+#include "cli/simulation_result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ typedef struct summary {
     double earned, best, regret;
 } summary;
 
-static summary sum_up(const cli_turnout *t, const tacit_world *world)
+static summary sum_up(const cli_simulation *t, const tacit_world *world)
 {
     const tacit_world_facts *f = tacit_world_describe(world);
     const cli_score *s = &t->score;
@@ -22,7 +22,7 @@ static summary sum_up(const cli_turnout *t, const tacit_world *world)
                      .regret = (f->reward_high - f->reward_low) * regret};
 }
 
-static int print_json(const cli_turnout *t, const summary *u)
+static int print_json(const cli_simulation *t, const summary *u)
 {
     tacit__json_writer out = {.digits = 9};
     tacit__json_begin_object(&out, NULL);
@@ -42,7 +42,7 @@ static int print_json(const cli_turnout *t, const summary *u)
     return cli_print_json(&out);
 }
 
-void cli_turnout_print(const cli_turnout *t, const tacit_world *world, bool json)
+void cli_simulation_print(const cli_simulation *t, const tacit_world *world, bool json)
 {
     const summary u = sum_up(t, world);
     if (json) {
@@ -59,7 +59,7 @@ void cli_turnout_print(const cli_turnout *t, const tacit_world *world, bool json
     if (isfinite(u.regret))
         (void)printf(", regret %.4g per user", u.regret);
     if (t->score.known < t->score.users)
-        (void)printf("; of %llu the log does not know what came of it",
+        (void)printf("; the log does not know the outcome for %llu of them",
                      (unsigned long long)(t->score.users - t->score.known));
     if (t->late > 0)
         (void)printf("; %llu reports came late, made by a model that had been replaced",
