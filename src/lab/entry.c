@@ -250,8 +250,8 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
     if (status == TACIT_OK && s.privacy != NULL)
         status = read_privacy(&s, experiment->facts.episodes, entry, err);
     if (status == TACIT_OK)
-        status = tacit__settings_take(experiment, node, grid, own_keys, &entry->settings,
-                                      &entry->n_settings, err);
+        status = tacit__settings_collect(experiment, node, grid, own_keys, &entry->settings,
+                                         &entry->n_settings, err);
     if (status == TACIT_OK)
         status = tacit__grid_label(experiment->yaml, grid, entry->label, &entry->label, err);
     return status;

@@ -116,6 +116,6 @@ tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const
                                     "give shorter ones, or fewer lists",
                                     label, TACIT__MAX_GRID_LABEL);
     }
-    *out = tacit__yaml_keep(yaml, text, used);
+    *out = tacit__yaml_copy(yaml, text, used);
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

@@ -7,8 +7,8 @@
 #include <tacit/lab.h>
 
 #include "lab/entry_grid.h"
-#include "lab/take.h"
 #include "lab/yaml.h"
+#include "lab/yaml_fields.h"
 
 /* What identifies a world beside its public entry. */
 typedef struct tacit__world_name {
@@ -67,10 +67,10 @@ TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, cons
                                               tacit_error *err);
 
 /* A map's scalars other than `skip` (NULL-terminated) as settings. */
-TACIT_MUST_USE tacit_status tacit__settings_take(tacit_experiment *experiment,
-                                                 const tacit__node *map, const tacit__grid *grid,
-                                                 const char *const *skip,
-                                                 const tacit_setting **settings, size_t *n,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__settings_collect(tacit_experiment *experiment,
+                                                    const tacit__node *map, const tacit__grid *grid,
+                                                    const char *const *skip,
+                                                    const tacit_setting **settings, size_t *n,
+                                                    tacit_error *err);
 
 #endif

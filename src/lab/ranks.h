@@ -2,18 +2,19 @@
 #ifndef TACIT_LAB_RANKS_H
 #define TACIT_LAB_RANKS_H
 
-#include "lab/crew.h"
 #include "lab/experiment.h"
+#include "lab/workers.h"
 
 typedef struct tacit__ranks tacit__ranks;
 
-/* The crew has seats for the threads of all processes if this is process 0, else for its own. */
-TACIT_MUST_USE tacit_status tacit__ranks_create(tacit__crew *crew, const tacit_transport *transport,
+/* The workers has slots for the threads of all processes if this is process 0, else for its own. */
+TACIT_MUST_USE tacit_status tacit__ranks_create(tacit__workers *workers,
+                                                const tacit_transport *transport,
                                                 tacit__ranks **out, tacit_error *err);
 void tacit__ranks_destroy(tacit__ranks *ranks);
 
 /* Says what there is to say and hears what there is to hear, without waiting; to be called often. A failure of the
- * transport, or of another process, becomes the crew's. False when nothing is expected any more: in process 0, from
+ * transport, or of another process, becomes the workers's. False when nothing is expected any more: in process 0, from
  * the others; elsewhere, from this one. */
 bool tacit__ranks_poll(tacit__ranks *ranks);
 

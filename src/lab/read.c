@@ -109,8 +109,8 @@ static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
     if (status == TACIT_OK && label != NULL)
         status = tacit__node_read(e->yaml, label, &a_label, &name->base, err);
     if (status == TACIT_OK)
-        status = tacit__settings_take(e, node, grid, world_keys, &world->settings,
-                                      &world->n_settings, err);
+        status = tacit__settings_collect(e, node, grid, world_keys, &world->settings,
+                                         &world->n_settings, err);
     if (status == TACIT_OK)
         status = tacit__grid_label(e->yaml, grid, name->base, &world->label, err);
     bool alone = node->key != NULL && label == NULL && grid->n_axes == 0;

@@ -45,8 +45,8 @@ const char *tacit__yaml_text(const tacit__yaml *yaml, size_t *size);
 void tacit__yaml_destroy(tacit__yaml *yaml);
 
 /* Memory, and a copy of a text, that live as long as the tree; NULL: none. */
-void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes);
-char *tacit__yaml_keep(tacit__yaml *yaml, const char *text, size_t length);
+void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes);
+char *tacit__yaml_copy(tacit__yaml *yaml, const char *text, size_t length);
 
 const tacit__node *tacit__yaml_root(const tacit__yaml *yaml);
 const char *tacit__yaml_name(const tacit__yaml *yaml);

@@ -1,7 +1,7 @@
 /* From the tree of a file to values, by tables of fields. Every complaint names the line, the key, what stands there, and what was
  * expected. */
-#ifndef TACIT_LAB_TAKE_H
-#define TACIT_LAB_TAKE_H
+#ifndef TACIT_LAB_YAML_FIELDS_H
+#define TACIT_LAB_YAML_FIELDS_H
 
 #include "base/fields.h"
 #include "lab/yaml.h"
