@@ -78,7 +78,7 @@ static tacit_status compare(const tacit_cost *cost, target t, double *got, doubl
 }
 
 /* Raises cost->scale by single roundings until the accountant agrees. */
-static tacit_status settle(tacit_cost *cost, target t, double *scale, tacit_error *err)
+static tacit_status raise_until_enough(tacit_cost *cost, target t, double *scale, tacit_error *err)
 {
     for (int i = 0; i < STEPS; i++) {
         double got, wanted;
@@ -113,7 +113,7 @@ tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint6
         return tacit__fail_plain(err, status);
     tacit_cost cost = {.kind = TACIT_COST_GAUSSIAN, .sensitivity = l2, .count = count};
     cost.scale = mu > 0 ? quotient_up(l2, count, 1, mu) : HUGE_VAL;
-    return settle(&cost, (target){epsilon, delta}, sigma, err);
+    return raise_until_enough(&cost, (target){epsilon, delta}, sigma, err);
 }
 
 /* Illinois on g = log(got/wanted) of `compare`: g(low) > 0 >= g(high). */
@@ -184,5 +184,5 @@ tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64
         }
     }
     cost.scale = enough;
-    return settle(&cost, t, scale, err);
+    return raise_until_enough(&cost, t, scale, err);
 }

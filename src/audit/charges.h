@@ -18,7 +18,7 @@ TACIT_MUST_USE tacit_status tacit__charges_open(tacit__charges *charges, tacit_l
 void tacit__charges_close(tacit__charges *charges);
 
 /* A passage of this ledger. */
-void tacit__charges_note(tacit__charges *charges, const tacit__passage *passage);
+void tacit__charges_add(tacit__charges *charges, const tacit__passage *passage);
 
 /* What the ledger says in the end. */
 void tacit__charges_check(tacit__charges *charges);

@@ -5,7 +5,7 @@
 #include "audit/pair.h"
 
 /* TACIT__CROWD people, ordinary and extreme by turns. */
-void tacit__propose_crowd(const tacit__form *form, tacit__lot *lot, tacit__user *users);
+void tacit__propose_crowd(const tacit__form *form, tacit__generator *generator, tacit__user *users);
 
 /* Pair number i of a list; false beyond its end. */
 bool tacit__propose_extreme(const tacit__form *form, size_t i, tacit__user users[2]);

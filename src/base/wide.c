@@ -124,7 +124,7 @@ int tacit__wide_compare(const tacit__wide *a, const tacit__wide *b)
 }
 
 /* Limbs of 0.m 2^-shift in `size` limbs; what does not fit is cut off. */
-static void place(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size)
+static void shift_limbs(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size)
 {
     size_t skip = shift / LIMB < size ? (size_t)(shift / LIMB) : size;
     unsigned bits = (unsigned)(shift % LIMB);
@@ -146,8 +146,8 @@ static void combine(tacit__wide *out, const tacit__wide *a, const tacit__wide *b
     size = (size > out->n ? size : out->n) + 1;
     int64_t exponent = a->exponent;
     int sign = a->sign;
-    place(a, 1, x, size); /* one bit lower: the sum may need it */
-    place(b, (uint64_t)(a->exponent - b->exponent) + 1, y, size);
+    shift_limbs(a, 1, x, size); /* one bit lower: the sum may need it */
+    shift_limbs(b, (uint64_t)(a->exponent - b->exponent) + 1, y, size);
     if (same) {
         twice carry = 0;
         for (size_t i = 0; i < size; i++) {

@@ -107,7 +107,7 @@ static void add_agent(chain *c, const tacit_entry *entry)
     add_text(c, entry->sums);
     add_settings(c, entry->settings, entry->n_settings);
     if (entry->outside !=
-        TACIT_OUTSIDE_REFUSE) /* the default is left out: runs of before are found */
+        TACIT_OUTSIDE_REFUSE) /* the default is left out, so that earlier runs keep their identity */
         add_number(c, (uint64_t)entry->outside);
 }
 

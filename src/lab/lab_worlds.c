@@ -10,7 +10,7 @@
 #include "lab/experiment.h"
 #include "lab/yardstick.h"
 
-/* What results keep of a world, which they outlive. */
+/* The results outlive the world, so they have a copy of its facts. */
 static void copy_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
 {
     tacit_world_facts *facts = &results->worlds[number];
@@ -25,7 +25,7 @@ static void copy_facts(tacit_results *results, size_t number, const tacit_world_
     facts->bandit = NULL;
 }
 
-/* A world of people has no more than these. */
+/* A world made from people in a file has no more users than people. */
 static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_world_facts *space,
                                  tacit_error *err)
 {

@@ -47,7 +47,7 @@ static tacit_status open_transport(tacit_transport *out, tacit_error *err)
 {
     int provided, rank = 0, size = 1;
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    if (code == MPI_SUCCESS) /* a lost process is our business, not a reason to die */
+    if (code == MPI_SUCCESS) /* ranks.c handles a lost process; MPI must not abort */
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -72,7 +72,7 @@ static tacit_status open_transport(tacit_transport *out, tacit_error *err)
 static void close_transport(tacit_transport *transport, bool failed)
 {
     (void)transport;
-    if (failed) /* finalizing would wait for the dead */
+    if (failed) /* finalizing would wait for processes that are gone */
         (void)MPI_Abort(MPI_COMM_WORLD, 3);
     (void)MPI_Finalize();
 }

@@ -1,4 +1,4 @@
-/* The inner loop of the laboratory: look at the billboard, act, tell.
+/* The inner loop of the laboratory: plan, act by the billboard, learn.
  *
  * Regret of an episode is V* - V of the policy on the billboard, both from exact evaluation; it is computed anew only
  * when the billboard's version changes, and episodes of equal regret are counted, not added: K equal episodes
@@ -153,7 +153,7 @@ static tacit_status learn_all(player *p, tacit__slot *slot, double *curve, tacit
     return TACIT_OK;
 }
 
-/* Nobody learns, so nobody needs to play. */
+/* A yardstick does not learn, so its value says all; nothing is played. */
 static tacit_status measure(const tacit__lab_world *lab_world, const tacit_entry *entry,
                             double *curve, tacit_job *job, tacit_error *err)
 {

@@ -15,10 +15,11 @@ typedef struct tacit__lab_world {
     double optimal;     /* the best policy's value, with rewards in [0, 1] */
     double unit;        /* what a reward of 1 is in original units */
     const uint64_t *at; /* the curve's episodes, ascending, the last is the number of episodes */
-    atomic_bool *stop;  /* looked at before every episode */
+    atomic_bool *stop;  /* checked before every episode */
 } tacit__lab_world;
 
-/* Where a job is played; others may look on. A cache line each, since neighbours play at the same time. */
+/* The progress of a worker's job, which other threads may read. A cache line each, since neighboring slots are
+ * written at the same time. */
 typedef struct tacit__slot {
     alignas(64) atomic_uint_fast64_t episodes; /* played */
     atomic_size_t points;                      /* of the curve that are there */
@@ -28,7 +29,7 @@ typedef struct tacit__slot {
 
 #define TACIT__NO_JOB SIZE_MAX
 
-/* Plays and fills *job and curve; the slot counts along. When stopped, job->done is false and the rest is undefined;
+/* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest is undefined;
  * that is no failure. */
 TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent,
                                         uint64_t run, tacit__slot *slot, double *curve,

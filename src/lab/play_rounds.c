@@ -2,8 +2,8 @@
  *
  * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action that
  * was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where a log holds the
- * reward of one action only, a round counts if the agent does what the log did (otherwise nobody learns
- * anything: replay [LCLW11]), and its shortfall 1 - r is divided by the action's propensity: an unbiased estimate of the sum
+ * reward of one action only, a round counts if the agent does what the log did (otherwise there is nothing to
+ * learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's propensity: an unbiased estimate of the sum
  * over all rounds of 1 - r(a_k). Nothing is allocated in the loop. */
 #include "lab/play_rounds.h"
 
@@ -29,7 +29,7 @@ typedef struct table {
     tacit__slot *slot;
 } table;
 
-/* What a round costs a player of `action`. */
+/* The regret of playing `action`. */
 static double gap_of(const table *t, const tacit_visitor *v, uint32_t action, double reward)
 {
     if (v->means == NULL)
@@ -117,7 +117,7 @@ static tacit_status learn(const table *t, tacit_agent *agent, tacit_job *job, ta
 
 /* --- Yardsticks ---------------------------------------------------------------------------------- */
 
-/* What a round costs one who plays `action`, or each with equal chance (n_actions). */
+/* The regret of playing `action` in a round; n_actions: of playing each with equal probability. */
 static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *gap)
 {
     tacit_visitor v;

@@ -1,4 +1,4 @@
-/* How far a workers is, and when it will be done.
+/* How far the workers are, and when they will be done.
  *
  * Every agent goes on at its own pace in its own world; pairs not met yet go at the average pace. What is left is divided
  * by the number of threads, and is at least what the job that is farthest behind still needs. */
@@ -13,7 +13,7 @@ bool tacit__slot_read(tacit__slot *slot, tacit__slot_state *out)
     out->since = atomic_load(&slot->since);
     out->points = atomic_load_explicit(&slot->points, memory_order_acquire);
     out->episodes = atomic_load(&slot->episodes);
-    /* A job comes to a slot once: if it is there before and after, all between is its own. */
+    /* A job comes to a slot once: if it is there before and after, what was read between belongs to it. */
     return out->job != TACIT__NO_JOB && atomic_load(&slot->job) == out->job;
 }
 
@@ -76,7 +76,7 @@ static int by_start(const tacit__slot_state *a, const tacit__slot_state *b)
     return (a->since > b->since) - (a->since < b->since);
 }
 
-/* Seats that are taken, in the order in which their jobs began. */
+/* Slots that have a job, in the order in which their jobs began. */
 static size_t read_slots(tacit__workers *workers)
 {
     size_t n = 0;
@@ -119,7 +119,7 @@ void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_pro
         p.episodes += is_played(workers, g->job % e->n_pairs) ? g->episodes : 0;
     }
     p.seconds_left = p.jobs == p.n_jobs ? 0 : estimate(workers, workers->seen, n, time);
-    /* A job may be finished between two looks; what was reported does not shrink. */
+    /* A job may be finished between two calls; the reported number does not shrink. */
     workers->reported = p.episodes > workers->reported ? p.episodes : workers->reported;
     p.episodes = workers->reported < p.n_episodes ? workers->reported : p.n_episodes;
     (void)pthread_mutex_unlock(&workers->lock);

@@ -1,21 +1,21 @@
-/* The conversation.
+/* See lab/ranks.h. The messages:
  *
- *     HELLO    to 0    who I am: the identity of the experiment, the version, the number of threads
+ *     HELLO    to 0    the identity of the experiment, the version, the number of threads
  *     WANT     to 0    a thread here has nothing to do
  *     JOB      from 0  play this one
  *     NO_MORE  from 0  there are no jobs left
- *     PROGRESS     to 0    how far a slot is, with the points of its curve that are new; also says "I am alive"
+ *     PROGRESS to 0    how far a slot is, with the new points of its curve; also says "I am alive"
  *     DONE     to 0    a job is finished, with the rest of its curve
  *     FAILED   to 0    a job failed, or the process itself cannot go on
  *     STOP     from 0  stop what you do
  *     BYE      to 0    nothing will follow
  *
- * What arrives at process 0 goes to the places where a thread of its own would have put it, so that everything behind
- * (progress, the writer) does not know the difference, and the bits do not either. Processes have the same architecture:
- * numbers travel as they are in memory.
+ * Process 0 puts what arrives where a thread of its own would have put it, so progress, the writer and the
+ * results are the same as in one process. All processes have the same architecture: numbers travel as they
+ * are in memory.
  *
- * Silence is counted only while we listen: a process that was itself held up (all of a job that a batch system suspends are)
- * blames nobody for the time that it was away. */
+ * Silence counts only while this process listens. A process that was itself suspended, as a batch system
+ * suspends all processes of a job, does not count the time it was away. */
 #include "lab/ranks.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@
 
 enum { HELLO = 0x7ac17001, WANT, JOB, NO_MORE, PROGRESS, DONE, FAILED, STOP, BYE };
 
-/* Seconds: between news of a slot; until one that was told to stop is given up. */
+/* Seconds: between progress messages; until a process that was told to stop is given up. */
 static const double progress_period = 0.5, grace = 3;
 
 static _Atomic double silence = 60; /* seconds until a silent process is given up */
@@ -68,7 +68,7 @@ struct tacit__ranks {
     /* Process 0. */
     peer *peers; /* [size] */
     /* Others. */
-    size_t n_asked, n_sent; /* jobs asked for and not answered; of the workers's finished list */
+    size_t n_asked, n_sent; /* jobs asked for and not answered; of the workers' finished list */
     size_t *sent;           /* [n_threads] points of the slot's job that were sent */
     size_t *sent_job;       /* [n_threads] */
     double progress_at, asked_at;
@@ -130,7 +130,7 @@ static void send_plain(tacit__ranks *r, unsigned to, uint32_t kind, uint64_t job
     send_message(r, to, &r->out);
 }
 
-/* The next message into r->in; false if there is none, or none that makes sense. */
+/* The next message into r->in; false if there is none, or if it is malformed. */
 static bool receive_message(tacit__ranks *r, unsigned *from)
 {
     size_t size = 0;
@@ -174,7 +174,7 @@ static void answer_want(tacit__ranks *r, unsigned from)
     send_plain(r, from, job != TACIT__NO_JOB ? JOB : NO_MORE, job);
 }
 
-/* Points and place of a job of another process; false if they are nonsense. */
+/* Stores points and progress of another process's job; false if they are out of range. */
 static bool store_points(tacit__ranks *r, unsigned from)
 {
     tacit__workers *workers = r->workers;
@@ -252,7 +252,7 @@ static void handle_report(tacit__ranks *r, unsigned from)
     }
 }
 
-/* What a lost process was playing is nobody's any more. */
+/* Frees the slots of a lost process. */
 static void clear_slots(tacit__ranks *r, unsigned rank)
 {
     for (size_t i = 0; i < r->workers->n_threads; i++)
@@ -366,7 +366,7 @@ static void send_progress(tacit__ranks *r, double time)
     r->progress_at = time;
 }
 
-/* The slot that told of this job before, or any. */
+/* The slot that reported this job before, or any. */
 static size_t slot_of(const tacit__ranks *r, size_t job)
 {
     for (size_t i = 0; i < r->workers->n_threads; i++)
@@ -388,7 +388,7 @@ static void send_result(tacit__ranks *r, size_t number, double elapsed)
                        .seconds = job->seconds};
     size_t others = r->sent_job[slot], points = r->sent[slot];
     add_points(r, slot, number, job->n_points);
-    if (others != number) { /* borrowed: what this slot plays is told as before */
+    if (others != number) { /* the slot was borrowed: restore its own job */
         r->sent_job[slot] = others;
         r->sent[slot] = points;
     }
@@ -434,8 +434,8 @@ static bool poll_other(tacit__ranks *r)
     return !r->bye;
 }
 
-/* Polls follow each other within milliseconds. If not, we were away, and the others may have been. All that a poll concludes, it
- * concludes for the time at which it began: should we be away during it, the next one knows. */
+/* Polls follow each other within milliseconds. A longer gap means that this process was suspended, and perhaps
+ * the others too. A poll decides by the time at which it began; the next one notices a pause during it. */
 static void allow_for_pause(tacit__ranks *r)
 {
     const double time = tacit__now_seconds(), away = r->polled_at > 0 ? time - r->polled_at : 0;

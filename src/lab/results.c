@@ -1,4 +1,4 @@
-/* Results: memory for every job, and what the runs of an agent say together. */
+/* Results: memory for every job, and summaries over the runs of an agent. */
 #include "lab/results.h"
 
 #include <math.h>

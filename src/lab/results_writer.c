@@ -1,5 +1,5 @@
-/* The writer looks on from a thread of its own, about once a second: what is on the list of finished jobs, and how far
- * the curves at the slots have come, goes to the disk in one transaction. Players never wait for it, nor know of it. */
+/* See lab/results_writer.h. About once a second a thread of its own writes the finished jobs, and the points of
+ * running ones, in one transaction. Workers never wait for it. */
 #include "lab/results_writer.h"
 
 #include <math.h>
@@ -19,16 +19,16 @@ struct tacit__results_writer {
     char *directory;
     uint8_t identity[TACIT__IDENTITY_BYTES];
     uint16_t *written;   /* [n_jobs] points of each curve that are in the store */
-    size_t n_recorded;   /* of the workers's list of finished jobs */
-    bool started, done;  /* `done` is guarded by the workers's lock */
-    tacit_error failure; /* the thread's own, until it has gone home; status TACIT_OK: none */
+    size_t n_recorded;   /* of the workers' list of finished jobs */
+    bool started, done;  /* `done` is guarded by the workers' lock */
+    tacit_error failure; /* the thread's own, until it has ended; status TACIT_OK: none */
     pthread_t thread;
     pthread_cond_t wake;
 };
 
-/* --- What is there already ----------------------------------------------------------------------- */
+/* --- Earlier results ----------------------------------------------------------------------------- */
 
-/* Results are there: whose? */
+/* The directory holds results: do they belong to this experiment and version? */
 static tacit_status compare(tacit__results_writer *writer, tacit__store *store, tacit_lab_mode mode,
                             tacit_error *err)
 {
@@ -176,7 +176,7 @@ static tacit_status create(tacit__results_writer *writer, tacit_error *err)
     return status;
 }
 
-/* --- Writing down -------------------------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------------------------------- */
 
 static tacit_status write_points(tacit__results_writer *writer, size_t job, size_t n,
                                  tacit_error *err)
@@ -207,7 +207,7 @@ static tacit_status write_finished(tacit__results_writer *writer, size_t number,
     return status == TACIT_OK ? tacit__store_write_job(writer->store, &kept, err) : status;
 }
 
-/* Everything that there is, in one transaction. `all`: also the curves of jobs that were stopped. */
+/* Everything that is new, in one transaction. `all`: also the curves of jobs that were stopped. */
 static tacit_status write_new(tacit__results_writer *writer, bool all, tacit_error *err)
 {
     tacit__workers *workers = writer->workers;
@@ -230,7 +230,7 @@ static tacit_status write_new(tacit__results_writer *writer, bool all, tacit_err
     return status == TACIT_SYSTEM ? tacit__fail_hinted(err, status, TACIT_HINT_RESUME) : status;
 }
 
-/* False when it is time to go home. */
+/* False when the thread should end. */
 static bool wait_period(tacit__results_writer *writer)
 {
     const double until = tacit__now_ms() + PERIOD_MS;
@@ -281,7 +281,7 @@ tacit_status tacit__results_writer_finish(tacit__results_writer *writer, tacit_e
     if (writer == NULL || !writer->started)
         return TACIT_OK;
     join_thread(writer);
-    /* The workers may have gone home while the thread failed, and not know of it. */
+    /* The thread may have failed after the workers had ended. */
     if (writer->failure.status != TACIT_OK)
         return tacit__fail_again(err, &writer->failure);
     return write_new(writer, true, err);

@@ -1,5 +1,6 @@
-/* Running an experiment: worlds, a rehearsal, a workers, and a watcher, which is the thread that called: it reports
- * progress, passes on the wish to stop, and talks to other processes if there are any. */
+/* Running an experiment: creates worlds, checks every agent, starts workers and the results writer. The calling
+ * thread is the watcher: it reports progress, stops the workers on request, and exchanges messages with other
+ * processes if there are any. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -8,7 +9,7 @@
 #include "lab/results_writer.h"
 #include "lab/workers.h"
 
-/* Milliseconds: between two reports, and, where others wait for an answer, between two looks. */
+/* Milliseconds: between two reports, and, where others wait for an answer, between two polls. */
 enum { MAX_THREADS = 1024, TICK_MS = 100, SHORT_TICK_MS = 5 };
 
 static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
@@ -20,7 +21,7 @@ static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
     return n < n_jobs ? n : n_jobs;
 }
 
-/* What is to be taken down again. */
+/* What a run creates and destroys. */
 typedef struct run {
     const tacit_lab_options *options;
     bool first; /* of several processes, or alone */
@@ -30,7 +31,7 @@ typedef struct run {
     tacit__ranks *ranks;
 } run;
 
-/* Waits for a change, but not for long. Returns whether threads are at work. */
+/* Waits for a change, but not for long. Returns whether threads are running. */
 static bool wait_a_tick(const run *r)
 {
     tacit__workers *workers = r->workers;
@@ -133,7 +134,7 @@ tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_o
     tacit_status status = prepare(&r, experiment, err);
     if (status == TACIT_OK) {
         status = play_all(&r, err);
-        /* What was found is kept, also when something went wrong; the first failure is told. */
+        /* Results are saved even after a failure; the first failure is reported. */
         tacit_status kept = tacit__results_writer_finish(r.writer, status == TACIT_OK ? err : NULL);
         status = status == TACIT_OK ? kept : status;
         if (status == TACIT_OK && r.ranks != NULL)

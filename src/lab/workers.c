@@ -1,5 +1,6 @@
-/* A thread takes the next job and writes to the places of that job alone, so which thread plays what, and when, leaves no
- * trace in the results. Others look on through the slots, without locks; a job that is finished is put on a list. */
+/* See lab/workers.h. A thread takes the next job and writes only to that job's part of the results, so the
+ * results do not depend on which thread plays what, or when. The watcher and the writer read progress from
+ * the slots, without locks; a finished job goes onto a list. */
 #include "lab/workers.h"
 
 #include <stdio.h>
@@ -84,7 +85,7 @@ size_t tacit__workers_next_job(tacit__workers *workers)
     return job;
 }
 
-/* The next job, or NO_JOB when it is time to go home. */
+/* The next job, or NO_JOB when the thread should end. */
 static size_t wait_for_job(tacit__workers *workers)
 {
     (void)pthread_mutex_lock(&workers->lock);

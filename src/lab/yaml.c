@@ -146,7 +146,7 @@ static int line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* libyaml says what it did not like and in the middle of what. */
+/* libyaml reports the problem and its context. */
 static tacit_status fail_parser(const reader *r)
 {
     const yaml_parser_t *p = &r->parser;

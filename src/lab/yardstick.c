@@ -1,7 +1,7 @@
 /* The yardsticks: what a learner must beat, and what it cannot beat.
  *
- * `uniform` and `constant` bracket what can be had without looking at anybody; `optimal` is regret 0 by
- * definition and is evaluated like any other policy, so that rounding cancels. */
+ * `uniform` and `constant` bracket what is possible without data; `optimal` has regret 0 by definition
+ * and is evaluated like any other policy, so that rounding cancels. */
 #include "lab/yardstick.h"
 
 #include <string.h>

@@ -40,7 +40,7 @@ void tacit__figure_end(tacit__text *to);
 void tacit__figure_stroke(tacit__text *to, tacit__style style);
 void tacit__figure_fill(tacit__text *to, tacit__style style);
 /* "#0072B2", and "7 4" or "". */
-const char *tacit__colour(tacit__style style);
+const char *tacit__color(tacit__style style);
 const char *tacit__dash(tacit__style style);
 
 /* A label to the right of the frame for what ends at (x, y), in pixels. */
@@ -49,11 +49,11 @@ typedef struct tacit__label {
     tacit__style style;
     size_t series; /* which legend entry hides it */
     double x, y;
-    double place; /* its own height, found by `place` */
+    double height; /* where it goes, set by tacit__labels_arrange */
 } tacit__label;
 
 /* Moves labels apart, as little as possible in the sense of least squares, between top and bottom; sorts them. */
-void tacit__labels_place(tacit__label *labels, size_t n, double top, double bottom);
+void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bottom);
 void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *frame,
                         const tacit__label *labels, size_t n);
 /* Pixels of height that n labels need. */
@@ -61,10 +61,10 @@ double tacit__labels_height(size_t n);
 
 /* The figures. Regret over time in a world; regret against epsilon. `id` is that of the SVG element. False: nothing to
  * draw, and nothing is written. */
-bool tacit__curves_svg(tacit__text *to, const tacit__report *report, size_t stage, bool log);
-bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t stage);
+bool tacit__curves_svg(tacit__text *to, const tacit__report *report, size_t world, bool log);
+bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t world);
 
 /* Whether a logarithmic axis tells more: the results span more than a factor of 50, a stated choice. */
-bool tacit__curves_want_log(const tacit__report *report, size_t stage);
+bool tacit__curves_want_log(const tacit__report *report, size_t world);
 
 #endif

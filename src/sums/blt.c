@@ -64,7 +64,7 @@ int tacit__blt_guard_bits(uint64_t users)
 }
 
 /* Integers for the tuned C; F is what keeps W_j within 2^29. */
-static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients *out,
+static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
     tacit__blt tuned = tacit__blt_tune(shape->users);
@@ -138,7 +138,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     if (!(shape->sensitivity > 0))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY, "blt sums need an L2 bound");
     tacit__blt_coefficients c;
-    tacit_status status = quantise(shape, &c, err);
+    tacit_status status = quantize(shape, &c, err);
     if (status == TACIT_OK) /* Laplace noise is refused above, so the L1 norm is never charged */
         *out = (tacit__columns){.l1 = HUGE_VAL, .l2 = certified(&c, shape)};
     return status;
@@ -147,7 +147,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
     blt w = {.dimension = shape->dimension, .unit = shape->unit};
-    tacit_status status = quantise(shape, &w.c, err);
+    tacit_status status = quantize(shape, &w.c, err);
     if (status != TACIT_OK)
         return status;
     w.factors = tacit__blt_factors(&w.c);

@@ -220,7 +220,7 @@ typedef struct lanes {
 } lanes;
 
 /* Rounds x * factor to an integer, |x * factor| < 2^51, by adding 1.5 * 2^52. */
-TACIT__INLINE int64_t place_one(double x, double factor, bool all, size_t lane, lanes *s)
+TACIT__INLINE int64_t quantize_one(double x, double factor, bool all, size_t lane, lanes *s)
 {
     const double magic = 0x1.8p52;
     double shifted = x * factor + magic;
@@ -240,16 +240,16 @@ TACIT__INLINE int64_t place_one(double x, double factor, bool all, size_t lane, 
     return (int64_t)value;
 }
 
-TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, bool all,
-                             int64_t *restrict q)
+TACIT__INLINE measured quantize(const double *restrict x, size_t n, double factor, bool all,
+                                int64_t *restrict q)
 {
     lanes s = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
-            q[i + lane] = place_one(x[i + lane], factor, all, lane, &s);
+            q[i + lane] = quantize_one(x[i + lane], factor, all, lane, &s);
     for (size_t lane = 0; i < n; i++, lane++)
-        q[i] = place_one(x[i], factor, all, lane, &s);
+        q[i] = quantize_one(x[i], factor, all, lane, &s);
     measured m = {.l1 = (s.l1[0] + s.l1[1]) + (s.l1[2] + s.l1[3]),
                   .l2 = sqrt((s.square[0] + s.square[1]) + (s.square[2] + s.square[3]))};
     for (size_t lane = 0; lane < LANES; lane++) {
@@ -261,26 +261,26 @@ TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, 
     return m;
 }
 
-static measured place_base(const double *x, size_t n, double factor, bool all, int64_t *q)
+static measured quantize_base(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
-    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
+    return all ? quantize(x, n, factor, true, q) : quantize(x, n, factor, false, q);
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static measured place_avx2(const double *x, size_t n, double factor, bool all,
-                                       int64_t *q)
+TACIT__AVX2 static measured quantize_avx2(const double *x, size_t n, double factor, bool all,
+                                          int64_t *q)
 {
-    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
+    return all ? quantize(x, n, factor, true, q) : quantize(x, n, factor, false, q);
 }
 #endif
 
-static measured place_fast(const double *x, size_t n, double factor, bool all, int64_t *q)
+static measured quantize_fast(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2())
-        return place_avx2(x, n, factor, all, q);
+        return quantize_avx2(x, n, factor, all, q);
 #endif
-    return place_base(x, n, factor, all, q);
+    return quantize_base(x, n, factor, all, q);
 }
 
 /* True if the integers keep both norms: the check that counts. */
@@ -343,12 +343,12 @@ static tacit_status refuse_infinite(const double *x, size_t n, tacit_error *err)
     return tacit__fail(err, TACIT_OUT_OF_BOUND, "a contribution is too large to be measured");
 }
 
-tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size_t n, int64_t *out,
-                                  tacit_error *err)
+tacit_status tacit__lattice_quantize(const tacit__lattice *l, const double *x, size_t n,
+                                     int64_t *out, tacit_error *err)
 {
     const tacit_bound *b = &l->bound;
     double unit = 1;
-    measured m = place_fast(x, n, l->per_unit, l->all, out);
+    measured m = quantize_fast(x, n, l->per_unit, l->all, out);
     if ((!isfinite(m.l1) || !isfinite(m.l2)) && !(b->clip && measure_scaled(x, n, &unit, &m)))
         return refuse_infinite(x, n, err);
     if (unit != 1 || m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
@@ -361,7 +361,7 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
         double factor = fmin(unit == 1 ? 1 : HUGE_VAL, b->l2 / m.l2);
         if (l->all)
             factor = fmin(factor, b->l1 / m.l1);
-        m = place_fast(x, n, unit * (factor * l->per_unit), l->all, out);
+        m = quantize_fast(x, n, unit * (factor * l->per_unit), l->all, out);
     }
     if (m.nonzeros > b->nonzeros)
         return tacit__fail(

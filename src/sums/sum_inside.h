@@ -17,12 +17,12 @@ struct tacit_sum {
     tacit__lattice lattice;
     size_t outer_dimension; /* as the caller sees it */
     size_t dimension;       /* without structural zeros */
-    size_t *active;   /* outer index of each coordinate; NULL when there are no structural zeros */
-    double *packed;   /* scratch, with `active` */
-    size_t *places;   /* scratch, with `active`: coordinates of a sparse contribution */
-    int64_t *x;       /* scratch: the contribution on the lattice */
-    int64_t *tile;    /* scratch: a tile of a sparse contribution; 0 between users */
-    int64_t *encoded; /* scratch: a tile before the door */
+    size_t *active; /* outer index of each coordinate; NULL when there are no structural zeros */
+    double *packed; /* scratch, with `active` */
+    size_t *coordinates; /* scratch, with `active`: coordinates of a sparse contribution */
+    int64_t *x;          /* scratch: the contribution on the lattice */
+    int64_t *tile;       /* scratch: a tile of a sparse contribution; 0 between users */
+    int64_t *encoded;    /* scratch: a tile before the door */
     double scale, draw_stddev;
     uint64_t users, step;
     bool released;

@@ -106,7 +106,7 @@ static tacit_status read_map(grid *g)
     return TACIT_OK;
 }
 
-static uint32_t neighbour(const grid *g, uint32_t s, uint32_t direction)
+static uint32_t neighbor(const grid *g, uint32_t s, uint32_t direction)
 {
     size_t row = s / g->columns, column = s % g->columns;
     switch (direction) {
@@ -133,7 +133,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     const uint32_t direction[3] = {action, (action + 1) % 4, (action + 3) % 4};
     const double prob[3] = {1 - slip, slip / 2, slip / 2};
     for (size_t i = 0; i < 3; i++) {
-        uint32_t next = neighbour(g, s, direction[i]);
+        uint32_t next = neighbor(g, s, direction[i]);
         out[i] = (tacit_outcome){next, prob[i], g->cells[next] == 'G' ? 1 : 0};
     }
     return 3;

@@ -1,12 +1,12 @@
-/* A duel: two instances of a subject, one user different, everything that is released the same.
+/* A lockstep: two instances of a subject, one user different, everything that is released the same.
  *
  * The first instance is the real one: its noise decides. The second follows in lockstep with the same releases, and so
  * tells, passage by passage, what the door would have been given had the other user come. From exact and released
  * values follows the likelihood ratio of what everybody sees: the best score that any attacker could compute. With the
  * releases the same, all else that others see must be the same too: billboards, the bytes of reports, and whether a user is
  * taken at all. */
-#ifndef TACIT_AUDIT_DUEL_H
-#define TACIT_AUDIT_DUEL_H
+#ifndef TACIT_AUDIT_LOCKSTEP_H
+#define TACIT_AUDIT_LOCKSTEP_H
 
 #include "audit/charges.h"
 #include "audit/residuals.h"
@@ -30,12 +30,12 @@ typedef struct tacit__reference {
 } tacit__reference;
 
 /* What became of a user. */
-typedef enum tacit__duel_outcome {
+typedef enum tacit__lockstep_outcome {
     TACIT__TAKEN,
     TACIT__REFUSED,   /* whichever of the two came */
     TACIT__OUTSIDE,   /* one of the two, who is not within the domain: the curator's right */
     TACIT__ONE_SIDED, /* one of the two, for no such reason: whether a user counts tells who it was */
-} tacit__duel_outcome;
+} tacit__lockstep_outcome;
 
 /* The bytes of a report. */
 typedef struct tacit__message {
@@ -43,7 +43,7 @@ typedef struct tacit__message {
     size_t size;
 } tacit__message;
 
-typedef struct tacit__duel {
+typedef struct tacit__lockstep {
     const tacit__subject *subject;
     void *first, *second;
     tacit__tape *tape;
@@ -72,34 +72,36 @@ typedef struct tacit__duel {
     bool one_sided;   /* somebody was */
     bool undeclared;  /* a passage that the declared plan does not have */
     char fault[240];  /* in words, if the two differ or break the plan; else "" */
-} tacit__duel;
+} tacit__lockstep;
 
 /* Both instances fresh, with this seed. */
-TACIT_MUST_USE tacit_status tacit__duel_open(tacit__duel *duel, const tacit__subject *subject,
-                                             uint64_t seed, tacit_error *err);
-/* Accepts a duel that is all zero. */
-void tacit__duel_close(tacit__duel *duel);
+TACIT_MUST_USE tacit_status tacit__lockstep_create(tacit__lockstep *lockstep,
+                                                   const tacit__subject *subject, uint64_t seed,
+                                                   tacit_error *err);
+/* Accepts a lockstep that is all zero. */
+void tacit__lockstep_destroy(tacit__lockstep *lockstep);
 
 /* A look at what is shown, before somebody acts. `user`: where there is no table, what both do in their situations. */
-TACIT_MUST_USE tacit_status tacit__duel_look(tacit__duel *duel, const tacit__user *user,
-                                             tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lockstep_plan_both(tacit__lockstep *lockstep,
+                                                      const tacit__user *user, tacit_error *err);
 
 /* Both are devices that go by this model from now on. *followed: they took it. */
-TACIT_MUST_USE tacit_status tacit__duel_follow(tacit__duel *duel, const tacit__message *model,
-                                               bool *followed, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lockstep_follow(tacit__lockstep *lockstep,
+                                                   const tacit__message *model, bool *followed,
+                                                   tacit_error *err);
 
-/* One user comes. After ONE_SIDED or OUTSIDE the duel is over: the two have nothing in common any more. */
-TACIT_MUST_USE tacit_status tacit__duel_take(tacit__duel *duel, const tacit__user *first,
-                                             const tacit__user *second,
-                                             tacit__duel_outcome *outcome, tacit_error *err);
+/* One user comes. After ONE_SIDED or OUTSIDE the lockstep is over: the two have nothing in common any more. */
+TACIT_MUST_USE tacit_status tacit__lockstep_add(tacit__lockstep *lockstep, const tacit__user *first,
+                                                const tacit__user *second,
+                                                tacit__lockstep_outcome *outcome, tacit_error *err);
 
 /* What the first instance is held to. */
-const tacit_plan *tacit__duel_plan(const tacit__duel *duel);
+const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *lockstep);
 
 /* What they came to. */
-tacit__verdict tacit__duel_verdict(tacit__duel *duel);
+tacit__verdict tacit__lockstep_verdict(tacit__lockstep *lockstep);
 
 /* Remembers what is wrong, if nothing was before. */
-void tacit__duel_blame(tacit__duel *duel, const char *what);
+void tacit__lockstep_fault(tacit__lockstep *lockstep, const char *what);
 
 #endif
