@@ -105,7 +105,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
  * (TACIT_OUTSIDE_CLIP). It is a fact about that user: tell the sender, and nobody else. */
 TACIT_API bool tacit_agent_was_cut(const tacit_agent *agent);
 
-/* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatised report, with the noise
+/* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatized report, with the noise
  * of its own agent object; it learns nothing by it. The server's side adds a report to what it knows. A report is bytes,
  * the same on every machine; `report` with bytes = NULL gives the most that it takes. Reports that do not fit the agent are refused and
  * change nothing. */

@@ -4,7 +4,7 @@
  *     puts(audit->words);                             "nothing was found: ..."
  *     if (audit->verdict == TACIT_AUDIT_VIOLATED) ...
  *
- * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighbouring one with all releases
+ * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighboring one with all releases
  * frozen; what passes its door must come in the same order, with the same noise, be charged, and move no farther than the
  * release plan says; and what it shows, what a device sends, and whether a user is taken at all must be the same. Noise: what
  * was added at the door must be distributed as declared. Attack: many runs in two worlds that differ in one user, the worst
@@ -39,7 +39,7 @@ extern "C" {
 #define TACIT_MIN_TRIALS UINT64_C(16)
 
 typedef struct tacit_audit_progress {
-    uint64_t trials, n_trials; /* in each world; 0 of 0 while neighbours are searched */
+    uint64_t trials, n_trials; /* in each world; 0 of 0 while neighbors are searched */
     double seconds;            /* since the trials began */
 } tacit_audit_progress;
 

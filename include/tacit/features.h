@@ -22,7 +22,7 @@ typedef struct tacit_mixture {
     double bound;          /* |sum_s' phi(s' | s, a) v(s')| <= bound for every v in [0, 1] */
     double parameter_norm; /* |theta_h| <= parameter_norm */
     /* The same bound holds for every v in [-1, 1], and shifting v by a constant c shifts the prediction by c, whatever
-     * theta: true of mixtures of probability kernels. Allows centred targets. */
+     * theta: true of mixtures of probability kernels. Allows centered targets. */
     bool kernels;
     bool nonnegative; /* no phi_j is negative */
     /* Writes out[dimension][n_states]. */
@@ -35,7 +35,7 @@ typedef struct tacit_mixture {
 typedef struct tacit_linear {
     size_t dimension; /* d */
     double bound;     /* |phi(s, a)| <= bound */
-    bool simplex;     /* no feature is negative and they sum to 1: allows centred targets */
+    bool simplex;     /* no feature is negative and they sum to 1: allows centered targets */
     /* Writes out[dimension]. NULL: features come with the states (tacit_situation, tacit_trajectory). */
     void (*row)(void *context, uint32_t state, uint32_t action, double *out);
     void *context;

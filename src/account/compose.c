@@ -9,7 +9,7 @@
  *             it is one of the mechanisms that the list may stand for
  *   pld       the rest: pld.c, an interval
  *
- * Why e tanh(e/2): the worst e-DP pair is randomised response [KOV15]. There (a-1) D_a =
+ * Why e tanh(e/2): the worst e-DP pair is randomized response [KOV15]. There (a-1) D_a =
  * G(s) - G(1) with G(s) = log cosh(sqrt(s) e/2), s = (2a-1)^2, and a = 1 + (s-1)/(4a), so that
  * D_a/a = 4 (G(s) - G(1))/(s - 1). G is concave, hence the quotient is largest as s -> 1, where it
  * is 4 G'(1) = e tanh(e/2).

@@ -1,6 +1,6 @@
 /* Optimal composition of `count` copies of one (epsilon, delta)-DP black box.
  *
- * [KOV15, Thm. 3.3; MV16]: the worst box is randomised response that fails with probability delta0
+ * [KOV15, Thm. 3.3; MV16]: the worst box is randomized response that fails with probability delta0
  * and else tells the truth with p = e^e0 / (1 + e^e0). Of k copies, j truths have probability
  * P_j = C(k,j) p^j q^(k-j) and privacy loss e0 (2j - k), so that for *every real* eps >= 0
  *
@@ -11,7 +11,7 @@
  * is what makes an exact inverse possible.
  *
  * All terms are positive, so nothing cancels. The largest one is anchored by MPFR (log-gamma in
- * doubles would lose 8 digits at k = 1e7), its neighbours follow by the ratio
+ * doubles would lose 8 digits at k = 1e7), its neighbors follow by the ratio
  * P_(j+1)/P_j = (k-j)/(j+1) e^e0 until a geometric bound says that the rest does not matter.
  * Every result is an interval: the term count times a few roundings, about 1e-11 at k = 1e7.
  * Cost: about 20 sqrt(k p q) terms for one delta, 60 times that for an epsilon. */

@@ -7,7 +7,7 @@
 typedef enum tacit__loss_kind {
     TACIT__LOSS_GAUSSIAN, /* size: mu */
     TACIT__LOSS_LAPLACE,  /* size: sensitivity / scale */
-    TACIT__LOSS_RESPONSE  /* randomised response, size: epsilon; failures are counted apart */
+    TACIT__LOSS_RESPONSE  /* randomized response, size: epsilon; failures are counted apart */
 } tacit__loss_kind;
 
 /* `count` independent losses of one kind; size > 0, and a Gaussian comes once. */

@@ -135,23 +135,23 @@ static void moments(const double *mass, const tacit__tilted *t, double *mean, do
     *variance = v;
 }
 
-/* log of Chernoff's bound on P(sum of n - n centre >= reach), or <= -reach for sign = -1. */
-static double log_tail(const double *mass, const tacit__tilted *t, double n, double centre,
+/* log of Chernoff's bound on P(sum of n - n center >= reach), or <= -reach for sign = -1. */
+static double log_tail(const double *mass, const tacit__tilted *t, double n, double center,
                        double variance, double sign, double reach)
 {
     double best = 0, s0 = reach / (n * variance);
     for (int k = -4; k <= 2; k++) {
         double s = s0 * pow(2, 0.25 * k), sum = 0;
         for (size_t j = 0; j < t->n; j++)
-            sum += mass[j] * expm1(s * sign * ((double)t->first + (double)j - centre));
+            sum += mass[j] * expm1(s * sign * ((double)t->first + (double)j - center));
         double bound = n * log1p(sum) - s * reach;
         best = bound < best ? bound : best;
     }
     return best;
 }
 
-/* The half width, in steps around n * centre, that holds all but 2e-16 of both distributions. */
-static double reach_of(const tacit__tilted *t, double n, double centre, double variance)
+/* The half width, in steps around n * center, that holds all but 2e-16 of both distributions. */
+static double reach_of(const tacit__tilted *t, double n, double center, double variance)
 {
     double reach = 8.6 * sqrt(n * variance) + 2;
     for (int i = 0; i < 64; i++, reach *= 1.1) {
@@ -159,7 +159,7 @@ static double reach_of(const tacit__tilted *t, double n, double centre, double v
         for (int side = 0; side < 2 && wide_enough; side++)
             for (int sign = -1; sign <= 1 && wide_enough; sign += 2)
                 wide_enough =
-                    log_tail(t->mass[side], t, n, centre, variance, sign, reach) < LOG_TAIL;
+                    log_tail(t->mass[side], t, n, center, variance, sign, reach) < LOG_TAIL;
         if (wide_enough)
             break;
     }
@@ -169,15 +169,15 @@ static double reach_of(const tacit__tilted *t, double n, double centre, double v
 tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 {
     double n = (double)count;
-    double centre, variance, full = n * ((double)t->n - 1) + 1;
-    moments(t->mass[TACIT__HIGH], t, &centre, &variance);
+    double center, variance, full = n * ((double)t->n - 1) + 1;
+    moments(t->mass[TACIT__HIGH], t, &center, &variance);
     double first = n * (double)t->first, width = full;
     double lost = 0;
     if (full > 65536) { /* below, the whole support is cheap */
-        double reach = reach_of(t, n, centre, variance);
+        double reach = reach_of(t, n, center, variance);
         double last = first + full - 1;
-        first = fmax(first, floor(n * centre - reach));
-        width = fmin(last, ceil(n * centre + reach)) - first + 1;
+        first = fmax(first, floor(n * center - reach));
+        width = fmin(last, ceil(n * center + reach)) - first + 1;
         lost = 4e-16;
     }
     if (!(fabs(first) + width < 0x1p52)) /* places must be exact in a double */

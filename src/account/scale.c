@@ -4,7 +4,7 @@
  * Laplace:  b = count l1 / eps for delta = 0, exact. For delta > 0 a bracketed secant search
  *           (Illinois) on log b against log of the composed epsilon, which is nearly a line; the
  *           answer is 1e-6 above the smallest b that the accountant accepts.
- * (0, delta) is a bound on the total variation of what neighbours show. There the search is on the
+ * (0, delta) is a bound on the total variation of what neighbors show. There the search is on the
  * composed delta; it begins where deltas that simply add are enough, l1 / (-2 log(1 - delta / count)).
  * Whatever is returned has been put through the accountant: composing it gives at most epsilon at delta.
  * Cost: Gaussian 1 ms; Laplace with delta > 0 about ten compositions. */

@@ -63,7 +63,7 @@ void tacit__tilted_normalize(tacit__tilted *t)
         for (size_t j = 0; j < t->n; j++)
             sum += t->mass[side][j];
         if (!(sum > 0))
-            continue; /* no mass, nothing to normalise */
+            continue; /* no mass, nothing to normalize */
         for (size_t j = 0; j < t->n; j++)
             t->mass[side][j] /= sum;
         t->log_scale[side] += log(sum);

@@ -1,4 +1,4 @@
-/* An attack: many runs in two neighbouring worlds, an event chosen on some of them, what the others prove about it. */
+/* An attack: many runs in two neighboring worlds, an event chosen on some of them, what the others prove about it. */
 #ifndef TACIT_AUDIT_ATTACK_H
 #define TACIT_AUDIT_ATTACK_H
 

@@ -1,6 +1,6 @@
 /* Confidence bounds [CP34] and power.
  *
- * Clopper-Pearson: P(Bin(n, p) >= k) = I_p(k, n - k + 1), the regularised incomplete beta function, by its continued
+ * Clopper-Pearson: P(Bin(n, p) >= k) = I_p(k, n - k + 1), the regularized incomplete beta function, by its continued
  * fraction [DLMF 8.17.22] where that converges fast, else by the symmetry; O(sqrt n) terms. The answer of the bisection is
  * the end that errs on the safe side, and the rounding of lgamma (1e-9 relative at n = 1e7) is far below the tail's weight.
  *

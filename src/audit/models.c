@@ -49,7 +49,7 @@ static void set_number(uint8_t *at, double x)
         at[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static void mutate_number(tacit__generator *generator, uint8_t *at, const uint8_t *neighbour)
+static void mutate_number(tacit__generator *generator, uint8_t *at, const uint8_t *neighbor)
 {
     static const double values[] = {0, 1, -1, 1e3, -1e3, 1e200, -1e200, 1e-300};
     static const double factors[] = {-1, 0.5, 2, 30, 1e3, 1e200};
@@ -63,7 +63,7 @@ static void mutate_number(tacit__generator *generator, uint8_t *at, const uint8_
     else if (how == 2)
         set_number(at, number_at(at) + 2 * tacit__generator_unit(generator) - 1);
     else
-        memcpy(at, neighbour, NUMBER);
+        memcpy(at, neighbor, NUMBER);
 }
 
 size_t tacit__model_numbers(const tacit__message *model)

@@ -12,7 +12,7 @@ TACIT_MUST_USE tacit_status tacit__model_first(const tacit__subject *subject, ui
 size_t tacit__model_numbers(const tacit__message *model);
 void tacit__model_set(tacit__message *model, size_t i, double value);
 
-/* Some numbers become huge, tiny, opposite, or those of a neighbour. */
+/* Some numbers become huge, tiny, opposite, or those of a neighbor. */
 void tacit__model_mutate(tacit__generator *generator, tacit__message *model);
 
 #endif

@@ -1,4 +1,4 @@
-/* Neighbouring sequences of users, and runs over them. */
+/* Neighboring sequences of users, and runs over them. */
 #ifndef TACIT_AUDIT_PAIR_H
 #define TACIT_AUDIT_PAIR_H
 

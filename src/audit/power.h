@@ -4,7 +4,7 @@
 
 #include "audit/pair.h"
 
-/* A pair of neighbours, what is claimed, and the error probability of a proof. */
+/* A pair of neighbors, what is claimed, and the error probability of a proof. */
 typedef struct tacit__prospect {
     tacit_law law;
     tacit_guarantee claim;

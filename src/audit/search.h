@@ -1,4 +1,4 @@
-/* The search for the worst neighbours. */
+/* The search for the worst neighbors. */
 #ifndef TACIT_AUDIT_SEARCH_H
 #define TACIT_AUDIT_SEARCH_H
 
@@ -11,7 +11,7 @@
 
 /* What a search came to. */
 typedef struct tacit__search {
-    uint64_t tried, refused; /* neighbours; those whom the curator did not take, as is its right */
+    uint64_t tried, refused; /* neighbors; those whom the curator did not take, as is its right */
     double measured,
         declared;      /* mu (Gaussian) or epsilon (Laplace) of the worst pair, and of the plan */
     size_t position;   /* of the worst pair */
@@ -24,7 +24,7 @@ typedef struct tacit__search {
 /* mu or epsilon that the plan's sensitivities and scales add up to. */
 double tacit__plan_loss(const tacit_plan *plan);
 
-/* Tries extreme, random and mutated neighbours, early, in the middle and late, with likely and unlikely releases and with models that
+/* Tries extreme, random and mutated neighbors, early, in the middle and late, with likely and unlikely releases and with models that
  * no honest server sends, and leaves in *pair the worst that trials can use. Stops when two runs do not make the same calls, or
  * only one of two users is taken. `effort`: how many users may come in all, roughly. Of the options, seed and
  * progress. */

@@ -1,6 +1,6 @@
 /* Record and replay: the deterministic half of an audit.
  *
- * Record everything that passes the door on one sequence of users; then run a neighbouring sequence with the released
+ * Record everything that passes the door on one sequence of users; then run a neighboring sequence with the released
  * values frozen to the recorded ones, so that all that follows from them is the same, and add up how far the exact values
  * moved, in units of the noise. It finds wrong bounds, wrong loops, unclipped copies, and calls past the horizon.
  *

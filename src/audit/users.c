@@ -140,7 +140,7 @@ static void set_features(const tacit__form *form, tacit__generator *generator, d
         row[j] *= factor;
 }
 
-/* The ends, the middle (where centred rewards are 0), or anywhere. */
+/* The ends, the middle (where centered rewards are 0), or anywhere. */
 static double random_reward(tacit__generator *generator)
 {
     uint64_t shape = tacit__generator_below(generator, 5);
@@ -188,7 +188,7 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
     }
 }
 
-/* Towards another vector, or away from it, at the same length; on the simplex towards it only. */
+/* Toward another vector, or away from it, at the same length; on the simplex toward it only. */
 static void blend(const tacit__form *form, tacit__generator *generator, double *row,
                   const double *other)
 {

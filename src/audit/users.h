@@ -51,7 +51,7 @@ void tacit__user_random(const tacit__form *form, tacit__generator *generator, ta
  * `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
-/* Changes a user a little, or much, perhaps towards or away from another. */
+/* Changes a user a little, or much, perhaps toward or away from another. */
 void tacit__user_mutate(const tacit__form *form, tacit__generator *generator, tacit__user *user,
                         const tacit__user *other);
 

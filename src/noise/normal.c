@@ -51,7 +51,7 @@ static void by_series(tacit__wide *out, const tacit__wide *x)
 }
 
 /* The convergents A_k / B_k by their recurrence, A_k = x A_(k-1) + a_k A_(k-2) with a = 1, 1, 2, 3, ..., and B alike: all terms
- * are positive. Two neighbours are a_1 ... a_k / (B_(k-1) B_k) apart, and the truth is between them. */
+ * are positive. Two neighbors are a_1 ... a_k / (B_(k-1) B_k) apart, and the truth is between them. */
 static void by_fraction(tacit__wide *out, const tacit__wide *x)
 {
     tacit__wide a[2], b[2], t, apart;
@@ -80,7 +80,7 @@ static void by_fraction(tacit__wide *out, const tacit__wide *x)
         tacit__wide_add(next, next, &t);
         tacit__wide_mul_small(&apart, &apart, k);
     }
-    tacit__wide_div(out, &a[0], &b[0]); /* two neighbours: either will do */
+    tacit__wide_div(out, &a[0], &b[0]); /* two neighbors: either will do */
 }
 
 void tacit__mills_ratio(tacit__wide *out, const tacit__wide *x)

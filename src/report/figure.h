@@ -1,6 +1,6 @@
 /* Static figures as SVG: a frame with two axes, styles, and labels beside the frame that do not overlap.
  *
- * Colours are attributes, so that a figure is complete by itself (saved, or printed in a paper); classes of the same
+ * Colors are attributes, so that a figure is complete by itself (saved, or printed in a paper); classes of the same
  * names let the page's style sheet change them on a dark background. */
 #ifndef TACIT_REPORT_FIGURE_H
 #define TACIT_REPORT_FIGURE_H

@@ -1,7 +1,7 @@
 /* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have one color
  * in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons apart.
  *
- * Colours are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast on white. */
+ * Colors are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast on white. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,12 +8,12 @@
  * differs by c_n d in the n-th step after, whatever r is: fresh Gaussian mechanisms, chosen adaptively, with
  * sensitivities c_n d known beforehand. They cost together what the column of C costs.
  *
- * In integers. C is *defined* by quantised coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and
+ * In integers. C is *defined* by quantized coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and
  * omega_j = W_j 2^(G - 32 - F), W_j <= 2^29. Buffer j holds s_j in units of 2^-G lattice steps, and one step does
  *     y  = x + floor((2^(F-1) + floor(sum_j S_j W_j / 2^32)) / 2^F)               (before the door)
  *     S += (x - r) << G;   S -= floor(S A / 2^32);   S clamped to +-2^60           (after it)
  * Each floor moves the difference of two streams' buffers by less than 1, and the clamp, which is monotone and
- * shortens differences, only moves it towards 0: after n steps it is between 0 and a_j^n d, up to at most
+ * shortens differences, only moves it toward 0: after n steps it is between 0 and a_j^n d, up to at most
  * sum_{m<n} a_j^m <= min(n, 1/(1-a_j)) units on either side. In lattice steps and for each coordinate that differs, y is
  * therefore off c_n d by less than
  *     e_n = 1 + 2^-F + sum_j omega_j 2^-G min(n, 1/(1-a_j))    (n >= 1; e_0 = 0)
@@ -77,7 +77,7 @@ static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients 
         tuned.one_minus_a[j] = ldexp((double)c.decay[j], -32);
         c.a[j] = 1 - tuned.one_minus_a[j];
     }
-    tacit__blt_residues(&tuned, omega); /* of the C with the quantised poles */
+    tacit__blt_residues(&tuned, omega); /* of the C with the quantized poles */
     for (unsigned j = 0; j < c.buffers; j++)
         heaviest = fmax(heaviest, omega[j]);
     if (c.buffers > 0) {

@@ -1,4 +1,4 @@
-/* Quantise, then clip, in integers.
+/* Quantize, then clip, in integers.
  *
  * Sensitivities of a replaced user, from the bound on one contribution:
  *     L1: |x - x'|_1 <= 2 max |x|_1;   L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
@@ -14,7 +14,7 @@
  * the integers' bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back, and
  * clipping is refused. Neither is done where the caller's sensitivity is one of integers (sensitivity_on_lattice).
  *
- * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise, and more if rounding would
+ * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise, and more if rounding would
  * otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
  * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the buffers for noise
  * of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than leaves K contributions room
@@ -304,7 +304,7 @@ static bool within_measured(const tacit__lattice *l, const measured *m, const in
     return m->sum <= (uint64_t)l->l1 && m->square <= l->l2_square;
 }
 
-/* Shrinks towards 0 until the bound holds; each round loses at least a relative 2^-40. */
+/* Shrinks toward 0 until the bound holds; each round loses at least a relative 2^-40. */
 static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
 {
     do

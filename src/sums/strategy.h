@@ -1,4 +1,4 @@
-/* A strategy is a causal factorisation A = B C of the prefix-sum matrix, run coordinate by coordinate.
+/* A strategy is a causal factorization A = B C of the prefix-sum matrix, run coordinate by coordinate.
  *
  * At each step, for every coordinate: `encode` computes (C x)_t from the raw stream, an integer; the door
  * adds noise to it; `absorb` takes both into the state: x into the secret part, the noisy y into the
