@@ -13,7 +13,7 @@
  *     post-processing), and so does raising y (rounding a loss down). To land exactly on a point
  *     a, a share of the cell above a is merged with what was left of the cell below, so that the
  *     mean of y is exp(-a). A heavy atom that finds no such partner next door takes light mass
- *     from further away; only what finds nobody within REACH is rounded down.
+ *     from further away; only mass without a partner within REACH is rounded down.
  *
  * Both biases are O(h^2) per release where the distribution is smooth or sits on the lattice; for
  * gather it is O(h^(3/2)) at an atom off the lattice with smooth mass around, and O(h) at a lonely
@@ -81,7 +81,7 @@ static size_t reach_of(const tacit__cells *cells)
     return far < REACH ? (size_t)far : REACH;
 }
 
-/* Takes from *have, whose y is off by `each` per unit, what balances *need; returns what was taken,
+/* Moves mass from *have, whose y is off by `each` per unit, until *need is balanced; returns the mass moved,
  * in units of `scale` times *have. */
 static double balance(double *have, double scale, double each, double *need)
 {
@@ -93,8 +93,8 @@ static double balance(double *have, double scale, double each, double *need)
     return taken;
 }
 
-/* Puts `mass` with this excess over point p there, balanced by what lies on points below; returns the
- * share that found no balance. */
+/* Puts `mass` with this excess over point p on that point, balanced by mass on points below; returns the share
+ * that could not be balanced. */
 static double balance_by_points_below(const tacit__cells *cells, double *out, size_t p, double mass,
                                       double excess)
 {

@@ -20,7 +20,7 @@
 
 #define UNIT 0x1p-53
 #define LOG_TAIL (-36.8) /* log 1e-16 */
-#define TINY 1e-150      /* a modulus whose next power is nothing */
+#define TINY 1e-150      /* a modulus whose next power is taken as 0 */
 
 typedef struct number {
     double re, im;

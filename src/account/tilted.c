@@ -23,7 +23,7 @@
 #define UNIT 0x1p-53
 #define GAUSS_REACH 8.6  /* 2 Phi(-8.6) < 1e-16 */
 #define NEGLIGIBLE 1e-18 /* binomial terms, relative to the largest */
-#define SPECK 1e-5       /* of a step: too small to have a shape */
+#define SPECK 1e-5       /* of a step: a loss this small is treated as an atom */
 #define TRIM 1e-17       /* mass that may be cut from each end */
 #define PANEL (1.0 / 16) /* quadrature panels, see above */
 /* One release's masses, scale and tilt factors: 16 operations each, and up to 2 * 512 merged. */

@@ -1,3 +1,5 @@
+/* See base/cpu.h. The CPU is asked once per call, through the compiler's cached feature bits; tests can pretend
+ * that it has fewer features. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>

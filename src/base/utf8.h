@@ -1,4 +1,4 @@
-/* UTF-8, as far as it must be told from other bytes. */
+/* UTF-8: just enough to recognize it. */
 #ifndef TACIT_BASE_UTF8_H
 #define TACIT_BASE_UTF8_H
 

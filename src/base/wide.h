@@ -1,5 +1,5 @@
-/* Floating-point numbers with as many bits as are asked for: what the rare undecided draw (noise/refine.c) and the exact
- * calibration of Gaussian noise (account/gdp.c) need, on devices too, and no more.
+/* Floating-point numbers of any precision, for the rare undecided draw (noise/refine.c) and the exact
+ * calibration of Gaussian noise (account/gdp.c), on devices too.
  *
  * A number is sign 0.m 2^exponent with the first bit of m set, or 0. It lives in one struct, without allocation. The
  * precision belongs to the target: an operation with a target of `bits` bits has a relative error below 2^-bits, whatever

@@ -28,8 +28,8 @@ typedef struct tacit__piece {
 
 /* Sets the pointer of every piece to zeroed memory, 64-byte aligned, and returns a copy of the `size` bytes at `object`, made
  * after that. A piece whose elements have no size is NULL. Without an object (NULL, 0) the result is the first piece,
- * which must have a size; all the pieces are destroyed by it. NULL: no memory, or the sizes overflow; the pointers are as they
- * were. */
+ * which must have a size; destroying it destroys all pieces. NULL: no memory, or the sizes overflow; the pointers
+ * are unchanged. */
 void *tacit__workspace_create(const void *object, size_t size, const tacit__piece *pieces,
                               size_t n);
 

@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 
-/* ROWS: so many rows of a factor are taken together, as many as there are registers for. A row alone would wait for one
+/* ROWS: the number of rows of a factor that are processed together, as many as there are registers for. A row alone would wait for one
  * subtraction after the other, and for a cache line at every element, since factors are stored by columns. For the same reason
  * groups are no wider: one of 16 leaves registers for two rows, and takes twice the time of two groups of 8. */
 enum { LANE = 4, WIDTH = 8, ROWS = 4, LANES = WIDTH / LANE };

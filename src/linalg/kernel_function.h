@@ -38,7 +38,7 @@ typedef struct tacit__kernel {
     tacit__kernel_part part[2];
 } tacit__kernel;
 
-/* From text, for points of `dimension` coordinates whose first `context_dimension` are the context's (0: not told
+/* From text, for points of `dimension` coordinates whose first `context_dimension` are the context's (0: not distinguished
  * apart, and then there are no products and sums). The message is a sentence without a beginning: "kernel is ...". */
 TACIT_MUST_USE tacit_status tacit__kernel_read(const char *text, size_t dimension,
                                                size_t context_dimension, tacit__kernel *out,

@@ -17,10 +17,11 @@
  *     such blocks. If ChaCha20 is a pseudorandom function, the noise of the ways is independent after they part. (Hybrids over
  *     steps: with K_t uniform, blocks at different places are independent and uniform, K_(t+1) of each way among them.)
  *
- * Hence a user whose data stand in m ways is protected by m guarantees together, and one whose data stand in one, by one:
- * as if each way had been begun with a key of its own. What can be told is whether two ways are still alike; where that is itself
- * about somebody, labels (tag.h) make all ways different. The place of a user in one way that is another's in the other way is the case:
- * without labels, equal releases say that the two brought the same. A key that has moved on does not give the keys before it.
+ * Hence a user whose data are in m ways is protected by m guarantees together, and a user in one way by one: as
+ * if each way had begun with a key of its own. An observer can only see whether two ways are still alike. Where
+ * that says something about a user, labels (tag.h) make all ways different: if two ways have different users at
+ * the same step, then without labels equal releases reveal that both brought the same data. A key does not
+ * reveal the keys before it.
  *
  * libsodium's randombytes aborts the process when the system has no randomness to give: there is no
  * fallback. Fork: a handler counts forks in the child; an OS-keyed root or site that sees a new count
@@ -39,7 +40,7 @@ struct tacit_noise {
     uint8_t key[TACIT__KEY_BYTES];
     uint64_t generation;
     bool simulated;
-    atomic_uint_fast64_t scopes; /* given out so far */
+    atomic_uint_fast64_t scopes; /* used so far */
 };
 
 static atomic_uint_fast64_t forks;

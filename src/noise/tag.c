@@ -9,8 +9,8 @@
  * labels have L != L' but for n of the p values of kappa, and then beta does the same. As one residue has two names below
  * 2^107, each of these events has a probability of at most 2^-106 (n 2^-106 for L). What is shown is the residue's
  * low 94 bits: equal for 2^14 differences at most. So two inputs with the same labels have the same tag with probability at most
- * 2^-91, whoever chose them, as long as nobody has seen a tag: tags only enter ChaCha20's input block (stream.c), whose output
- * does not depend on them in any way that can be told while they differ.
+ * 2^-91, however they were chosen, as long as no tag was revealed: tags only enter ChaCha20's input block
+ * (stream.c), whose outputs for different tags are indistinguishable from independent ones.
  *
  * Arithmetic. A key is four limbs of 27 bits. Wide values are x = hi 2^32 + lo with hi signed and lo not: products with
  * a limb are below 2^59, and 16 of them are added before they move to 128 bits. Narrow ones are below 2^27: 512 products are

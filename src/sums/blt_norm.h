@@ -1,4 +1,4 @@
-/* The norms of a buffered linear Toeplitz sum: what its columns cost, which is charged, and how its rows spread, which is told. */
+/* The norms of a buffered linear Toeplitz sum: what its columns cost, which is charged, and how its rows spread, which is reported. */
 #ifndef TACIT_SUMS_BLT_NORM_H
 #define TACIT_SUMS_BLT_NORM_H
 

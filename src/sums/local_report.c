@@ -2,7 +2,7 @@
  *
  * A report is the user's vector on the lattice with the noise added, coordinates without structural zeros. An honest one is no
  * larger than the largest contribution and the largest draw together; what is larger is forged, or made for another sum, and is
- * refused, so that nobody can push the total out of its 64 bits. */
+ * refused, so that no report can push the total out of its 64 bits. */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* Fresh releases: vectors that are no sums over time, each shown once with noise of its own.
  *
  * Next to a running sum, which shares its noise between steps, a fresh release pays for every showing: after n of
- * them a user who is in all has moved the whole by sqrt(n) times (L2), or n times (L1), what one showing moves.
+ * them a user in all of them has moved the whole by sqrt(n) times (L2), or n times (L1), what one showing moves.
  * Declare at most how many there will be; the next one is refused.
  *
- * The vector comes as integers on the lattice of step 2^-bits. Whoever adds people's data up does so on the lattice, so
+ * The vector comes as integers on the lattice of step 2^-bits. The caller adds people's data on the lattice, so
  * that the declared sensitivity holds exactly, whatever doubles would have done. */
 #ifndef TACIT_SUMS_ONCE_H
 #define TACIT_SUMS_ONCE_H

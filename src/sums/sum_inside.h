@@ -33,7 +33,7 @@ struct tacit_sum {
 TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
 
 /* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the first user, and a
- * release, to be looked at by anybody, after tacit__sum_release_at_hand, which is tacit_sum_release without the copy. */
+ * release, which may be published, after tacit__sum_release_at_hand, which is tacit_sum_release without the copy. */
 const double *tacit__sum_at_hand(const tacit_sum *sum);
 TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err);
 

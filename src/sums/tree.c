@@ -162,7 +162,7 @@ static void encode(const void *state, size_t offset, size_t n, const int64_t *x,
 {
     const tree *s = state;
     uint32_t node = s->next.alive - 1;
-    if (s->at.alive == 0) { /* nobody came before */
+    if (s->at.alive == 0) { /* the first user */
         memcpy(y, x, n * sizeof *y);
         return;
     }
