@@ -146,8 +146,8 @@ static void add_failure(summary *b, double delta, uint64_t count)
     b->fail.high = fmin(1, (b->fail.high + (1 - b->fail.high) * more.high) * (1 + 2 * DBL_EPSILON));
 }
 
-/* sum += count e tanh(e/2) for e = a/b. Its square may be far below the doubles; the range of MPFR holds it, and what leaves is
- * then the least double above 0. */
+/* sum += count e tanh(e/2) for e = a/b. Its square may be far below the doubles; the range of MPFR holds
+ * it, and what leaves is then the least double above 0. */
 static void add_pure_rho(bounds *sum, double a, double b, uint64_t count)
 {
     mpfr_t e, t;

@@ -93,8 +93,8 @@ static double balance(double *have, double scale, double each, double *need)
     return taken;
 }
 
-/* Puts `mass` with this excess over point p on that point, balanced by mass on points below; returns the share
- * that could not be balanced. */
+/* Puts `mass` with this excess over point p on that point, balanced by mass on points below; returns the
+ * share that could not be balanced. */
 static double balance_by_points_below(const tacit__cells *cells, double *out, size_t p, double mass,
                                       double excess)
 {

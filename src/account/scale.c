@@ -62,8 +62,8 @@ typedef struct target {
     double epsilon, delta;
 } target;
 
-/* The epsilon that `cost` has at the target's delta (+inf where the accountant cannot say), and the wanted one; or, where that is 0,
- * the delta that it has there and the wanted delta. */
+/* The epsilon that `cost` has at the target's delta (+inf where the accountant cannot say), and the wanted
+ * one; or, where that is 0, the delta that it has there and the wanted delta. */
 static tacit_status compare(const tacit_cost *cost, target t, double *got, double *wanted,
                             tacit_error *err)
 {

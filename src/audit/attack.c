@@ -1,13 +1,13 @@
 /* See audit/attack.h.
  *
- * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under joint privacy
- * a trial is a whole run; under local privacy it is one report, and one instance makes as many as it may. They
- * are dealt out to threads in batches of fixed size and leave their scores in places of their own, so results do not depend on
- * the number of threads.
+ * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under
+ * joint privacy a trial is a whole run; under local privacy it is one report, and one instance makes as many
+ * as it may. They are dealt out to threads in batches of fixed size and leave their scores in places of their
+ * own, so results do not depend on the number of threads.
  *
- * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold that
- * promise most; the bound is then computed on the rest, which the choice has not seen, so that it needs no correction for
- * the many events that were looked at. */
+ * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold
+ * that promise most; the bound is then computed on the rest, which the choice has not seen, so that it
+ * needs no correction for the many events that were tried. */
 #include "audit/attack.h"
 
 #include <math.h>
@@ -120,8 +120,8 @@ static uint64_t reports_each(const tacit__subject *s)
     return s->users > 1 ? s->users - 1 : 1;
 }
 
-/* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner without reports moves
- * on with every user, and so does what it shows. */
+/* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner
+ * without reports moves on with every user, and so does what it shows. */
 static tacit_status report_on(const battle *b, tacit__lockstep *d, int world, uint64_t *t,
                               uint64_t end, tacit_error *err)
 {
@@ -186,7 +186,7 @@ static bool tick(void *context, size_t done, double seconds)
                           b->o->trials, seconds);
 }
 
-/* What the two sent although all releases were the same: where they differ, whoever reads a report knows who sent it. */
+/* What the two sent although all releases were the same: where they differ, a report reveals its sender. */
 static tacit_status copy_reports(battle *b, const tacit__lockstep *d, tacit_error *err)
 {
     for (int i = 0; i < 2; i++) {
@@ -243,8 +243,8 @@ typedef struct choice {
     double n, delta, error_epsilon, error_mu; /* of the runs that will prove */
 } choice;
 
-/* Takes the event if it promises more. `counts`: in the worlds, of m. It may be likelier in either: noise that does not depend on
- * chance puts a world's score anywhere. */
+/* Takes the event if it promises more. `counts`: in the worlds, of m. It may be likelier in either: noise
+ * that does not depend on chance puts a world's score anywhere. */
 static void score_event(const choice *c, tacit__proof event, const uint64_t counts[2], uint64_t m)
 {
     event.world = counts[1] > counts[0];

@@ -1,12 +1,13 @@
 /* The audit. See include/tacit/audit.h.
  *
- * Error probabilities: of 1 - confidence a quarter goes to the tests on noise; the rest to the proof of an epsilon, or, with
- * Gaussian noise, in halves to that and to the proof of a mu. Record and replay errs never. So a sound agent is
- * convicted with at most the stated probability.
+ * Error probabilities: of 1 - confidence a quarter goes to the tests on noise; the rest to the proof of an
+ * epsilon, or, with Gaussian noise, in halves to that and to the proof of a mu. Record and replay errs never.
+ * So a sound agent is convicted with at most the stated probability.
  *
- * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far sharper: at delta
- * = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves is that of a Gaussian mechanism
- * with this mu; that the noise is Gaussian is what the second part examines, and what the sampler's own tests prove. */
+ * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far
+ * sharper: at delta = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves
+ * is that of a Gaussian mechanism with this mu; that the noise is Gaussian is what the second part
+ * examines, and what the sampler's own tests prove. */
 #include "audit/audit_inside.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Effort: users who come during the search; numbers drawn in trials that nobody asked for by number. Together about a
- * minute on two processors. */
+/* Effort: users who come during the search; numbers drawn in trials when the caller gave no number of
+ * trials. Together about a minute on two processors. */
 #define SEARCH_EFFORT 20000
 #define TRIAL_EFFORT 3e8
 
@@ -147,7 +148,7 @@ static bool report_progress(const void *context, uint64_t done, uint64_t all, do
     return o->progress == NULL || o->progress(o->context, &p);
 }
 
-/* The pair's exact loss, what so many trials can find, and the trials themselves. */
+/* The pair's exact loss, what this many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
                                 const tacit__pair *pair, double attackable, tacit__audit_result *f,
                                 tacit_error *err)

@@ -1,4 +1,5 @@
-/* See audit/charges.h. */
+/* See audit/charges.h. Counts are compared at every passage and once at the end; the first difference is
+ * kept. */
 #include "audit/charges.h"
 
 #include <stdio.h>

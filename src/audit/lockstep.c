@@ -1,10 +1,10 @@
 /* See audit/lockstep.h.
  *
- * With u and v the draws under the two hypotheses (released minus exact) and s the scale, the log likelihood ratio of a
- * coordinate is (v^2 - u^2) / (2 s^2) for Gaussian noise, (|v| - |u|) / s for Laplace. It is a score like any other: the
- * bounds that are proved with it hold whatever the noise really is; it is the best one if the noise is as declared.
- * If it is not (a draw missing, repeated, shared), matches say more: under the truth the same draw comes again,
- * under the other hypothesis it does not. */
+ * With u and v the draws under the two hypotheses (released minus exact) and s the scale, the log
+ * likelihood ratio of a coordinate is (v^2 - u^2) / (2 s^2) for Gaussian noise, (|v| - |u|) / s for
+ * Laplace. It is a score like any other: the bounds that are proved with it hold whatever the noise really
+ * is; it is the best one if the noise is as declared. If it is not (a draw missing, repeated, shared),
+ * matches say more: under the truth the same draw comes again, under the other hypothesis it does not. */
 #include "audit/lockstep.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ const char *tacit__score_name(tacit__score score)
     return names[score];
 }
 
-/* Where the numbers of one of the second instance's releases begin among those of all; *index is its place in the
- * plan, which both instances have. */
+/* Where the numbers of one of the second instance's releases begin among those of all; *index is its place
+ * in the plan, which both instances have. */
 static size_t place(const tacit__lockstep *d, const tacit_release *release, size_t *index)
 {
     const tacit_plan *plan = tacit_ledger_plan(d->subject->ledger(d->second));

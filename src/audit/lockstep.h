@@ -1,10 +1,10 @@
 /* A lockstep: two instances of a subject, one user different, everything that is released the same.
  *
- * The first instance is the real one: its noise decides. The second follows in lockstep with the same releases, and so
- * tells, passage by passage, what the door would have been given had the other user come. From exact and released
- * values follows the likelihood ratio of what everybody sees: the best score that any attacker could compute. With the
- * releases the same, all else that others see must be the same too: billboards, the bytes of reports, and whether a user is
- * taken at all. */
+ * The first instance is the real one: its noise decides. The second follows in lockstep with the same
+ * releases, and so shows, passage by passage, what would have come to the door if the other user had come.
+ * Exact and released values give the likelihood ratio of what is public: the best score that any attacker
+ * could compute. With the releases the same, all else that others see must be the same too: billboards,
+ * the bytes of reports, and whether a user is taken at all. */
 #ifndef TACIT_AUDIT_LOCKSTEP_H
 #define TACIT_AUDIT_LOCKSTEP_H
 
@@ -16,7 +16,8 @@
 /* Scores of one world against the other; 0 says nothing. */
 typedef enum tacit__score {
     TACIT__SCORE_LIKELIHOOD, /* ln of the likelihood ratio, for the declared noise */
-    TACIT__SCORE_MATCHES, /* draws that would be 0, or used twice, if the first user came, minus the same for the second */
+    /* Draws that would be 0, or used twice, if the first user came, minus the same for the second. */
+    TACIT__SCORE_MATCHES,
     TACIT__SCORE_SIGNS, /* bytes, and silence, that only one of the two would send */
     TACIT__SCORES
 } tacit__score;
@@ -33,8 +34,8 @@ typedef struct tacit__reference {
 typedef enum tacit__lockstep_outcome {
     TACIT__TAKEN,
     TACIT__REFUSED,   /* whichever of the two came */
-    TACIT__OUTSIDE,   /* one of the two, who is not within the domain: the curator's right */
-    TACIT__ONE_SIDED, /* one of the two, for no such reason: whether a user counts tells who it was */
+    TACIT__OUTSIDE,   /* one of the two, which is outside the domain: the curator may refuse it */
+    TACIT__ONE_SIDED, /* one of the two, without such a reason: a refusal reveals which user it was */
 } tacit__lockstep_outcome;
 
 /* The bytes of a report. */
@@ -49,8 +50,8 @@ typedef struct tacit__lockstep {
     tacit__tape *tape;
     tacit__charges charges; /* of the first */
     void *memory;           /* the tamper's */
-    /* Releases have `magnified` times the noise, and `growth` times more at every step: unlikely ones, which must be as safe as
-     * others. */
+    /* Releases have `magnified` times the noise, and `growth` times more at every step: unlikely ones,
+     * which must be as safe as others. */
     double magnified, growth;
     double scores[TACIT__SCORES];
     /* The draws of the step before, all releases one after the other, under both hypotheses. */
@@ -69,7 +70,7 @@ typedef struct tacit__lockstep {
     bool same_view;
     bool bare;        /* a number that moved had no noise */
     bool other_bytes; /* a report differed although all releases were the same */
-    bool one_sided;   /* somebody was */
+    bool one_sided;   /* some user's outcome was ONE_SIDED */
     bool undeclared;  /* a passage that the declared plan does not have */
     char fault[240];  /* in words, if the two differ or break the plan; else "" */
 } tacit__lockstep;
@@ -81,7 +82,8 @@ TACIT_MUST_USE tacit_status tacit__lockstep_create(tacit__lockstep *lockstep,
 /* Accepts a lockstep that is all zero. */
 void tacit__lockstep_destroy(tacit__lockstep *lockstep);
 
-/* A look at what is shown, before somebody acts. `user`: where there is no table, what both do in their situations. */
+/* Plans in both instances and compares the billboards. `user`: where there is no table, the actions in this
+ * user's situations are compared. */
 TACIT_MUST_USE tacit_status tacit__lockstep_plan_both(tacit__lockstep *lockstep,
                                                       const tacit__user *user, tacit_error *err);
 
@@ -90,7 +92,8 @@ TACIT_MUST_USE tacit_status tacit__lockstep_follow(tacit__lockstep *lockstep,
                                                    const tacit__message *model, bool *followed,
                                                    tacit_error *err);
 
-/* One user comes. After ONE_SIDED or OUTSIDE the lockstep is over: the two have nothing in common any more. */
+/* One user comes. After ONE_SIDED or OUTSIDE the lockstep is over: the two have nothing in common any
+ * more. */
 TACIT_MUST_USE tacit_status tacit__lockstep_add(tacit__lockstep *lockstep, const tacit__user *first,
                                                 const tacit__user *second,
                                                 tacit__lockstep_outcome *outcome, tacit_error *err);
@@ -98,10 +101,10 @@ TACIT_MUST_USE tacit_status tacit__lockstep_add(tacit__lockstep *lockstep, const
 /* What the first instance is held to. */
 const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *lockstep);
 
-/* What they came to. */
+/* What the run has found so far. */
 tacit__verdict tacit__lockstep_verdict(tacit__lockstep *lockstep);
 
-/* Remembers what is wrong, if nothing was before. */
+/* Records a fault; only the first is kept. */
 void tacit__lockstep_fault(tacit__lockstep *lockstep, const char *what);
 
 #endif

@@ -1,5 +1,6 @@
-/* See audit/models.h. A model is a header of 24 bytes, which says whose it is, and numbers of 64 bits, low byte first
- * (agents/agent_bytes.c). More is not assumed: what no longer makes sense is declined by the device, which is as it should be. */
+/* See audit/models.h. A model is a header of 24 bytes, which says whose it is, and numbers of 64 bits, low
+ * byte first (agents/agent_bytes.c). More is not assumed: what no longer makes sense is declined by the
+ * device, which is as it should be. */
 #include "audit/models.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* See audit/pair.h.
  *
- * Others are adversarial in that they are fixed, extreme as often as not, and the attacker knows them. Actions are the
- * auditor's too: guarantees hold for every trajectory, not only for those of obedient users. Half of the crowd does what it
- * likes; a quarter does what the billboard says; a quarter comes late: it does what the first billboard of all said, when
- * that may be long out of date. */
+ * Others are adversarial in that they are fixed, extreme as often as not, and the attacker knows them.
+ * Actions are the auditor's too: guarantees hold for every trajectory, not only for those of obedient
+ * users. Half of the crowd does what it likes; a quarter does what the billboard says; a quarter comes
+ * late: it does what the first billboard of all said, when that may be long out of date. */
 #include "audit/pair.h"
 
 #include <math.h>

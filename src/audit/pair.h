@@ -27,15 +27,15 @@ void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pai
 TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *lockstep,
                                                 bool *followed, tacit_error *err);
 
-/* One run of a lockstep over the pair: world 0, the first sequence is the real one; world 1, the second. Joint: all users come.
- * *outcome: of the planted user, or of the one with whom the lockstep ended. */
+/* One run of a lockstep over the pair: world 0, the first sequence is the real one; world 1, the second.
+ * Joint: all users come. *outcome: of the planted user, or of the one with whom the lockstep ended. */
 TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep,
                                             int world, tacit__lockstep_outcome *outcome,
                                             tacit_error *err);
 
-/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the accountant.
- * *steady: they were the same in runs with other noise, so that the pair is as far apart as that whatever happens; else
- * they depend on what was released before. */
+/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the
+ * accountant. *steady: they were the same in runs with other noise, so that the pair is as far apart as
+ * that whatever happens; else they depend on what was released before. */
 TACIT_MUST_USE tacit_status tacit__pair_costs(const tacit__subject *subject,
                                               const tacit__pair *pair, uint64_t seed,
                                               tacit_cost **costs, size_t *n_costs, bool *steady,

@@ -1,4 +1,4 @@
-/* See audit/proposals.h. */
+/* See audit/proposals.h. Proposals use public sizes only, so that any subject can be searched. */
 #include "audit/proposals.h"
 
 void tacit__propose_crowd(const tacit__form *form, tacit__generator *generator, tacit__user *users)

@@ -1,14 +1,16 @@
 /* See audit/search.h.
  *
- * The loss of a pair is deterministic once the releases are fixed: no noise is involved in how far exact values move. So
- * the search climbs: from the best of a list of extremes, a change is kept if the loss rises. Under Laplace noise pairs of
- * the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
+ * The loss of a pair is deterministic once the releases are fixed: no noise is involved in how far exact
+ * values move. So the search climbs: from the best of a list of extremes, a change is kept if the loss rises.
+ * Under Laplace noise pairs of the same loss differ in how few numbers carry it, and fewer are easier to
+ * attack: the sum of squares decides.
  *
- * There are two hills, because the worst users are not always near the extremes: one begins with those, the other with users who
- * cross. What a learner does with a user may also depend on what it released before, and a plan's promise holds for every
- * release, however unlikely. So under joint privacy the noise is what it is on the first hill, where trials start from, and
- * magnified on the other, which drives value functions to their ends and makes policies switch. Under local privacy the
- * server is the adversary: both hills are climbed with the model that it sends, changed at will. */
+ * There are two hills, because the worst users are not always near the extremes: one begins with those,
+ * the other with users who cross. What a learner does with a user may also depend on what it released
+ * before, and a plan's promise holds for every release, however unlikely. So under joint privacy the noise
+ * is what it is on the first hill, where trials start from, and magnified on the other, which drives value
+ * functions to their ends and makes policies switch. Under local privacy the server is the adversary: both
+ * hills are climbed with the model that it sends, changed at will. */
 #include "audit/search.h"
 
 #include <math.h>
@@ -20,10 +22,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Attempts: at least FEWEST whatever they take, at most MOST; LONGEST times as many while less than TACIT__SEARCH_ENOUGH of what is
- * declared was reached, or LONGER times if the learner is searched elsewhere as well. Measured: 300 reach all of it for
- * tables, 1800 nine tenths of it with features. MODELS: numbers of a model that are tried one by one; CROSSINGS: meetings of users
- * who cross; REPORTS: pairs whose reports are compared and nothing else. */
+/* Attempts: at least FEWEST whatever they take, at most MOST; LONGEST times as many while less than
+ * TACIT__SEARCH_ENOUGH of what is declared was reached, or LONGER times if the learner is searched
+ * elsewhere as well. Measured: 300 reach all of it for tables, 1800 nine tenths of it with features.
+ * MODELS: numbers of a model that are tried one by one; CROSSINGS: meetings of users who cross; REPORTS:
+ * pairs whose reports are compared and nothing else. */
 enum {
     FEWEST = 40,
     MOST = 300,
@@ -37,7 +40,7 @@ enum {
 typedef struct hill {
     tacit__pair top;
     double height, loss; /* objective, and what it is mostly made of */
-    bool telling;        /* the pair on top needs no noise to be told apart */
+    bool telling;        /* the best pair is distinguishable whatever the noise */
 } hill;
 
 typedef struct climb {
@@ -87,8 +90,8 @@ static void add_loss(climb *c, hill *h, const tacit__lockstep *lockstep, const t
         out->declared = tacit__plan_loss(tacit__lockstep_plan(lockstep));
         out->position = c->attempt.position;
     }
-    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair that is told apart
-     * without noise, by a bare number, by bytes or by silence, beats all others */
+    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a
+     * pair that is told apart without noise, by a bare number, by bytes or by silence, beats all others */
     bool telling = lockstep->one_sided || lockstep->other_bytes || lockstep->bare;
     if (telling == h->telling ? objective < h->height * (1 - 1e-12) : h->telling)
         return;
@@ -98,7 +101,7 @@ static void add_loss(climb *c, hill *h, const tacit__lockstep *lockstep, const t
     tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
 }
 
-/* Measures c->attempt, and keeps it on top of the hill if it is worse than what is there. */
+/* Measures c->attempt, and makes it the hill's best pair if its loss is larger. */
 static tacit_status measure(climb *c, hill *h, tacit_error *err)
 {
     tacit__lockstep lockstep;
@@ -131,7 +134,7 @@ static bool goes_on(const climb *c)
 
 /* --- Pairs that are far apart by construction ------------------------------------------------------- */
 
-/* One who leaves the domain in one way, against one who is inside, or one who leaves it farther. */
+/* A user outside the domain in one way, against a user inside, or one farther outside. */
 static tacit_status try_violations(climb *c, tacit_error *err)
 {
     static const struct {
@@ -162,8 +165,8 @@ static void use_model(climb *c)
     c->attempt.model.size = c->model.size;
 }
 
-/* A dishonest server wants the users of its choice to fall silent: one number of its model is out of all proportion, and concerns
- * one of two users at most. */
+/* A dishonest server wants the users of its choice to fall silent: one number of its model is out of all
+ * proportion, and concerns one of two users at most. */
 static tacit_status try_models(climb *c, tacit_error *err)
 {
     static const double values[] = {1e200, 1e-300};
@@ -180,7 +183,7 @@ static tacit_status try_models(climb *c, tacit_error *err)
     return status;
 }
 
-/* Devices send what many different users make of it: every number of a report is somebody's. */
+/* Devices send what many different users make of it: every number of a report is reached by some user. */
 static tacit_status try_reports(climb *c, tacit_error *err)
 {
     const tacit__form *form = &c->subject->form;
@@ -227,7 +230,7 @@ static tacit_status try_extremes(climb *c, tacit_error *err)
     return status;
 }
 
-/* The other hill begins with users who cross. */
+/* The other hill begins with crossing users. */
 static tacit_status try_crossings(climb *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;

@@ -1,5 +1,5 @@
-/* See audit/tape.h. Numbers are kept in one array that grows, so that the tape of a lockstep, which is cleared after every
- * call, allocates nothing once it is warm. */
+/* See audit/tape.h. Numbers are kept in one array that grows, so that the tape of a lockstep, which is
+ * cleared after every call, allocates nothing once it is warm. */
 #include "audit/tape.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* A passage and where its numbers stand: exact, then released. */
+/* A passage and the position of its numbers: exact, then released. */
 typedef struct note {
     tacit__entry entry;
     size_t at;

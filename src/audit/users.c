@@ -1,4 +1,4 @@
-/* See audit/users.h. */
+/* See audit/users.h. All users of a list share one allocation. */
 #include "audit/users.h"
 
 #include <math.h>

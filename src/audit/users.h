@@ -1,7 +1,7 @@
 /* Users that an auditor makes up: as far apart as can be, ordinary, and outside of the domain.
  *
- * They come from public facts alone: numbers of states and actions, the horizon, the bound of features where those come
- * with the states. No family of agents is named here. */
+ * They come from public facts alone: numbers of states and actions, the horizon, the bound of features
+ * where those come with the states. No family of agents is named here. */
 #ifndef TACIT_AUDIT_USERS_H
 #define TACIT_AUDIT_USERS_H
 
@@ -29,10 +29,10 @@ typedef struct tacit__user {
 tacit__user *tacit__users_create(const tacit__form *form, size_t n);
 void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from);
 tacit_trajectory tacit__user_trajectory(const tacit__user *user);
-/* Where the user stands at step h. */
+/* The user's situation at step h. */
 tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user *user, size_t h);
 
-/* Chance for what is not private: the auditor's own choices. */
+/* Random numbers for the auditor's own choices, which are not private. */
 typedef struct tacit__generator {
     tacit__site site;
     uint64_t step, left;
@@ -44,10 +44,10 @@ TACIT_MUST_USE tacit_status tacit__generator_open(tacit__generator *generator, u
 uint64_t tacit__generator_below(tacit__generator *generator, uint64_t n);
 double tacit__generator_unit(tacit__generator *generator); /* in [0, 1) */
 
-/* Somebody: stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
+/* A random user, who stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
 void tacit__user_random(const tacit__form *form, tacit__generator *generator, tacit__user *out);
 
-/* One who stays in a state with an action and a reward throughout, the state and the action counted from the end if
+/* A user with the same state, action and reward throughout, the state and the action counted from the end if
  * `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
@@ -71,7 +71,7 @@ typedef enum tacit__violation {
     TACIT__VIOLATIONS
 } tacit__violation;
 
-/* A user who is within the domain leaves it; false: this form has no such way. */
+/* Moves a user of the domain out of it; false: this form does not allow such a violation. */
 bool tacit__user_violate(const tacit__form *form, tacit__violation violation, tacit__user *user);
 
 #endif

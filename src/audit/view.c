@@ -1,7 +1,8 @@
-/* What others see besides releases: billboards, the bytes of reports, and whether a user is taken. See audit/lockstep.h.
+/* What others see besides releases: billboards, the bytes of reports, and whether a user is taken. See
+ * audit/lockstep.h.
  *
- * A refusal is an output. Users who are not within the declared domain are not users, and a curator may say so; two who both are,
- * or both are not, must be treated alike. */
+ * A refusal is an output. A curator may refuse users outside the declared domain; two users that are both
+ * inside, or both outside, must be treated alike. */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ tacit_status tacit__lockstep_plan_both(tacit__lockstep *d, const tacit__user *us
 
 /* --- Users and their reports ---------------------------------------------------------------------- */
 
-/* A refusal is the learner's answer; what the system lacks is not. */
+/* A refusal is the learner's answer; a lack of memory or a system error is not. */
 static bool is_refusal(tacit_status status)
 {
     return status != TACIT_OK && status != TACIT_NO_MEMORY && status != TACIT_SYSTEM;

@@ -1,5 +1,5 @@
-/* See base/cpu.h. The CPU is asked once per call, through the compiler's cached feature bits; tests can pretend
- * that it has fewer features. */
+/* See base/cpu.h. The compiler's builtins read the CPU's features once and cache them; tests can pretend
+ * that it has fewer. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* See base/error.h. Status names and general messages come from the list in tacit/status.h. Every message is made
- * printable, since it may quote a file or a request. */
+/* See base/error.h. Status names and general messages come from the list in tacit/status.h. Every message
+ * is made printable, since it may quote a file or a request. */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* A table of fields: the name of each value, what it may be, and where it is stored. The command's options and
- * the keys of files are read by such tables; messages take from them what was expected. */
+/* A table of fields: the name of each value, what it may be, and where it is stored. The command's options
+ * and the keys of files are read by such tables; messages take from them what was expected. */
 #ifndef TACIT_BASE_FIELDS_H
 #define TACIT_BASE_FIELDS_H
 
@@ -42,8 +42,8 @@ typedef struct tacit__field {
     const char *help;  /* further lines are printed under the first */
 } tacit__field;
 
-/* Reads the text as the field's value and stores it in the object. False: the text is not a value of the field,
- * and the object is unchanged. */
+/* Reads the text as the field's value and stores it in the object. False: the text is not a value of the
+ * field, and the object is unchanged. */
 bool tacit__field_read(const tacit__field *field, const char *text, void *object);
 
 /* "a whole number from 1 to 64", "tree, smooth or blt". Returns `out` or the field's own text. */

@@ -21,9 +21,9 @@ void tacit__free(void *p);
 /* Wipes `bytes` first: for keys and raw data. */
 void tacit__free_secret(void *p, size_t bytes);
 
-/* From now on the calling thread may allocate this many bytes in all; freed memory does not count as returned.
- * SIZE_MAX: no limit, as at first. Returns what was left of the previous limit. For work whose size depends on
- * untrusted input. */
+/* From now on the calling thread may allocate this many bytes in all; freed memory does not count as
+ * returned. SIZE_MAX: no limit, as at first. Returns what was left of the previous limit. For work whose
+ * size depends on untrusted input. */
 size_t tacit__alloc_allow(size_t bytes);
 
 /* Tests only: the n-th call from now (1 = the next) fails; 0 switches the fault off. */

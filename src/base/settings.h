@@ -33,8 +33,8 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *e
                                                                   const char *file, size_t line,
                                                                   const char *format, ...);
 
-/* Whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and underscores.
- * NULL is no name. */
+/* Whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and
+ * underscores. NULL is no name. */
 bool tacit__is_name(const char *text);
 
 /* Reads text[0 .. n), all of it, as a decimal number, in any locale. False: it is no number, or too large. A

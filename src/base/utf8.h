@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the character that begins here, 1 to 4; 0: there is none (cut short, overlong, a surrogate, too large). */
+/* Bytes of the character that begins here, 1 to 4; 0: there is none (cut short, overlong, a surrogate, too
+ * large). */
 static inline size_t tacit__utf8_length(const char *text, size_t size)
 {
     const unsigned char *c = (const unsigned char *)text;

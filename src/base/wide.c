@@ -1,6 +1,6 @@
-/* See wide.h. Schoolbook arithmetic on 64-bit limbs [Knuth, TAOCP 2, 4.3.1]; at the usual 200 bits that is as fast as anything.
- * The only subtle point is subtraction: while exponents differ by less than a limb it is exact, so digits that cancel leave no
- * error behind, and beyond that at most one bit cancels. */
+/* See wide.h. Schoolbook arithmetic on 64-bit limbs [Knuth, TAOCP 2, 4.3.1]; at the usual 200 bits that is
+ * as fast as anything. The only subtle point is subtraction: while exponents differ by less than a limb it
+ * is exact, so digits that cancel leave no error behind, and beyond that at most one bit cancels. */
 #include "base/wide.h"
 
 #include <float.h>
@@ -137,8 +137,8 @@ static void shift_limbs(const tacit__wide *x, uint64_t shift, uint64_t *m, size_
     }
 }
 
-/* |a| + |b| or, if they are not of the same sign, |a| - |b|, with the sign of a; |a| >= |b|. Room for the carry above, and for a
- * limb of shifted bits below. */
+/* |a| + |b| or, if they are not of the same sign, |a| - |b|, with the sign of a; |a| >= |b|. Room for the
+ * carry above, and for a limb of shifted bits below. */
 static void combine(tacit__wide *out, const tacit__wide *a, const tacit__wide *b, int same)
 {
     uint64_t x[TACIT__WIDE_LIMBS + 1], y[TACIT__WIDE_LIMBS + 1];
@@ -248,8 +248,8 @@ void tacit__wide_div_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
     normalize(out, a->sign, a->exponent, quotient, size);
 }
 
-/* Subtracts `digit` times the divisor from the n + 1 limbs at u, whose last is the highest; adds it back, and lowers the
- * digit, while that was too much: at most twice, since the divisor's top bit is set. */
+/* Subtracts `digit` times the divisor from the n + 1 limbs at u, whose last is the highest; adds it back,
+ * and lowers the digit, while that was too much: at most twice, since the divisor's top bit is set. */
 static uint64_t subtract_multiple(uint64_t *u, const uint64_t *divisor, size_t n, twice digit)
 {
     twice borrow = 0, carry = 0;

@@ -15,8 +15,8 @@ typedef struct tacit__grid {
     uint64_t size;                            /* combinations; UINT64_MAX: at least that many */
 } tacit__grid;
 
-/* Finds the lists of a map, and of a map `inside` it (NULL: none); keys in `skip` (NULL-terminated) are not looked at.
- * An empty list, and one of anything but plain values, is refused. */
+/* Finds the lists of a map, and of a map `inside` it (NULL: none); keys in `skip` (NULL-terminated) are
+ * not looked at. An empty list, and one of anything but plain values, is refused. */
 TACIT_MUST_USE tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map,
                                              const char *inside, const char *const *skip,
                                              tacit__grid *grid, tacit_error *err);

@@ -1,5 +1,6 @@
-/* What makes two experiments the same: everything that enters their results, as it was expanded, with the contents of the
- * files that are named, and the version of the library. Not the title, nor comments, nor the order of keys. */
+/* What makes two experiments the same: everything that enters their results, as it was expanded, with the
+ * contents of the files that are named, and the version of the library. Not the title, nor comments, nor
+ * the order of keys. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* Worlds are created once and shared by all jobs; agents are created for each job, and once before the first. */
+/* Worlds are created once and shared by all jobs; agents are created for each job, and once before the
+ * first. */
 #include "lab/lab_worlds.h"
 
 #include <stdio.h>

@@ -5,7 +5,8 @@
 #include "lab/play.h"
 #include "lab/results.h"
 
-/* Creates every world and copies what is public about it to the results. Jobs check `stop` while they play. */
+/* Creates every world and copies what is public about it to the results. Jobs check `stop` while they
+ * play. */
 TACIT_MUST_USE tacit_status tacit__lab_worlds_create(tacit_results *results, atomic_bool *stop,
                                                      tacit__lab_world **out, tacit_error *err);
 void tacit__lab_worlds_destroy(tacit__lab_world *lab_worlds, size_t n);

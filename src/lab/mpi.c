@@ -1,5 +1,6 @@
-/* The transport over MPI: a module of its own, tacit-mpi.so, so that neither the library nor the command needs MPI to
- * start. Messages are sent plainly and received when a probe finds them; one thread does both. */
+/* The transport over MPI: a module of its own, tacit-mpi.so, so that neither the library nor the command
+ * needs MPI to start. Messages are sent plainly and received when a probe finds them; one thread does
+ * both. */
 #include <mpi.h>
 
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* The inner loop of the laboratory: plan, act by the billboard, learn.
  *
- * Regret of an episode is V* - V of the policy on the billboard, both from exact evaluation; it is computed anew only
- * when the billboard's version changes, and episodes of equal regret are counted, not added: K equal episodes
- * have regret K * gap with one rounding. Nothing is allocated in the loop. */
+ * Regret of an episode is V* - V of the policy on the billboard, both from exact evaluation; it is
+ * computed anew only when the billboard's version changes, and episodes of equal regret are counted, not
+ * added: K equal episodes have regret K * gap with one rounding. Nothing is allocated in the loop. */
 #include "lab/play.h"
 
 #include <math.h>

@@ -18,8 +18,8 @@ typedef struct tacit__lab_world {
     atomic_bool *stop;  /* checked before every episode */
 } tacit__lab_world;
 
-/* The progress of a worker's job, which other threads may read. A cache line each, since neighboring slots are
- * written at the same time. */
+/* The progress of a worker's job, which other threads may read. A cache line each, since neighboring slots
+ * are written at the same time. */
 typedef struct tacit__slot {
     alignas(64) atomic_uint_fast64_t episodes; /* played */
     atomic_size_t points;                      /* of the curve that are there */
@@ -29,8 +29,8 @@ typedef struct tacit__slot {
 
 #define TACIT__NO_JOB SIZE_MAX
 
-/* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest is undefined;
- * that is no failure. */
+/* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest
+ * is undefined; that is no failure. */
 TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent,
                                         uint64_t run, tacit__slot *slot, double *curve,
                                         tacit_job *job, tacit_error *err);

@@ -1,10 +1,11 @@
 /* Bandit worlds in the laboratory: a context comes, the billboard says what to do, a reward follows.
  *
- * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action that
- * was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where a log holds the
- * reward of one action only, a round counts if the agent does what the log did (otherwise there is nothing to
- * learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's propensity: an unbiased estimate of the sum
- * over all rounds of 1 - r(a_k). Nothing is allocated in the loop. */
+ * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action
+ * that was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where
+ * a log holds the reward of one action only, a round counts if the agent does what the log did (otherwise
+ * there is nothing to learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's
+ * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). Nothing is allocated in the
+ * loop. */
 #include "lab/play_rounds.h"
 
 #include <math.h>

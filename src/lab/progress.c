@@ -1,7 +1,8 @@
 /* How far the workers are, and when they will be done.
  *
- * Every agent goes on at its own pace in its own world; pairs not met yet go at the average pace. What is left is divided
- * by the number of threads, and is at least what the job that is farthest behind still needs. */
+ * Every agent goes on at its own pace in its own world; pairs not met yet go at the average pace. What is
+ * left is divided by the number of threads, and is at least what the job that is farthest behind still
+ * needs. */
 #include <math.h>
 
 #include "lab/experiment.h"

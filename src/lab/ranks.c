@@ -434,8 +434,9 @@ static bool poll_other(tacit__ranks *r)
     return !r->bye;
 }
 
-/* Polls follow each other within milliseconds. A longer gap means that this process was suspended, and perhaps
- * the others too. A poll decides by the time at which it began; the next one notices a pause during it. */
+/* Polls follow each other within milliseconds. A longer gap means that this process was suspended, and
+ * perhaps the others too. A poll decides by the time at which it began; the next one notices a pause
+ * during it. */
 static void allow_for_pause(tacit__ranks *r)
 {
     const double time = tacit__now_seconds(), away = r->polled_at > 0 ? time - r->polled_at : 0;

@@ -1,5 +1,5 @@
-/* Several processes at one experiment. Process 0 has the list of jobs and all results; the others ask for jobs,
- * play them, and send results. */
+/* Several processes at one experiment. Process 0 has the list of jobs and all results; the others ask for
+ * jobs, play them, and send results. */
 #ifndef TACIT_LAB_RANKS_H
 #define TACIT_LAB_RANKS_H
 

@@ -1,5 +1,5 @@
-/* See lab/results_writer.h. About once a second a thread of its own writes the finished jobs, and the points of
- * running ones, in one transaction. Workers never wait for it. */
+/* See lab/results_writer.h. About once a second a thread of its own writes the finished jobs, and the
+ * points of running ones, in one transaction. Workers never wait for it. */
 #include "lab/results_writer.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Running an experiment: creates worlds, checks every agent, starts workers and the results writer. The calling
- * thread is the watcher: it reports progress, stops the workers on request, and exchanges messages with other
- * processes if there are any. */
+/* Running an experiment: creates worlds, checks every agent, starts workers and the results writer. The
+ * calling thread is the watcher: it reports progress, stops the workers on request, and exchanges messages
+ * with other processes if there are any. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"

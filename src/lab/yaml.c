@@ -1,5 +1,5 @@
-/* From libyaml's events to the tree. One pass, recursive to the stated depth; all memory is in a chain of blocks that
- * is freed at once. */
+/* From libyaml's events to the tree. One pass, recursive to the stated depth; all memory is in a chain of
+ * blocks that is freed at once. */
 #include "lab/yaml.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* YAML files as a tree of nodes that remember their lines.
  *
- * The part of YAML that people write by hand: maps, lists and scalars, in block or flow style. Anchors, aliases, tags
- * and further documents are refused, so that a file cannot mean more than it shows; so are a key given twice and a
- * file beyond the limits below. A scalar stays text: its reader decides what it must be. */
+ * The part of YAML that people write by hand: maps, lists and scalars, in block or flow style. Anchors,
+ * aliases, tags and further documents are refused, so that a file cannot mean more than it shows; so are a
+ * key given twice and a file beyond the limits below. A scalar stays text: its reader decides what it must
+ * be. */
 #ifndef TACIT_LAB_YAML_H
 #define TACIT_LAB_YAML_H
 
@@ -12,7 +13,8 @@
 
 #include <tacit/status.h>
 
-/* Stated choices: ten times what the largest sensible experiment needs, and little enough to check in no time. */
+/* Stated choices: ten times what the largest sensible experiment needs, and little enough to check in no
+ * time. */
 enum {
     TACIT__YAML_MAX_BYTES = 1 << 18,
     TACIT__YAML_MAX_DEPTH = 8,
@@ -36,8 +38,8 @@ typedef struct tacit__yaml tacit__yaml;
 /* Reads a text; `name` is the file's name in messages and is copied. */
 TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name,
                                               tacit__yaml **out, tacit_error *err);
-/* Reads a file. BAD_ARGUMENT: it does not exist or must not be read; SYSTEM: reading failed. In messages `what`
- * says which kind of file is expected: "an experiment file, such as ...". */
+/* Reads a file. BAD_ARGUMENT: it does not exist or must not be read; SYSTEM: reading failed. In messages
+ * `what` says which kind of file is expected: "an experiment file, such as ...". */
 TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **out,
                                              tacit_error *err);
 /* The text that was read. */

@@ -1,4 +1,4 @@
-/* See lab/yaml_fields.h. One pass over the table for each map; nothing is copied. */
+/* See lab/yaml_fields.h. One pass over the table for each map; texts stay in the tree. */
 #include "lab/yaml_fields.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Reads the tree of a file into values, by tables of fields. Every message names the line, the key, the value,
- * and what was expected. */
+/* Reads the tree of a file into values, by tables of fields. Every message names the line, the key, the
+ * value, and what was expected. */
 #ifndef TACIT_LAB_YAML_FIELDS_H
 #define TACIT_LAB_YAML_FIELDS_H
 

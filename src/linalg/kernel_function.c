@@ -1,5 +1,5 @@
-/* See kernel_function.h. Distances come from differences of coordinates, never from norms and inner products: equal points must
- * have distance exactly 0, or repeated points would look like near ones. */
+/* See kernel_function.h. Distances come from differences of coordinates, never from norms and inner
+ * products: equal points must have distance exactly 0, or repeated points would look like near ones. */
 #include "linalg/kernel_function.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 /* --- Values ------------------------------------------------------------------------------------- */
 
 /* K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt [DLMF 10.32.9] by the trapezoid rule, whose error falls
- * exponentially for such an integrand; e^-z and the largest term are kept apart, so that nothing overflows. The step follows
- * the width of the peak, 1 / sqrt(|(z, nu)|); following z alone would be too coarse for nu above some 100. */
+ * exponentially for such an integrand; e^-z and the largest term are kept apart, so that nothing
+ * overflows. The step follows the width of the peak, 1 / sqrt(|(z, nu)|); following z alone would be too
+ * coarse for nu above some 100. */
 double tacit__matern_quadrature(double nu, double z)
 {
     if (z < 1e-10)

@@ -1,5 +1,5 @@
-/* See symmetric.h. The small cases are written out: below ORDER_BY_HAND the call of a BLAS routine costs more than its
- * arithmetic. */
+/* See symmetric.h. The small cases are written out: below ORDER_BY_HAND the call of a BLAS routine costs
+ * more than its arithmetic. */
 #include "linalg/symmetric.h"
 
 #include <math.h>

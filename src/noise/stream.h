@@ -1,8 +1,8 @@
 /* Sites: the sources of random words. A site has its own key, derived from the root and the site's name, and
  * names its words by (step, index), so that every word can be computed again and none is ever shared.
  *
- * A release draws its noise from a chain of sites: the key of each step is made by the step before it, and the words of a
- * step depend on a tag of the step's input. See stream.c for the reason. */
+ * A release draws its noise from a chain of sites: the key of each step is made by the step before it, and
+ * the words of a step depend on a tag of the step's input. See stream.c for the reason. */
 #ifndef TACIT_NOISE_STREAM_H
 #define TACIT_NOISE_STREAM_H
 
@@ -26,11 +26,12 @@ typedef struct tacit__tag {
     uint32_t high;  /* below 2^31 */
 } tacit__tag;
 
-/* `name` may be any string; different names give independent keys. For randomness that is not the noise of a release. */
+/* `name` may be any string; different names give independent keys. For randomness that is not the noise of
+ * a release. */
 void tacit__site_open(tacit__site *site, tacit_noise *root, const char *name);
 
-/* A number that this root gives once: 0, 1, 2, ... Two ledgers of one root must not share noise, even if their
- * releases have the same names: each takes a scope of its own. */
+/* A number that this root gives once: 0, 1, 2, ... Two ledgers of one root must not share noise, even if
+ * their releases have the same names: each takes a scope of its own. */
 uint64_t tacit__noise_scope(tacit_noise *root);
 
 /* The site of a release in a scope: never the key of any other (scope, name), nor of tacit__site_open. */
@@ -45,7 +46,8 @@ void tacit__site_wipe(tacit__site *site);
 /* In a forked child an OS-keyed site gets a fresh key; otherwise nothing happens. */
 void tacit__site_refresh(tacit__site *site);
 
-/* Words first .. first+n-1 of this step; `first` is a multiple of WORDS_PER_BLOCK, step < 2^63. There are 2^36 words. */
+/* Words first .. first+n-1 of this step; `first` is a multiple of WORDS_PER_BLOCK, step < 2^63. There are
+ * 2^36 words. */
 void tacit__site_words(const tacit__site *site, uint64_t step, uint64_t first, size_t n,
                        uint64_t *out);
 

@@ -1,8 +1,9 @@
 /* A keyed universal hash of integer vectors, which makes the noise of a step depend on its input.
  *
- * Noise that is a function of (key, step) alone is the same wherever a saved state is continued, and its difference
- * cancels: what is left is the difference of the data. So the noise of a step also depends on a tag of all that the
- * step's input brings (stream.h). The tag is a function of the vector, not of how it is written: zeros may be left out. */
+ * Noise that is a function of (key, step) alone is the same wherever a saved state is continued, and its
+ * difference cancels: what is left is the difference of the data. So the noise of a step also depends on a
+ * tag of all that the step's input brings (stream.h). The tag is a function of the vector, not of how it
+ * is written: zeros may be left out. */
 #ifndef TACIT_NOISE_TAG_H
 #define TACIT_NOISE_TAG_H
 
@@ -23,7 +24,8 @@ typedef struct tacit__input {
 
 typedef struct tacit__tagger tacit__tagger;
 
-/* For vectors of `size` places whose values are at most `largest` in magnitude (and 2^62). The table follows from the key. */
+/* For vectors of `size` places whose values are at most `largest` in magnitude (and 2^62). The table
+ * follows from the key. */
 TACIT_MUST_USE tacit_status tacit__tagger_create(const uint8_t key[TACIT__KEY_BYTES], size_t size,
                                                  double largest, tacit__tagger **out);
 void tacit__tagger_destroy(tacit__tagger *tagger);

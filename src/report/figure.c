@@ -1,4 +1,5 @@
-/* See figure.h. The labels are placed by isotonic regression (pool adjacent violators): exact, and linear once sorted. */
+/* See figure.h. The labels are placed by isotonic regression (pool adjacent violators): exact, and linear
+ * once sorted. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -184,7 +185,8 @@ void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bo
     if (n == 0)
         return;
     qsort(labels, n, sizeof *labels, by_height);
-    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `height` of a pool's first label is its mean until the next merge. */
+    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `height` of a pool's first label is
+     * its mean until the next merge. */
     for (size_t i = 0; i < n; i++)
         labels[i].height = labels[i].y - (double)i * GAP;
     for (size_t i = 1; i < n; i++) {

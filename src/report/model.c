@@ -1,8 +1,8 @@
 /* From results to the plain data of a report. The only file here that knows them.
  *
- * Curves keep at most BUDGET points in all, so that a page stays small whatever the experiment; the last episode is
- * always among them. A band covers the middle of the runs: the lowest and the highest tenth are left out, which for
- * fewer than ten runs is nobody. */
+ * Curves keep at most BUDGET points in all, so that a page stays small whatever the experiment; the last
+ * episode is always among them. A band covers the middle of the runs: the lowest and the highest tenth are
+ * left out, which for fewer than ten runs is empty. */
 #include "report/model.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
     return TACIT_OK;
 }
 
-/* Nothing is known of a promise before anybody has begun to play. */
+/* The promise of an agent is not known before it has played. */
 static tacit_status explain(const tacit_results *results, size_t world, size_t agent,
                             const tacit_entry *entry, const char *remark, tacit_explanation **out,
                             tacit_error *err)

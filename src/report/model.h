@@ -11,7 +11,7 @@ typedef struct tacit__report_outcome {
     double regret, error, late, switches, seconds;
     double *per_run;            /* [runs], NaN where not finished */
     double *mean, *low, *high;  /* [n_points], over the finished runs */
-    tacit_explanation *promise; /* NULL: not known, because nobody has begun to play */
+    tacit_explanation *promise; /* NULL: not known before the agent has played */
     bool plays;
 } tacit__report_outcome;
 
@@ -21,11 +21,12 @@ typedef struct tacit__report_world {
     size_t n_settings;
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
-    bool has_share; /* regret may be told as a share of what the best policy earns */
+    bool has_share; /* regret may be given as a share of what the best policy earns */
     tacit__report_outcome *outcomes; /* [n_agents] */
 } tacit__report_world;
 
-/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one color, several dashes. */
+/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one color,
+ * several dashes. */
 typedef struct tacit__style {
     int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY yardsticks */
     int dash;  /* 0 solid, 1 .. TACIT__DASHES - 1 */

@@ -1,4 +1,5 @@
-/* The page: head, story, figures, table, promises, settings; styles and scripts come from web/ by way of the build. */
+/* The page: head, story, figures, table, promises, settings; styles and scripts come from web/ by way of
+ * the build. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void put_asset(tacit__text *to, const tacit__asset *asset)
 
 static void put_head(tacit__text *to, const tacit__report *r, bool plots)
 {
-    /* Nothing is loaded from anywhere, and the browser is told to see to it. */
+    /* The page loads nothing, and tells the browser to enforce that. */
     tacit__text_put(to,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -78,8 +79,8 @@ static void put_opening(tacit__text *to, const tacit__report *r)
     tacit__text_print(
         to,
         "<p class=\"notice\"><strong>Simulated, not private.</strong> All noise comes "
-        "from seed %llu, so that everything here can be had again; whoever knows the "
-        "seed can subtract it. The promises below are those of the same agents with "
+        "from seed %llu, so that every result here can be reproduced; anyone who knows "
+        "the seed can subtract it. The promises below are those of the same agents with "
         "noise from the operating system.</p>\n",
         (unsigned long long)r->seed);
     tacit__text_put(to, "<p class=\"tools top\" data-script hidden><button type=\"button\" "
@@ -186,7 +187,7 @@ static size_t put_price(tacit__text *to, const tacit__report *r, size_t world, s
         tacit__text_print(to,
                           "</div>\n<figcaption><b>Figure %zu.</b> The price of privacy: regret "
                           "after %s users against the claimed <i>ε</i>, both logarithmic. Bars are "
-                          "standard errors; those who need no <i>ε</i> are lines across.%s"
+                          "standard errors; agents without an <i>ε</i> are horizontal lines.%s"
                           "</figcaption>\n</figure>\n",
                           number, tacit__count(users, r->episodes),
                           any_hollow(&r->worlds[world], r->n_agents)
@@ -200,7 +201,7 @@ static size_t put_price(tacit__text *to, const tacit__report *r, size_t world, s
 
 /* --- Table --------------------------------------------------------------------------------------- */
 
-/* The single runs, for whoever points at their mean. */
+/* The single runs, shown when the reader points at their mean. */
 static void put_runs(tacit__text *to, const tacit__report *r, const tacit__report_outcome *o)
 {
     char number[TACIT__NUMBER];

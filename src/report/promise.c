@@ -1,6 +1,6 @@
-/* What each agent promises, for somebody who must answer for it: the claim, everything that leaves the curator or a
- * device, how far one person can move it and why, the noise, how the releases compose, and the verdict. The sentences
- * are those of tacit/explain.h. */
+/* What each agent promises, for the person responsible for it: the claim, everything that leaves the
+ * curator or a device, how far one person can move it and why, the noise, how the releases compose, and
+ * the verdict. The sentences are those of tacit/explain.h. */
 #include <math.h>
 #include <string.h>
 
@@ -207,15 +207,15 @@ static void put_definitions(tacit__text *to, const tacit__report *r)
             tacit__text_print(to, "<dt>%s privacy</dt><dd>protects from ",
                               models[m] == TACIT_MODEL_JOINT ? "Joint" : "Local");
             tacit__write_prose(to, p->against);
-            tacit__text_put(to, ". What cannot be told apart, beyond <i>ε</i> and <i>δ</i>: ");
+            tacit__text_put(to, ". What is indistinguishable, up to <i>ε</i> and <i>δ</i>: ");
             tacit__write_prose(to, p->neighbours);
             tacit__text_put(to, ".</dd>\n");
         }
     }
     tacit__text_put(
-        to, "<dt><i>ε</i> and <i>δ</i></dt><dd>whatever somebody concludes from what they see, "
-            "replacing one person changes its probability by the factor e<sup><i>ε</i></sup> at "
-            "most, up to <i>δ</i>. Smaller is safer; 0.1 is strong, 10 is weak.</dd>\n</dl>\n");
+        to, "<dt><i>ε</i> and <i>δ</i></dt><dd>replacing one person's data changes the "
+            "probability of any observation by a factor of at most e<sup><i>ε</i></sup>, up to "
+            "<i>δ</i>. Smaller is safer; 0.1 is strong, 10 is weak.</dd>\n</dl>\n");
 }
 
 void tacit__promises(tacit__text *to, const tacit__report *r)

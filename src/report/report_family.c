@@ -1,7 +1,9 @@
-/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have one color
- * in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons apart.
+/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have
+ * one color in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons
+ * apart.
  *
- * Colors are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast on white. */
+ * Colors are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast
+ * on white. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +61,8 @@ static bool is_boundary(const tacit__report *r, const tacit__report_family *f, s
     return true;
 }
 
-/* The beginning that all labels of a family have in common, without the words that announce an epsilon: "joint" from
- * "joint eps 1", "joint eps 10". False: there is none. */
+/* The beginning that all labels of a family have in common, without the words that announce an epsilon:
+ * "joint" from "joint eps 1", "joint eps 10". False: there is no such name. */
 static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
 {
     static const char *const announcements[] = {"epsilon", "eps", "ε", "=", ",", ":", "(", " "};
@@ -87,7 +89,8 @@ static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
     return n > 0;
 }
 
-/* As short as tells it apart: the model; the kind, the calibration, the law and the settings where these differ. */
+/* As short as possible and unique: the model; the kind, the calibration, the law and the settings where
+ * these differ. */
 static void name_by_nature(const tacit__report *r, size_t i)
 {
     tacit__report_family *f = &r->families[i];

@@ -1,4 +1,4 @@
-/* What was asked for, and how to have it again. */
+/* The settings of the experiment, and the command that repeats it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,15 +1,15 @@
-/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of privacy
- * costs at each epsilon, and which claims are not true.
+/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of
+ * privacy costs at each epsilon, and which claims are not true.
  *
- * Where rewards begin at 0, regret is told as a share of what the best policy earns, which needs no units. For each model
- * and epsilon the best agent whose promise holds speaks. */
+ * Where rewards begin at 0, regret is given as a share of what the best policy earns, which needs no
+ * units. For each model and epsilon the best agent whose promise holds speaks. */
 #include <math.h>
 #include <string.h>
 
 #include "report/render.h"
 #include "report/write.h"
 
-enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are told */
+enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are listed */
 
 static void put_loss(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                      double regret)

@@ -1,9 +1,9 @@
-/* Plain loops, and the same written out for AVX2 and AVX-512: compilers do not find that two 32-bit products are enough
- * for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note that one did, and
- * a second pass clamps.
+/* Plain loops, and the same written out for AVX2 and AVX-512: compilers do not find that two 32-bit products
+ * are enough for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note
+ * that one did, and a second pass clamps.
  *
- * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next y is computed from
- * them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
+ * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next
+ * y is computed from them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
 #include "sums/blt_kernel.h"
 
 #include "base/cpu.h"
@@ -11,8 +11,8 @@
 #include <immintrin.h>
 #endif
 
-/* Coordinates between what is worked on and what is fetched: the third-level cache is far, and the hardware's own
- * prefetching stops at the end of every page. Measured: 64 to 128 are best. */
+/* Coordinates between what is worked on and what is fetched: the third-level cache is far, and the
+ * hardware's own prefetching stops at the end of every page. Measured: 64 to 128 are best. */
 enum { AHEAD = 128 };
 
 /* floor(s m / 2^32) for 0 <= m < 2^31. */
@@ -105,8 +105,8 @@ TACIT__AVX2 TACIT__INLINE __m256i shift_right(__m256i v, int bits)
     return _mm256_sub_epi64(v, _mm256_set1_epi64x(lift >> bits));
 }
 
-/* Nor has it a conversion from 64 bits: the upper half as a multiple of 2^32 beside 2^84 + 2^63, the lower beside
- * 2^52, both exact; the last addition rounds, once. */
+/* Nor has it a conversion from 64 bits: the upper half as a multiple of 2^32 beside 2^84 + 2^63, the lower
+ * beside 2^52, both exact; the last addition rounds, once. */
 TACIT__AVX2 TACIT__INLINE __m256d as_doubles(__m256i v)
 {
     const __m256d both = _mm256_set1_pd(0x1p84 + 0x1p63 + 0x1p52);

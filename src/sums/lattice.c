@@ -1,24 +1,27 @@
 /* Quantize, then clip, in integers.
  *
  * Sensitivities of a replaced user, from the bound on one contribution:
- *     L1: |x - x'|_1 <= 2 max |x|_1;   L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
+ *     L1: |x - x'|_1 <= 2 max |x|_1;
+ *     L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
  *     is negative, since then x . x' >= 0. A norm that is not declared follows from the other:
  *     |x|_2 <= |x|_1 <= sqrt(nonzeros) |x|_2.
  * They hold for the integers exactly, because the integers are checked, not the doubles: an input within
  * the bound may leave it by rounding to the lattice and is then scaled back, in integers.
  *
- * A sensitivity that the caller gives is a distance of doubles, and what becomes of it on the way to the integers is added to it.
- * Rounding moves each coordinate of each user by at most half a step g, exactly (x / g is exact, g being a power of two), and moves
- * no 0; so it adds at most g in each of the m coordinates in which the integers can differ: m g in L1, sqrt(m) g in L2. Scaling back
- * could add more, since no scaling onto an L1 ball, and none that truncates, keeps distances: with a sensitivity of the caller's
- * the integers' bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back, and
- * clipping is refused. Neither is done where the caller's sensitivity is one of integers (sensitivity_on_lattice).
+ * A sensitivity that the caller gives is a distance of doubles, and what becomes of it on the way to the
+ * integers is added to it. Rounding moves each coordinate of each user by at most half a step g, exactly (x /
+ * g is exact, g being a power of two), and moves no 0; so it adds at most g in each of the m coordinates in
+ * which the integers can differ: m g in L1, sqrt(m) g in L2. Scaling back could add more, since no scaling
+ * onto an L1 ball, and none that truncates, keeps distances: with a sensitivity of the caller's the integers'
+ * bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back,
+ * and clipping is refused. Neither is done where the caller's sensitivity is one of integers
+ * (sensitivity_on_lattice).
  *
- * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise, and more if rounding would
- * otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
- * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the buffers for noise
- * of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than leaves K contributions room
- * in 2^60. */
+ * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise, and
+ * more if rounding would otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
+ * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the
+ * buffers for noise of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than
+ * leaves K contributions room in 2^60. */
 #include "sums/lattice.h"
 
 #include <math.h>
@@ -99,8 +102,8 @@ static bool is_rounded(const tacit_sum_spec *spec)
     return (spec->sensitivity_l1 > 0 || spec->sensitivity_l2 > 0) && !spec->sensitivity_on_lattice;
 }
 
-/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. What rounding can add to
- * it comes first. */
+/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. What
+ * rounding can add to it comes first. */
 static double least(double from_bound, double given, double rounding)
 {
     double move = rounding > 0 ? (given + rounding) * (1 + 0x1p-50) : given;
@@ -128,8 +131,8 @@ static double given_bits(const tacit__lattice *l, const tacit_sum_spec *spec)
     return log2(share) + log2(l->bound.l2) + GIVEN_BITS;
 }
 
-/* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0, above what the check in
- * doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
+/* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0,
+ * above what the check in doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
 static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
 {
     double up = (1 + SLACK) * (1 + ((double)n + 8) * 0x1p-52), nonzeros = (double)b->nonzeros;
@@ -313,8 +316,8 @@ static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
     while (!within(l, q, n));
 }
 
-/* Norms of x in units of `unit`, a power of two that is at least its largest coordinate, so that no square overflows.
- * False: not all coordinates are finite. */
+/* Norms of x in units of `unit`, a power of two that is at least its largest coordinate, so that no square
+ * overflows. False: not all coordinates are finite. */
 static bool measure_scaled(const double *x, size_t n, double *unit, measured *m)
 {
     double largest = 0, l1 = 0, square = 0;

@@ -172,7 +172,8 @@ static size_t tile_size(const tacit_sum *sum)
     return sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
 }
 
-/* The sum with its arrays; the index list of the coordinates that are not structural zeros is NULL when all are. */
+/* The sum with its arrays; the index list of the coordinates that are not structural zeros is NULL when
+ * all are. */
 static tacit_sum *allocate(tacit_sum w, const bool *structural_zero)
 {
     const bool some = w.dimension < w.outer_dimension;
@@ -276,7 +277,8 @@ static size_t coordinate_of(const tacit_sum *sum, size_t i)
     return low < sum->dimension && sum->active[low] == i ? low : sum->dimension;
 }
 
-/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros, sum->coordinates. */
+/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros,
+ * sum->coordinates. */
 static tacit_status find_coordinates(const tacit_sum *sum, size_t n, const size_t *index,
                                      const size_t **coordinates, tacit_error *err)
 {
@@ -323,8 +325,8 @@ static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x,
     strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : sum->encoded);
 }
 
-/* The contribution in sum->x, all checked: its n values at the coordinates, or all of them if that is NULL. Into the sum, or into
- * a report, and then the sum stays as it is. */
+/* The contribution in sum->x, all checked: its n values at the coordinates, or all of them if that is
+ * NULL. Into the sum, or into a report, and then the sum stays as it is. */
 static tacit_status pass(tacit_sum *sum, size_t n, const size_t *coordinates, int64_t *report,
                          tacit_error *err)
 {

@@ -32,8 +32,9 @@ struct tacit_sum {
 /* Only local sums have reports. */
 TACIT_MUST_USE tacit_status tacit__sum_check_local(const tacit_sum *sum, tacit_error *err);
 
-/* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the first user, and a
- * release, which may be published, after tacit__sum_release_at_hand, which is tacit_sum_release without the copy. */
+/* Where the noisy sums are if the sum has them at hand; NULL if it has not. They are all zero before the
+ * first user, and a release, which may be published, after tacit__sum_release_at_hand, which is
+ * tacit_sum_release without the copy. */
 const double *tacit__sum_at_hand(const tacit_sum *sum);
 TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err);
 
@@ -41,8 +42,9 @@ TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_err
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
                             uint8_t out[TACIT__KEY_BYTES]);
 
-/* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's standard
- * deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for each coordinate. */
+/* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's
+ * standard deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for
+ * each coordinate. */
 typedef struct tacit__sum_prediction {
     double column, row, bytes;
 } tacit__sum_prediction;

@@ -10,9 +10,9 @@
  *             (those of the zero bits of its word), p minus the trailing ones of w_t are alive
  *
  * docs/why/sums.md has the proofs. (p, z) are chosen for the least z sqrt(p) (Laplace) or sqrt(z p)
- * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its end;
- * memory 16 bytes times depth for each coordinate, five streams of memory a step. The sum of all users so far is the
- * exact prefix of the node made last. */
+ * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its
+ * end; memory 16 bytes times depth for each coordinate, five streams of memory a step. The sum of all
+ * users so far is the exact prefix of the node made last. */
 #include <math.h>
 #include <string.h>
 

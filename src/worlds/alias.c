@@ -1,9 +1,9 @@
 /* Vose's construction of alias tables in exact integers.
  *
  * Probabilities become integers w_i with sum 2^64 (the largest takes the rounding, less than n parts in
- * 2^53). A bucket has mass 2^64 / n; scaled by n, outcome i has mass n w_i and a bucket 2^64, so everything is a
- * 128-bit integer and the table represents w exactly: no floating-point leftovers in the last buckets.
- * O(n). A word meets a bucket's limit with probability exact to 2^-64. */
+ * 2^53). A bucket has mass 2^64 / n; scaled by n, outcome i has mass n w_i and a bucket 2^64, so
+ * everything is a 128-bit integer and the table represents w exactly: no floating-point leftovers in the
+ * last buckets. O(n). A word meets a bucket's limit with probability exact to 2^-64. */
 #include "worlds/alias.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* See columns.h. */
+/* See columns.h. Declarations are parsed in one pass; categories are found by linear search. */
 #include "worlds/columns.h"
 
 #include <math.h>

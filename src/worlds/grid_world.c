@@ -3,7 +3,7 @@
  * A map of S (start), F (floor), H (hole), G (goal), one state for each cell, row by row from the top left.
  * Actions 0 .. 3 are left, down, right, up. With probability `slip` the agent goes to one of the two sides
  * instead, half each; against the edge it stays. Entering a goal pays 1, everything else 0; holes and goals
- * keep whoever enters. With several S one of them is drawn. Gym's slippery lake is slip = 2/3. */
+ * keep a user who enters. With several S one of them is drawn. Gym's slippery lake is slip = 2/3. */
 #include "worlds/grid_world.h"
 
 #include <string.h>

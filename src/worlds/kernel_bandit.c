@@ -1,11 +1,12 @@
-/* kernel-bandit: mean rewards are a smooth function of context and action, a random one of given RKHS norm, or a table
- * of the user's.
+/* kernel-bandit: mean rewards are a smooth function of context and action, a random one of given RKHS norm,
+ * or a table of the user's.
  *
- * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The function is
- * f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action), scaled so that its norm in the
- * space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards are f plus uniform noise of half-width
- * `noise`, in [-norm - noise, norm + noise], or, with `noise: bernoulli`, one of the ends of [-norm, norm]. All that is mapped
- * to [0, 1]. A table has its means in [reward_low, reward_high], the noise included. */
+ * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The
+ * function is f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action),
+ * scaled so that its norm in the space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards
+ * are f plus uniform noise of half-width `noise`, in [-norm - noise, norm + noise], or, with `noise:
+ * bernoulli`, one of the ends of [-norm, norm]. All that is mapped to [0, 1]. A table has its means in
+ * [reward_low, reward_high], the noise included. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,7 +203,8 @@ static double optimal(const field *f)
     return sum;
 }
 
-/* The field with means in original units, and the range of rewards. On failure *out may be there, to be destroyed. */
+/* The field with means in original units, and the range of rewards. On failure *out may be there, to be
+ * destroyed. */
 static tacit_status fill(field w, const tacit__value *v, const tacit__origin *origin, field **out,
                          double *low, double *high, tacit_error *err)
 {

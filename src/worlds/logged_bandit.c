@@ -1,9 +1,9 @@
 /* logged-bandit: people of a CSV file, each once, in an order of their own in every run.
  *
- * With a label, actions are its classes and the right one earns 1; since every action's reward is known, regret is exact:
- * the number of wrong answers. With a logged action, its propensity and its reward, only that action's reward is known; the
- * lab replays and divides by propensities (lab/play_rounds.c). Learners see no more than in any bandit: the context, and the
- * reward of the action that was taken. */
+ * With a label, actions are its classes and the right one earns 1; since every action's reward is known,
+ * regret is exact: the number of wrong answers. With a logged action, its propensity and its reward, only
+ * that action's reward is known; the lab replays and divides by propensities (lab/play_rounds.c). Learners
+ * see no more than in any bandit: the context, and the reward of the action that was taken. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

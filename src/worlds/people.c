@@ -1,5 +1,6 @@
-/* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what was not declared;
- * the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over the end of a line. */
+/* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what
+ * was not declared; the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over
+ * the end of a line. */
 #include "worlds/people.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ typedef struct reader {
 
 /* --- Lines --------------------------------------------------------------------------------------- */
 
-/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations as they stand. */
+/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations
+ * verbatim. */
 static bool read_field(tacit__span *line, tacit__span *field)
 {
     tacit__span t = tacit__span_trim(*line);
@@ -200,7 +202,7 @@ static tacit_status find_columns(reader *r, tacit_error *err)
 
 /* --- The scan ------------------------------------------------------------------------------------ */
 
-/* A column that was not declared is taken to be numeric until a value is no number. */
+/* A column without a declaration counts as numeric until a value is not a number. */
 static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
 {
     tacit__span value = r->field[c->field];
@@ -243,7 +245,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/* What the scan has found becomes the column's declaration; its name is noted. */
+/* Makes what the scan found the column's declaration, and adds its name to the list of scanned columns. */
 static tacit_status finish_scan(reader *r, tacit__column *c, tacit_error *err)
 {
     char shown[TACIT__SHOWN];
@@ -276,7 +278,7 @@ static void begin_scan(tacit__column *c, bool numeric)
     c->high = -HUGE_VAL;
 }
 
-/* Counts people, and looks up what was not declared. */
+/* Counts people, and finds the range or categories of columns without a declaration. */
 static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
 {
     tacit__column *label = &r->label.column[0], *reward = &r->reward.column[0];

@@ -2,11 +2,11 @@
  *
  *     P_h(s' | s, a) = sum_j phi_j(s, a) mu_hj(s'),     r_h(s, a) = sum_j phi_j(s, a) theta_hj
  *
- * with measures mu_hj drawn from a Dirichlet distribution over the states and theta_hj uniform in [0, 1]: a linear MDP
- * [JYWJ20] whose transitions are a mixture of d next-state distributions, weighted by the features. Features are drawn
- * from a Dirichlet distribution too; the smaller the concentration, the closer they are to the corners, and
- * the more depends on the choice of an action. The world follows from its parameters and `seed` alone. Everyone starts in
- * state 0. */
+ * with measures mu_hj drawn from a Dirichlet distribution over the states and theta_hj uniform in [0, 1]:
+ * a linear MDP [JYWJ20] whose transitions are a mixture of d next-state distributions, weighted by the
+ * features. Features are drawn from a Dirichlet distribution too; the smaller the concentration, the
+ * closer they are to the corners, and the more depends on the choice of an action. The world follows from
+ * its parameters and `seed` alone. Everyone starts in state 0. */
 #include <math.h>
 
 #include "base/error.h"
