@@ -66,7 +66,7 @@ typedef enum tacit_audit_verdict {
     TACIT_AUDIT_INCONCLUSIVE
 } tacit_audit_verdict;
 
-#define TACIT_AUDIT_ENOUGH 0.8
+#define TACIT_AUDIT_ENOUGH 0.8 /* a stated choice */
 
 /* "passed", "violated", "too few trials", "stopped", "inconclusive". */
 TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);

@@ -43,7 +43,7 @@ typedef struct tacit_client_terms {
     size_t memory;         /* bytes that reading a billboard may take; 0: TACIT_CLIENT_MEMORY */
 } tacit_client_terms;
 
-#define TACIT_CLIENT_MEMORY ((size_t)1 << 28)
+#define TACIT_CLIENT_MEMORY ((size_t)1 << 28) /* 256 MiB, a stated choice */
 
 /* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it
  * is no billboard; UNSUPPORTED: its learner is not local, or it does not say how to act or how to report;

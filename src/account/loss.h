@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+#define TACIT__UNIT                                                                                \
+    0x1p-53 /* the unit roundoff of a double: all error bounds of the accountant count in it */
+
 typedef enum tacit__loss_kind {
     TACIT__LOSS_GAUSSIAN, /* size: mu */
     TACIT__LOSS_LAPLACE,  /* size: sensitivity / scale */

@@ -18,7 +18,6 @@
 #include "account/tilted.h"
 #include "base/workspace.h"
 
-#define UNIT 0x1p-53
 #define LOG_TAIL (-36.8) /* log 1e-16 */
 #define TINY 1e-150      /* a modulus whose next power is taken as 0 */
 
@@ -205,7 +204,7 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 
     double eta = tacit__fft_error(s.fft.n);
     double error =
-        n * eta * tacit__tilted_norm(t) + (eta + 4 * n * UNIT) * tacit__tilted_norm(&sum);
+        n * eta * tacit__tilted_norm(t) + (eta + 4 * n * TACIT__UNIT) * tacit__tilted_norm(&sum);
     sum.noise = error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = lost;
     sum.relative = n * t->relative;
@@ -253,7 +252,7 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
 
     double eta = tacit__fft_error(s.fft.n);
     double error = eta * (tacit__tilted_norm(t) + tacit__tilted_norm(other)) +
-                   (eta + 4 * UNIT) * tacit__tilted_norm(&sum);
+                   (eta + 4 * TACIT__UNIT) * tacit__tilted_norm(&sum);
     sum.noise = t->noise + other->noise + error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = t->lost + other->lost;
     sum.relative = t->relative + other->relative;

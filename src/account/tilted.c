@@ -20,14 +20,13 @@
 #include "account/kov.h"
 #include "base/workspace.h"
 
-#define UNIT 0x1p-53
 #define GAUSS_REACH 8.6  /* 2 Phi(-8.6) < 1e-16 */
 #define NEGLIGIBLE 1e-18 /* binomial terms, relative to the largest */
 #define SPECK 1e-5       /* of a step: a loss this small is treated as an atom */
 #define TRIM 1e-17       /* mass that may be cut from each end */
 #define PANEL (1.0 / 16) /* quadrature panels, see above */
 /* One release's masses, scale and tilt factors: 16 operations each, and up to 2 * 512 merged. */
-#define ROUNDINGS (1088 * UNIT)
+#define ROUNDINGS (1088 * TACIT__UNIT)
 
 double tacit__f_top(double lambda)
 {
@@ -140,7 +139,7 @@ static tacit_status laplace_once(tacit__tilted *out, double e, double lambda, si
     for (int side = 0; side < 2; side++)
         out->log_scale[side] += lambda * e;
     out->relative = ROUNDINGS * (1 + rate * e);
-    out->shift = 4 * UNIT * e;
+    out->shift = 4 * TACIT__UNIT * e;
     return TACIT_OK;
 }
 
@@ -175,7 +174,8 @@ static tacit_status move(tacit__tilted *t, double step)
     moved.lost = t->lost;
     moved.noise = t->noise;
     moved.relative = t->relative + ROUNDINGS * (1 + t->lambda * step);
-    moved.shift = t->shift + TACIT__SNAP * step + 4 * UNIT * fmax(fabs(low_end), fabs(high_end));
+    moved.shift =
+        t->shift + TACIT__SNAP * step + 4 * TACIT__UNIT * fmax(fabs(low_end), fabs(high_end));
     tacit__tilted_destroy(t);
     *t = moved;
     return TACIT_OK;
@@ -258,7 +258,7 @@ static tacit_status gaussian(tacit__tilted *out, const tacit__loss *loss, double
     out->lost = 1e-16;
     /* |z| <= 9, so that a rounding of z of 4u(|mean|/mu + 9) costs 36u times that */
     out->relative = ROUNDINGS * (2 + panels + mean / mu + lambda * (lambda + 1) * mu * mu);
-    out->shift = 4 * UNIT * (mean + reach);
+    out->shift = 4 * TACIT__UNIT * (mean + reach);
     return TACIT_OK;
 }
 
@@ -314,7 +314,7 @@ static tacit_status response(tacit__tilted *out, const tacit__loss *loss, double
         out->log_scale[side] += c.value;
     out->lost = lost * anchor;
     out->relative = ROUNDINGS * (high - low + 2 + k * (1 + (lambda + 1) * e));
-    out->shift = TACIT__SNAP * step + 4 * UNIT * k * e;
+    out->shift = TACIT__SNAP * step + 4 * TACIT__UNIT * k * e;
     return TACIT_OK;
 }
 

@@ -25,7 +25,7 @@
 #define SEARCH_EFFORT 20000
 #define TRIAL_EFFORT 3e8
 
-#define DEFAULT_CONFIDENCE 0.99
+#define DEFAULT_CONFIDENCE 0.99 /* a stated choice; tacit/audit.h documents it */
 
 static const char one_sided_words[] =
     "in some trials one of the two users is taken and the other is not: epsilon is infinite";

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define CHANCE_OF_TOO_MANY 1e-4
+#define CHANCE_OF_TOO_MANY 1e-4 /* that sound controls exceed `allowed`: a stated choice */
 
 typedef enum tampering { UNTOUCHED, HALF, BARE, BARE_REPORT, SILENT } tampering;
 

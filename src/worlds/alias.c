@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#define BUCKET_MASS ((tacit__u128)1 << 64)
+#define BUCKET_MASS ((tacit__u128)1 << 64) /* one bucket holds the mass of all 64-bit words */
 
 /* w_i = prob_i 2^64, and the rest to the largest. */
 static void weigh(size_t n, const double *prob, tacit__u128 *mass)

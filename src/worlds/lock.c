@@ -34,7 +34,7 @@ static const double wrong_action[STATES][STATES] = {
 static const size_t combination[] = {2, 1, 3, 2, 1};
 enum { LENGTH = sizeof combination / sizeof *combination };
 
-#define HIDDEN_WEIGHT 0.9
+#define HIDDEN_WEIGHT 0.9 /* of the hidden kernel, see above */
 
 static const double *kernel(size_t j, uint32_t state, uint32_t action)
 {
