@@ -210,7 +210,7 @@ static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *
         const tacit__node *found = tacit__node_get(node, keys[i]);
         if (found != NULL)
             return tacit__yaml_fail(yaml, found->line, err, TACIT_SYNTAX,
-                                    "%s learns nothing from anybody and takes no '%s'; remove it",
+                                    "%s does not learn from users and takes no '%s'; remove it",
                                     entry->kind, keys[i]);
     }
     return TACIT_OK;

@@ -35,7 +35,7 @@ static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_
         return TACIT_OK;
     return tacit__yaml_fail(e->yaml, e->worlds[lab_world->number].line, err, TACIT_SYNTAX,
                             "%llu episodes, but '%.80s' has %llu people, each of whom comes once; "
-                            "ask for at most so many",
+                            "ask for at most that many",
                             (unsigned long long)e->facts.episodes,
                             e->worlds[lab_world->number].label, (unsigned long long)space->people);
 }

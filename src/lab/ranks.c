@@ -137,14 +137,14 @@ static bool receive_message(tacit__ranks *r, unsigned *from)
     tacit_status status =
         r->transport->receive(r->transport->context, from, &r->in, sizeof r->in, &size);
     if (status != TACIT_OK) {
-        fail(r, status, "cannot receive a message of another process");
+        fail(r, status, "cannot receive a message from another process");
         return false;
     }
     if (size == 0)
         return false;
     if (size < offsetof(message, points) || r->in.n > TACIT__MAX_POINTS ||
         size != size_of(&r->in) || *from >= r->transport->size) {
-        fail(r, TACIT_CORRUPT, "another process sent what is no message; is it the same version?");
+        fail(r, TACIT_CORRUPT, "another process sent an invalid message; is it the same version?");
         return false;
     }
     r->in.text[sizeof r->in.text - 1] = '\0';
@@ -182,7 +182,7 @@ static bool store_points(tacit__ranks *r, unsigned from)
     const message *m = &r->in;
     if (m->job >= results->n_jobs || m->first > results->n_points ||
         m->n > results->n_points - m->first || m->slot >= workers->n_threads) {
-        fail(r, TACIT_CORRUPT, "another process told of a job that does not exist");
+        fail(r, TACIT_CORRUPT, "another process reported a job that does not exist");
         return false;
     }
     tacit__slot *slot = &workers->slots[from * workers->n_threads + m->slot];
@@ -248,7 +248,7 @@ static void handle_report(tacit__ranks *r, unsigned from)
         r->peers[from].left = true;
         break;
     default:
-        fail(r, TACIT_CORRUPT, "another process sent what is no message; is it the same version?");
+        fail(r, TACIT_CORRUPT, "another process sent an invalid message; is it the same version?");
     }
 }
 
@@ -297,7 +297,7 @@ tacit_status tacit__ranks_check(const tacit__ranks *r, tacit_error *err)
     }
     if (n == 0 || r->sent_stop)
         return TACIT_OK;
-    (void)tacit__fail(err, TACIT_SYSTEM, "process%s %s %s not been heard of for %.3g s",
+    (void)tacit__fail(err, TACIT_SYSTEM, "process%s %s %s not been heard from for %.3g s",
                       n > 1 ? "es" : "", list, n > 1 ? "have" : "has", atomic_load(&silence));
     return tacit__fail_hinted(err, TACIT_SYSTEM, TACIT_HINT_RESUME);
 }
@@ -322,7 +322,7 @@ static void handle_order(tacit__ranks *r)
         tacit__workers_stop(r->workers);
         break;
     default:
-        fail(r, TACIT_CORRUPT, "process 0 sent what is no message; is it the same version?");
+        fail(r, TACIT_CORRUPT, "process 0 sent an invalid message; is it the same version?");
     }
 }
 

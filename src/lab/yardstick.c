@@ -86,7 +86,7 @@ static const struct {
      value_of_uniform},
     {{.name = "constant",
       .help = "always the same action, the best one for that",
-      .source = "a yardstick: what can be had without looking at states",
+      .source = "a yardstick: the best that is possible without looking at states",
       .models = TACIT_AGENT_NONE},
      value_of_constant},
     {{.name = "optimal",

@@ -127,7 +127,7 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
     tacit__text_print(to, "Over %s users, ", tacit__count(users, r->episodes));
     if (plain != SIZE_MAX) {
         tacit__write_html(to, r->agents[plain].entry->label);
-        tacit__text_print(to, ", which protects nobody, %s ", verb);
+        tacit__text_print(to, ", which gives no privacy, %s ", verb);
         put_loss(to, r, s, s->outcomes[plain].regret);
         tacit__text_print(to, "%s. ", object);
     }
@@ -136,9 +136,9 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
                            first ? "joint privacy, with a trusted curator, costs "
                                  : "Joint privacy, with a trusted curator, makes that ");
     bool local = put_model(to, r, s, TACIT_MODEL_LOCAL,
-                           joint   ? "; local privacy, which trusts nobody, "
-                           : first ? "local privacy, which trusts nobody, costs "
-                                   : "Local privacy, which trusts nobody, makes that ");
+                           joint   ? "; local privacy, which needs no trusted party, "
+                           : first ? "local privacy, which needs no trusted party, costs "
+                                   : "Local privacy, which needs no trusted party, makes that ");
     if (joint || local) {
         if (first)
             tacit__text_put(to, object);

@@ -449,7 +449,7 @@ tacit_status tacit__people_read(const tacit__people_source *source, tacit__peopl
     if (status == TACIT_OK)
         status = encode_all(r, err);
     if (status == TACIT_OK && p->n == 0)
-        status = tacit__fail_at(err, TACIT_SYNTAX, source->name, 0, "nobody has an answer");
+        status = tacit__fail_at(err, TACIT_SYNTAX, source->name, 0, "no line has an answer");
     p->reward_high = 1;
     if (r->reward.n > 0) {
         p->reward_low = r->reward.column[0].low;

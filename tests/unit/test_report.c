@@ -229,7 +229,7 @@ TEST(the_page_tells_what_it_must)
                                          "NOT PRIVATE",
                                          "does not hold",
                                          "really <i>ε</i>",
-                                         "which protects nobody",
+                                         "which gives no privacy",
                                          "Joint privacy",
                                          "What leaves the curator",
                                          "Why the bound holds",
