@@ -103,7 +103,7 @@ static uint64_t late_start(uint64_t episodes)
 
 /* --- Jobs ---------------------------------------------------------------------------------------- */
 
-static tacit_status learn_all(player *p, tacit__slot *slot, double *curve, tacit_job *job,
+static tacit_status learn_all(player *p, tacit__worker_slot *slot, double *curve, tacit_job *job,
                               tacit_error *err)
 {
     const tacit__lab_world *lab_world = p->lab_world;
@@ -181,7 +181,7 @@ static double thread_seconds(void)
 }
 
 tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent, uint64_t run,
-                         tacit__slot *slot, double *curve, tacit_job *job, tacit_error *err)
+                         tacit__worker_slot *slot, double *curve, tacit_job *job, tacit_error *err)
 {
     const tacit_entry *entry = &lab_world->experiment->facts.agents[agent];
     double start = thread_seconds();

@@ -20,19 +20,19 @@ typedef struct tacit__lab_world {
 
 /* The progress of a worker's job, which other threads may read. A cache line each, since neighboring slots
  * are written at the same time. */
-typedef struct tacit__slot {
+typedef struct tacit__worker_slot {
     alignas(64) atomic_uint_fast64_t episodes; /* played */
     atomic_size_t points;                      /* of the curve that are there */
     atomic_size_t job;                         /* or TACIT__NO_JOB */
     _Atomic double since;                      /* when it began */
-} tacit__slot;
+} tacit__worker_slot;
 
 #define TACIT__NO_JOB SIZE_MAX
 
 /* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest
  * is undefined; that is no failure. */
 TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent,
-                                        uint64_t run, tacit__slot *slot, double *curve,
+                                        uint64_t run, tacit__worker_slot *slot, double *curve,
                                         tacit_job *job, tacit_error *err);
 
 #endif

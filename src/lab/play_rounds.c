@@ -27,7 +27,7 @@ typedef struct table {
     size_t n_actions;
     uint64_t n_rounds, late;
     double *curve;
-    tacit__slot *slot;
+    tacit__worker_slot *slot;
 } table;
 
 /* The regret of playing `action`. */
@@ -185,7 +185,8 @@ static tacit_status measure(const table *t, const char *kind, tacit_job *job, ta
 }
 
 tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent, uint64_t run,
-                                tacit__slot *slot, double *curve, tacit_job *job, tacit_error *err)
+                                tacit__worker_slot *slot, double *curve, tacit_job *job,
+                                tacit_error *err)
 {
     const tacit_experiment_facts *facts = &lab_world->experiment->facts;
     const tacit_entry *entry = &facts->agents[agent];

@@ -8,7 +8,7 @@
 #include "lab/experiment.h"
 #include "lab/workers.h"
 
-bool tacit__slot_read(tacit__slot *slot, tacit__slot_state *out)
+bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out)
 {
     out->job = atomic_load(&slot->job);
     out->since = atomic_load(&slot->since);

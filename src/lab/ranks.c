@@ -185,7 +185,7 @@ static bool store_points(tacit__ranks *r, unsigned from)
         fail(r, TACIT_CORRUPT, "another process reported a job that does not exist");
         return false;
     }
-    tacit__slot *slot = &workers->slots[from * workers->n_threads + m->slot];
+    tacit__worker_slot *slot = &workers->slots[from * workers->n_threads + m->slot];
     memcpy(results->curves + m->job * results->n_points + m->first, m->points,
            (size_t)m->n * sizeof *m->points);
     if (atomic_load(&slot->job) != m->job) {

@@ -137,7 +137,7 @@ static void fail_job(tacit__workers *workers, size_t job, uint64_t episodes, tac
     tacit__workers_fail(workers, job, &failure);
 }
 
-static void play_job(tacit__workers *workers, tacit__slot *slot, size_t job)
+static void play_job(tacit__workers *workers, tacit__worker_slot *slot, size_t job)
 {
     tacit_results *r = workers->results;
     const tacit__world_agent *pair = &workers->experiment->pairs[job % r->n_pairs];
@@ -167,7 +167,7 @@ static void *work(void *context)
 {
     tacit__workers *workers = context;
     (void)pthread_mutex_lock(&workers->lock);
-    tacit__slot *slot = &workers->slots[workers->n_assigned++];
+    tacit__worker_slot *slot = &workers->slots[workers->n_assigned++];
     (void)pthread_mutex_unlock(&workers->lock);
     for (size_t job; (job = wait_for_job(workers)) != TACIT__NO_JOB;)
         play_job(workers, slot, job);

@@ -24,7 +24,7 @@ typedef struct tacit__workers {
     atomic_bool stop;
 
     /* Slots of the threads here, then those of other processes, n_threads for each. */
-    tacit__slot *slots;
+    tacit__worker_slot *slots;
     size_t n_slots, n_threads;
     pthread_t *threads;
     size_t n_started;
@@ -79,7 +79,7 @@ void tacit__workers_fail(tacit__workers *workers, size_t job, const tacit_error 
 void tacit__workers_stop(tacit__workers *workers);
 
 /* False if the slot is empty. */
-bool tacit__slot_read(tacit__slot *slot, tacit__slot_state *out);
+bool tacit__slot_read(tacit__worker_slot *slot, tacit__slot_state *out);
 
 /* For the watcher alone; `running` lives until the next call. */
 void tacit__workers_measure(tacit__workers *workers, double start, tacit_lab_progress *out);
