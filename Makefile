@@ -16,10 +16,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
 # Tests of whatever starts threads, as a regular expression over names, and the programs that they need.
-THREADED := ^(service\.(parts|states|scribe|http|refusals|guard|drops|tls|faults|systemd|crash|kill)|fuzz\.(http|service)|unit\.(parallel|run|keep|snapshot))$$
+THREADED := ^(service\.(parts|states|scribe|http|refusals|guard|drops|tls|faults|systemd|crash|kill)|fuzz\.(http|service)|unit\.(parallel|run|results_writer|snapshot))$$
 THREADED_PROGRAMS := tacit_command service_test_parts service_test_states service_test_scribe unit_test_snapshot service_test_http service_test_refusals service_test_guard \
 	service_test_drops service_test_tls service_test_faults service_test_systemd service_test_crash service_test_kill \
-	fuzz_http fuzz_service unit_test_parallel unit_test_run unit_test_keep
+	fuzz_http fuzz_service unit_test_parallel unit_test_run unit_test_results_writer
 
 BUILD := $(if $(filter release,$(PRESET)),build,build/$(PRESET))
 QUIET := $(BUILD)/configure.log

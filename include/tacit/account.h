@@ -1,7 +1,7 @@
 /* What noise costs: closed forms and composition.
  *
  * Every epsilon or delta that leaves these functions is sound: it is rounded so that the promise
- * holds, never the other way. Where the exact value cannot be had, an interval is returned that
+ * holds, never the other way. Where the exact value cannot be computed, an interval is returned that
  * contains it; `high` is the promise, `low` shows how much could still be gained. */
 #ifndef TACIT_ACCOUNT_H
 #define TACIT_ACCOUNT_H

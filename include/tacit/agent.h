@@ -2,7 +2,7 @@
  *
  * An agent is a curator, which sees users' data, and a planner, which sees releases only. For each user:
  *
- *     tacit_agent_plan(agent, &billboard, &err);     the policy; public, the same for everybody who looks
+ *     tacit_agent_plan(agent, &billboard, &err);     the policy; public, the same for every reader
  *     (the user acts by the billboard and their own state)
  *     tacit_agent_learn(agent, &trajectory, &err);   what happened, or what the user makes of it
  *
@@ -46,11 +46,11 @@ TACIT_API size_t tacit_agent_kind_count(void);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_at(size_t i);
 TACIT_API const tacit_agent_kind *tacit_agent_kind_find(const char *name);
 
-/* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward outside [0, 1], features
- * longer than their bound or off their simplex, numbers that are none. */
+/* What becomes of a user outside the declared domain: a state or an action that does not exist, a reward
+ * outside [0, 1], features longer than their bound or off their simplex, numbers that are none. */
 typedef enum tacit_outside {
     TACIT_OUTSIDE_REFUSE, /* refused: the user does not count, and whether they count depends on their data */
-    TACIT_OUTSIDE_CLIP /* cut into the domain: every user counts; tacit_agent_was_cut tells the caller */
+    TACIT_OUTSIDE_CLIP /* cut into the domain: every user counts; tacit_agent_was_cut says so */
 } tacit_outside;
 
 typedef struct tacit_agent_request {
@@ -90,8 +90,8 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_plan(tacit_agent *agent, tacit
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_billboard(const tacit_agent *agent,
                                                             tacit_billboard *out, tacit_error *err);
 
-/* The action of the current billboard (the last tacit_agent_plan) for a user in this situation, and its probability.
- * `chance` in [0, 1) decides where the policy is random. */
+/* The action of the current billboard (the last tacit_agent_plan) for a user in this situation, and its
+ * probability. `chance` in [0, 1) decides where the policy is random. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_act(tacit_agent *agent,
                                                       const tacit_situation *situation,
                                                       double chance, uint32_t *action,
@@ -101,42 +101,42 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_learn(tacit_agent *agent,
                                                         const tacit_trajectory *user,
                                                         tacit_error *err);
 
-/* Whether something of the user that the last act, learn or report was given lay outside the declared domain and was cut into it
- * (TACIT_OUTSIDE_CLIP). It is a fact about that user: tell the sender, and nobody else. */
+/* Whether the user's data in the last act, learn or report were outside the declared domain and were cut into
+ * it (TACIT_OUTSIDE_CLIP). It is a fact about that user: report it to the sender only. */
 TACIT_API bool tacit_agent_was_cut(const tacit_agent *agent);
 
-/* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatised report, with the noise
- * of its own agent object; it learns nothing by it. The server's side adds a report to what it knows. A report is bytes,
- * the same on every machine; `report` with bytes = NULL gives the most that it takes. Reports that do not fit the agent are refused and
- * change nothing. */
+/* Local privacy only: `learn` in two halves. The user's side turns a trajectory into a privatized report,
+ * with the noise of its own agent object; it learns nothing by it. The server's side adds a report to what
+ * it knows. A report is bytes, the same on every machine; `report` with bytes = NULL gives the most that
+ * it takes. Reports that do not fit the agent are refused and change nothing. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_report(tacit_agent *agent,
                                                          const tacit_trajectory *user, void *bytes,
                                                          size_t *size, tacit_error *err);
-/* Whether to accept a report, as far as the family can tell beforehand; nothing changes. LATE: the model that it was made by is
- * not in use any more, so it would teach nothing; turn it away, or let it take its place all the same: `absorb` counts a late
- * report and adds nothing of it. */
+/* Whether to accept a report, as far as the family can decide beforehand; nothing changes. LATE: the
+ * report was made by a model that is no longer in use, so nothing can be learned from it. Refuse it, or
+ * absorb it all the same: `absorb` counts a late report and adds nothing of it. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_check_report(const tacit_agent *agent,
                                                                const void *bytes, size_t size,
                                                                tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes,
                                                          size_t size, tacit_error *err);
 
-/* What a server sends to users who plan for themselves: the model behind the last plan (estimates and how sure they are), as
- * bytes, the same on every machine. It is made of releases and may be shown to anybody. `publish` with bytes = NULL gives the
- * size. `follow` makes an agent of the same request, which knows nobody, show the plan of that model and make reports by
- * it. Kinds whose billboard is all there is to know have neither: UNSUPPORTED. What does not fit is refused and changes
- * nothing. */
+/* The model behind the last plan (estimates and their confidence), which a server sends to users who plan
+ * for themselves: bytes, the same on every machine. It is made of releases and may be published. `publish`
+ * with bytes = NULL gives the size. `follow` makes an agent of the same request, which has no data of
+ * users, show the plan of that model and make reports by it. Kinds whose billboard says everything have
+ * neither: UNSUPPORTED. Bytes that do not fit are refused and change nothing. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes,
                                                           size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes,
                                                          size_t size, tacit_error *err);
 
-/* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save` with
- * bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the saved one stopped, the
- * billboard of its last plan included: the same plans from the same users. From the first different user on, two continuations of
- * one state have independent noise; a person in both pays twice. The
- * next call is the one that would have come next. What is corrupt, or of another
- * request, is refused, and the agent stays fresh. */
+/* Complete state as bytes, raw data and noise keys included: keep it as safe as the data itself. `save`
+ * with bytes = NULL gives the size. `load` makes a fresh agent of the same request continue where the
+ * saved one stopped, the billboard of its last plan included: the same plans from the same users. From the
+ * first different user on, two continuations of one state have independent noise; a person in both pays
+ * twice. The next call is the one that would have come next. Bytes that are corrupt, or of another
+ * request, are refused, and the agent stays fresh. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes,
                                                        size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes,
@@ -145,53 +145,54 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_agent_load(tacit_agent *agent, const
 /* What was declared and calibrated, for explanation and accounting; NULL with model none. */
 TACIT_API const tacit_plan *tacit_agent_release_plan(const tacit_agent *agent);
 
-/* One line on what the settings mean for the theory: e.g. that a bonus scale below 1 voids the regret proof (not
- * the privacy). Empty when there is nothing to say. */
+/* One line on what the settings mean for the theory: e.g. that a bonus scale below 1 voids the regret
+ * proof (not the privacy). Empty when there is nothing to say. */
 TACIT_API const char *tacit_agent_remark(const tacit_agent *agent);
 
-/* Will so many users be enough? Foretold before anybody comes, from public numbers alone: users, features, actions,
- * guarantee. "Enough" means that the learner can be expected to beat the best constant action over the whole run if
- * contexts matter as much as they usually do (docs/why/bandits.md says what that means, and how far to trust it). */
+/* Will this many users be enough? A forecast before the first user comes, from public numbers alone:
+ * users, features, actions, guarantee. "Enough" means that the learner can be expected to beat the best
+ * constant action over the whole run if contexts matter as much as they usually do (docs/why/bandits.md
+ * says what that means, and how far to trust it). */
 typedef enum tacit_outlook {
     TACIT_OUTLOOK_UNKNOWN, /* this kind of agent makes no forecast, or nothing is private */
     TACIT_OUTLOOK_ENOUGH,
-    TACIT_OUTLOOK_BORDERLINE, /* it may just come true, at the end of the run */
+    TACIT_OUTLOOK_BORDERLINE, /* perhaps just enough, at the end of the run */
     TACIT_OUTLOOK_NOT_ENOUGH
 } tacit_outlook;
 
 typedef struct tacit_forecast {
     tacit_outlook outlook;
-    double users_needed; /* that would be enough at this guarantee; infinite: no number found */
-    double
-        epsilon_needed; /* that would be enough for these users; infinite: none, there are too few */
-    char words[400];    /* the same as a sentence */
+    double users_needed;   /* enough at this guarantee; infinite: no number found */
+    double epsilon_needed; /* enough for these users; infinite: none, there are too few */
+    char words[400];       /* the same as a sentence */
 } tacit_forecast;
 
 TACIT_API void tacit_agent_forecast(const tacit_agent *agent, tacit_forecast *out);
 
 /* --- Agents of your own -------------------------------------------------------------------------- */
 
-/* What an agent can do. The request has been checked as far as all agents have it in common: the model is one of the
- * kind's, numbers are in range, a private request comes with noise. `values` are those of the kind's parameters.
- * Failures need a message. The methods of one agent are called by one thread at a time. */
+/* What an agent can do. The request has been checked as far as all agents have it in common: the model is
+ * one of the kind's, numbers are in range, a private request comes with noise. `values` are those of the
+ * kind's parameters. Failures need a message. The methods of one agent are called by one thread at a time. */
 typedef struct tacit_agent_methods {
     tacit_status (*create)(const tacit_agent_request *request, const tacit_value *values,
                            tacit_noise *noise, void **out, tacit_error *err);
     void (*destroy)(void *self); /* also of NULL */
     /* Only what was released may enter the billboard. */
     tacit_status (*plan)(void *self, tacit_billboard *out, tacit_error *err);
-    /* Everybody in the declared domain counts, whatever is in their data: what is of no use adds nothing, and takes its place. With
-     * TACIT_OUTSIDE_CLIP nobody else comes. */
+    /* Every user in the declared domain counts, whatever their data: a useless trajectory adds nothing and
+     * still counts as one user. With TACIT_OUTSIDE_CLIP all users are in the domain. */
     tacit_status (*learn)(void *self, const tacit_trajectory *user, tacit_error *err);
-    /* The ledger that every released number went through: its plan is what `tacit explain` shows, and what is not in
-     * it cannot be released. NULL, the method or what it returns: model none. */
+    /* The ledger that every released number went through: its plan is what `tacit explain` shows, and what
+     * is not in it cannot be released. NULL, the method or what it returns: model none. */
     tacit_ledger *(*ledger)(const void *self);
     const char *(*remark)(const void *self); /* NULL: nothing to say */
 } tacit_agent_methods;
 
-/* Makes a kind known under its name, to tacit_agent_create and in experiment files. `kind`, `methods` and what they point
- * to must stay, and no other thread may use the library meanwhile. A kind with a private model needs a ledger. EXISTS
- * if the name is taken, TOO_LARGE if there are 64 such kinds already, or one has more than 32 parameters. */
+/* Makes a kind known under its name, to tacit_agent_create and in experiment files. `kind`, `methods` and
+ * what they point to must stay, and no other thread may use the library meanwhile. A kind with a private
+ * model needs a ledger. EXISTS if the name is taken, TOO_LARGE if there are 64 such kinds already, or one
+ * has more than 32 parameters. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_agent_register(const tacit_agent_kind *kind,
                                                            const tacit_agent_methods *methods,
                                                            tacit_error *err);

@@ -4,21 +4,23 @@
  *     puts(audit->words);                             "nothing was found: ..."
  *     if (audit->verdict == TACIT_AUDIT_VIOLATED) ...
  *
- * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighbouring one with all releases
- * frozen; what passes its door must come in the same order, with the same noise, be charged, and move no farther than the
- * release plan says; and what it shows, what a device sends, and whether a user is taken at all must be the same. Noise: what
- * was added at the door must be distributed as declared. Attack: many runs in two worlds that differ in one user, the worst
- * that a search found; the best score that an attacker could compute tells the worlds apart as well as it can, and how well it
- * does so proves a lower bound on epsilon.
+ * Three parts. Record and replay: the learner runs on a sequence of users and again on a neighboring one with
+ * all releases frozen; what passes its door must come in the same order, with the same noise, be charged, and
+ * move no farther than the release plan says; and what it shows, what a device sends, and whether a user is
+ * taken at all must be the same. Noise: what was added at the door must be distributed as declared. Attack:
+ * many runs in two worlds that differ in one user, the worst that a search found; the best score that an
+ * attacker could compute tells the worlds apart as well as it can, and how well it does so proves a lower
+ * bound on epsilon.
  *
- * The attacker sees all that passes the door after the user came, which is more than anybody is shown, knows all other users,
- * and chose them; some of them come late. Under local privacy the attacker is the server: it sees the bytes of a report and
- * sends the device what model it likes. A violation is a proof, up to the stated error probability. The absence of one is
- * evidence, never a proof, and no more than the search was good: `share` says how much of what the plan declares the worst pair
- * reached.
+ * The attacker sees all that passes the door after the user came, which is more than any observer sees, knows
+ * all other users, and chose them; some of them come late. Under local privacy the attacker is the server: it
+ * sees the bytes of a report and sends the device what model it likes. A violation is a proof, up to the
+ * stated error probability. The absence of one is evidence, never a proof, and no more than the search was
+ * good: `share` says how much of what the plan declares the worst pair reached.
  *
- * Noise comes from seeds, one for each trial: the code is that of production, and an audit with the same seed gives the
- * same result, whatever the number of threads. (A source of system randomness that is broken is therefore not found.) */
+ * Noise comes from seeds, one for each trial: the code is that of production, and an audit with the same
+ * seed gives the same result, whatever the number of threads. (A source of system randomness that is
+ * broken is therefore not found.) */
 #ifndef TACIT_AUDIT_H
 #define TACIT_AUDIT_H
 
@@ -39,18 +41,17 @@ extern "C" {
 #define TACIT_MIN_TRIALS UINT64_C(16)
 
 typedef struct tacit_audit_progress {
-    uint64_t trials, n_trials; /* in each world; 0 of 0 while neighbours are searched */
+    uint64_t trials, n_trials; /* in each world; 0 of 0 while neighbors are searched */
     double seconds;            /* since the trials began */
 } tacit_audit_progress;
 
 typedef struct tacit_audit_options {
-    uint64_t
-        trials; /* runs (joint) or reports (local) in each world; 0: chosen from the wanted power */
+    uint64_t trials;    /* runs (joint) or reports (local) in each world; 0: chosen by power */
     double confidence;  /* that a conviction is right, in (0, 1); 0: 0.99 */
-    uint64_t seed;      /* of the audit's chance */
+    uint64_t seed;      /* of the audit's own random choices */
     unsigned n_threads; /* 0: one for each processor that this process may use */
-    /* Called by the calling thread after every pair of the search, and some ten times a second during trials; false stops the audit
-     * (STOPPED). NULL: none. */
+    /* Called by the calling thread after every pair of the search, and some ten times a second during
+     * trials; false stops the audit (STOPPED). NULL: none. */
     bool (*progress)(void *context, const tacit_audit_progress *progress);
     void *context;
 } tacit_audit_options;
@@ -60,17 +61,18 @@ typedef enum tacit_audit_verdict {
     TACIT_AUDIT_VIOLATED, /* the claim is not true */
     TACIT_AUDIT_TOO_FEW,  /* nothing was found, and with so few trials nothing could have been */
     TACIT_AUDIT_STOPPED,  /* by `progress` */
-    /* nothing was found, and the search reached less than TACIT_AUDIT_ENOUGH of what is declared: noise that is too small by
-     * the rest would not have been noticed */
+    /* nothing was found, and the search reached less than TACIT_AUDIT_ENOUGH of what is declared: noise
+     * that is too small by the rest would not have been noticed */
     TACIT_AUDIT_INCONCLUSIVE
 } tacit_audit_verdict;
 
-#define TACIT_AUDIT_ENOUGH 0.8
+#define TACIT_AUDIT_ENOUGH 0.8 /* a stated choice */
 
 /* "passed", "violated", "too few trials", "stopped", "inconclusive". */
 TACIT_API const char *tacit_audit_verdict_name(tacit_audit_verdict verdict);
 
-/* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of the other. */
+/* What an event proved: it was seen `hits` times in n runs of one world and `alarms` times in n runs of
+ * the other. */
 typedef struct tacit_audit_proof {
     const char *score; /* what was computed from a run */
     double threshold;  /* the event: the score is above it, or below */
@@ -94,13 +96,13 @@ typedef struct tacit_audit {
     bool declared_only; /* everything that passed was declared, and charged */
     double moved, declared; /* loss of the worst pair; loss of the plan */
     double share;           /* moved / declared */
-    /* The same for this learner in a world with expected rewards and features of the auditor's own, which lie at the ends of what
-     * is declared; 0: not tried, because there are none or `share` was large. */
+    /* The same for this learner in a world with expected rewards and features of the auditor's own, which
+     * lie at the ends of what is declared; 0: not tried, because there are none or `share` was large. */
     double share_elsewhere;
     uint64_t position; /* of the planted user, counted from 1 */
-    double
-        replay_epsilon; /* of the attacked pair at the claim's delta if the noise is as declared; 0: not known;
-                         * infinite: one is taken and the other is not */
+    /* Of the attacked pair at the claim's delta if the noise is as declared; 0: not known; infinite: one
+     * of the two is taken and the other is not. */
+    double replay_epsilon;
     const char *fault; /* what was found, or "" */
 
     /* Noise. */
@@ -111,12 +113,12 @@ typedef struct tacit_audit {
     /* Attack. */
     uint64_t trials, selection; /* in each world; how many of them chose the events */
     double confidence;
-    tacit_audit_proof pure,
-        gaussian;   /* as (epsilon, delta); as mu-GDP (Gaussian noise only, else n is 0) */
-    double epsilon; /* the largest that was proved; 0: none */
-    double ceiling; /* the largest that so many trials can prove, whatever the mechanism */
-    double
-        detectable; /* noise too small by this factor is found with 90 % probability; infinite: none */
+    tacit_audit_proof pure;     /* as (epsilon, delta) */
+    tacit_audit_proof gaussian; /* as mu-GDP: Gaussian noise only, else n is 0 */
+    double epsilon;             /* the largest that was proved; 0: none */
+    double ceiling; /* the largest that this many trials can prove, whatever the mechanism */
+    /* Noise too small by this factor is found with 90 % probability; infinite: none is. */
+    double detectable;
 } tacit_audit;
 
 /* Audits the agent that a request describes. Model none promises nothing and is UNSUPPORTED. */
@@ -146,7 +148,8 @@ typedef struct tacit_self_test {
     bool stopped;
 } tacit_self_test;
 
-/* Audits the controls. `options->trials` is for each audit; 0: few, enough for these. `audits`: of each sound control, 0: 20. */
+/* Audits the controls. `options->trials` is for each audit; 0: few, enough for these. `audits`: of each
+ * sound control, 0: 20. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_audit_self_test(const tacit_audit_options *options,
                                                             uint64_t audits, tacit_self_test **out,
                                                             tacit_error *err);

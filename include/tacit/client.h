@@ -1,21 +1,24 @@
-/* The user's side of local privacy: read the billboard, act by it, and make the one report that leaves the device.
+/* The user's side of local privacy: read the billboard, act by it, and make the one report that leaves the
+ * device.
  *
- * These functions are in libtacit, and alone, with tacit/status.h, in libtacit_client, which is small and needs libsodium only:
- * link a device's program with -ltacit_client (pkg-config tacit_client; tacit::client in CMake). examples/device.c is one.
+ * These functions are in libtacit, and alone, with tacit/status.h, in libtacit_client, which is small and
+ * needs libsodium only: link a device's program with -ltacit_client (pkg-config tacit_client; tacit::client
+ * in CMake). examples/device.c is one.
  *
- *     tacit_client_create(billboard, size, &terms, &client, &err); the answer to GET /v1/billboard?learner=NAME
+ *     tacit_client_create(billboard, size, &terms, &client, &err); the answer to GET /v1/billboard?learner=…
  *     for each step: tacit_client_act(client, &situation, &action, &probability, &err);
  *     tacit_client_report(client, &trajectory, &body, key, &err);  what to POST to /v1/reports
  *
- * Noise is drawn here, from the operating system; what is in the report is private before it leaves. How it travels is the
- * caller's business: POST `body` with the header `Idempotency-Key: key`, and, should the answer be lost, the same again. One
- * client makes one report: a second would spend the user's guarantee twice.
+ * Noise is drawn here, from the operating system; what is in the report is private before it leaves. The
+ * caller sends it: POST `body` with the header `Idempotency-Key: key`, and, should the answer be lost, the
+ * same again. One client makes one report: a second would spend the user's guarantee twice.
  *
- * The device trusts nobody: a billboard is what some server says. How private a report is decides the billboard's epsilon and
- * delta, so the device's owner states the weakest guarantee they accept, and what asks for more is refused. Whatever else stands in a
- * billboard, a report keeps the guarantee that it names: noise is calibrated here, and episodes are cut to their bounds. A device whose
- * person has met anything always reports: what can be wrong with a billboard is found when the client is created, before the
- * episode begins, and no report fails because of what is in it. */
+ * The device trusts no server. The billboard's epsilon and delta decide how private a report is, so the
+ * device's owner states the weakest guarantee they accept, and a billboard that asks for more is refused.
+ * Whatever else a billboard contains, a report keeps the guarantee that it names: noise is calibrated
+ * here, and episodes are cut to their bounds. A device whose user has played always reports: errors in a
+ * billboard are found when the client is created, before the episode begins, and no report fails because
+ * of its data. */
 #ifndef TACIT_CLIENT_H
 #define TACIT_CLIENT_H
 
@@ -33,19 +36,20 @@ typedef struct tacit_client tacit_client;
 
 enum { TACIT_CLIENT_KEY_SIZE = 33 };
 
-/* What the device's owner agrees to. Who only acts and never reports, or plays a user that does not exist, may say
- * {INFINITY, 1, 0}. */
+/* What the device's owner agrees to. A device that only acts and never reports, or that simulates a user, may
+ * use {INFINITY, 1, 0}. */
 typedef struct tacit_client_terms {
     double epsilon, delta; /* the largest ones that a report may cost, its mean reward included */
     size_t memory;         /* bytes that reading a billboard may take; 0: TACIT_CLIENT_MEMORY */
 } tacit_client_terms;
 
-#define TACIT_CLIENT_MEMORY ((size_t)1 << 28)
+#define TACIT_CLIENT_MEMORY ((size_t)1 << 28) /* 256 MiB, a stated choice */
 
-/* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it is no billboard;
- * UNSUPPORTED: its learner is not local, or nothing in it tells how to act or what to report by; OUT_OF_BOUND: it has numbers that
- * cannot be, or a policy that is not the one of its model; NO_MEMORY or TOO_LARGE: it asks for too much. Where there is a model to
- * report by, it tells how to act, too: a policy beside it must agree, but where actions are equally good, and is not used. */
+/* From the text of a billboard. BAD_EPSILON, BAD_DELTA: its guarantee is weaker than the terms; SYNTAX: it
+ * is no billboard; UNSUPPORTED: its learner is not local, or it does not say how to act or how to report;
+ * OUT_OF_BOUND: it has impossible numbers, or a policy that is not the one of its model; NO_MEMORY or
+ * TOO_LARGE: it needs too much. If it has a model to report by, that model also decides how to act: a
+ * policy beside it must agree, except where actions are equally good, and is not used. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_create(const char *billboard, size_t size,
                                                           const tacit_client_terms *terms,
                                                           tacit_client **out, tacit_error *err);
@@ -56,7 +60,7 @@ typedef struct tacit_client_facts {
     const char *learner;
     tacit_guarantee guarantee;
     tacit_guarantee
-        monitor; /* what the mean reward in a report costs on top; model none: there is none */
+        monitor; /* the extra cost of the mean reward in a report; model none: no such reward */
     size_t n_states, n_actions, horizon; /* n_states is 0 where situations are features */
     size_t per_situation; /* numbers in a situation's features; 0: states are numbered */
     double bound;         /* on the length of each action's features, or of the context's */
@@ -64,23 +68,24 @@ typedef struct tacit_client_facts {
 } tacit_client_facts;
 TACIT_API const tacit_client_facts *tacit_client_describe(const tacit_client *client);
 
-/* The billboard's action in this situation, and how likely it was. What lies outside the learner's domain is cut, see
- * tacit_client_was_cut. */
+/* The billboard's action in this situation, and how likely it was. What lies outside the learner's domain
+ * is cut, see tacit_client_was_cut. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_act(tacit_client *client,
                                                        const tacit_situation *situation,
                                                        uint32_t *action, double *probability,
                                                        tacit_error *err);
 
-/* The report on an episode: a JSON text, to be freed with free(), and the key that goes with it. EXHAUSTED the second time. It fails
- * for no reason that lies in the episode. */
+/* The report on an episode: a JSON text, to be freed with free(), and the key that goes with it. EXHAUSTED
+ * the second time. It does not fail because of the episode's data. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_client_report(tacit_client *client,
                                                           const tacit_trajectory *episode,
                                                           char **body,
                                                           char key[TACIT_CLIENT_KEY_SIZE],
                                                           tacit_error *err);
 
-/* Whether something that the last act or report was given lay outside the learner's domain (a state that it does not have, a reward
- * outside [0, 1], features that are too long, numbers that are none) and was cut into it. Nobody but the caller learns of it. */
+/* Whether data of the last act or report were outside the learner's domain (a state that it does not have,
+ * a reward outside [0, 1], features that are too long, NaN) and were cut into it. Only the caller learns
+ * this. */
 TACIT_API bool tacit_client_was_cut(const tacit_client *client);
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
-/* Explanations: what an agent promises, through which releases, and what the accountant makes of it, as plain data.
+/* Explanations: what an agent promises, through which releases, and what the accountant makes of it, as plain
+ * data.
  *
  *     tacit_explanation_request request = {.claim = guarantee, .plan = tacit_agent_release_plan(agent)};
  *     tacit_explanation_create(&request, &explanation, &err);
  *     puts(explanation->words);                       "the claim holds"
  *
- * `tacit explain` and the report print the same explanation; nothing in it depends on the noise that is drawn. Sentences are
- * in English, without a full stop, and speak of epsilon and delta by these names. */
+ * `tacit explain` and the report print the same explanation; nothing in it depends on the noise that is
+ * drawn. Sentences are in English, without a full stop, and speak of epsilon and delta by these names. */
 #ifndef TACIT_EXPLAIN_H
 #define TACIT_EXPLAIN_H
 
@@ -39,9 +40,8 @@ TACIT_API const char *tacit_calibration_name(tacit_calibration calibration);
 typedef struct tacit_explained_release {
     tacit_release release; /* as it was declared */
     double scale;          /* of the noise: a standard deviation (Gaussian) or Laplace's b */
-    double
-        reach;   /* how far one user moves all steps together, in the norm of the law: l * column */
-    double cost; /* reach / scale: mu of Gaussian DP (squares add), or epsilon (they add) */
+    double reach; /* how far one user moves all steps together, in the law's norm: l * column */
+    double cost;  /* reach / scale: mu of Gaussian DP (squares add), or epsilon (they add) */
     const char *words; /* what is shown, how far a person moves it, the noise: one paragraph */
 } tacit_explained_release;
 
@@ -55,8 +55,8 @@ typedef struct tacit_explanation {
     tacit_calibration calibration;
     tacit_verdict verdict;
     const char *words;      /* the verdict */
-    const char *against;    /* who may look and learn nothing */
-    const char *neighbours; /* what must not be told apart */
+    const char *against;    /* the observers that learn nothing about a user */
+    const char *neighbours; /* the data sets that must be indistinguishable */
     const char *remark;     /* tacit_agent_remark, or "" */
     const char *outside;    /* what becomes of users outside the declared domain; "": refused */
     /* The rest is empty where nothing is promised. */
@@ -70,8 +70,8 @@ typedef struct tacit_explanation {
     const tacit_explained_point *curve;
     size_t n_curve;
     const char *paper; /* where the constants of this kind and model are printed, or "" */
-    /* Local model: what leaves a device, byte by byte, and how many bytes that is (its numbers alone, where the size of a
-     * report is not known); else "" and 0. */
+    /* Local model: what leaves a device, byte by byte, and how many bytes that is (its numbers alone,
+     * where the size of a report is not known); else "" and 0. */
     const char *report;
     uint64_t report_bytes;
 } tacit_explanation;
@@ -84,7 +84,7 @@ typedef struct tacit_explanation_request {
     const char *kind;       /* of the agent; NULL: nothing is said about a paper */
     const char *remark;     /* tacit_agent_remark; NULL: none */
     tacit_outside outside;  /* as in the agent's request */
-    bool yardstick;         /* learns nothing from anybody */
+    bool yardstick;         /* does not learn from users */
     size_t report_bytes;    /* local: what tacit_agent_report says a report takes; 0: not known */
     const char *beside;     /* local: what else leaves the device, in words; NULL: nothing */
 } tacit_explanation_request;

@@ -6,11 +6,11 @@
  *     tacit_lab_run(experiment, NULL, &results, &err);
  *     tacit_results_summary(results, world, agent).regret_mean;
  *
- * Every (world, agent, run) is a job. Chance in a world, and in the choices of its users, comes from (seed, run, world);
- * an agent's noise from (seed, run, world, agent), where worlds and agents are known by their labels. So all agents
- * of a run meet the same people, and adding or removing an agent or a world changes nothing for the others. Results
- * are the same bit for bit whatever the number of threads or processes. The noise is seeded: everything here is a
- * simulation, and nothing that it prints protects anybody. */
+ * Every (world, agent, run) is a job. Chance in a world, and in the choices of its users, comes from
+ * (seed, run, world); an agent's noise from (seed, run, world, agent), where worlds and agents are known
+ * by their labels. So all agents of a run meet the same people, and adding or removing an agent or a world
+ * changes nothing for the others. Results are the same bit for bit whatever the number of threads or
+ * processes. The noise is seeded: everything here is a simulation, and its output protects no one. */
 #ifndef TACIT_LAB_H
 #define TACIT_LAB_H
 
@@ -51,8 +51,8 @@ typedef struct tacit_world_entry {
     int line;
 } tacit_world_entry;
 
-/* One agent, likewise. The guarantee's delta has its default already; an infinite epsilon, or no `privacy` at all,
- * is model none. */
+/* One agent, likewise. The guarantee's delta has its default already; an infinite epsilon, or no `privacy`
+ * at all, is model none. */
 typedef struct tacit_entry {
     const char *label, *kind;
     bool yardstick;
@@ -63,7 +63,7 @@ typedef struct tacit_entry {
     const tacit_setting *settings;
     size_t n_settings;
     int line;
-    bool privacy_written; /* `privacy` stands in the file */
+    bool privacy_written; /* the file has `privacy` */
     bool delta_too_large; /* above 1/episodes, without `delta_above_one_over_users: yes` */
 } tacit_entry;
 
@@ -83,8 +83,8 @@ typedef struct tacit_experiment_facts {
 #define TACIT_MAX_JOBS UINT64_C(1000000)
 #define TACIT_MANY_JOBS UINT64_C(10000) /* from here on a person should be asked */
 
-/* Reads and checks a file. SYNTAX, BAD_ARGUMENT and relatives come with a message that names file, line, value, and
- * what was expected. Worlds and agents check their own parameters when they are created. */
+/* Reads and checks a file. SYNTAX, BAD_ARGUMENT and relatives come with a message that names file, line,
+ * value, and what was expected. Worlds and agents check their own parameters when they are created. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_read(const char *path,
                                                             const tacit_experiment_changes *changes,
                                                             tacit_experiment **out,
@@ -102,16 +102,16 @@ TACIT_API const tacit_experiment_facts *tacit_experiment_describe(
 TACIT_API bool tacit_experiment_plays(const tacit_experiment *experiment, size_t world,
                                       size_t agent);
 
-/* What is asked of agent number `agent` in a world of this experiment, for those who make it themselves. It refers to the
- * experiment and to the world. */
+/* What is asked of agent number `agent` in a world of this experiment, for callers that create it
+ * themselves. It refers to the experiment and to the world. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_request(const tacit_experiment *experiment,
                                                                const tacit_world *place,
                                                                size_t agent,
                                                                tacit_agent_request *out,
                                                                tacit_error *err);
 
-/* World number `world`, and agent number `agent` as it plays run `run` in it (all counted from 0). A yardstick is
- * UNSUPPORTED: it has no tacit_agent. */
+/* World number `world`, and agent number `agent` as it plays run `run` in it (all counted from 0). A
+ * yardstick is UNSUPPORTED: it has no tacit_agent. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_experiment_world(const tacit_experiment *experiment,
                                                              size_t world, tacit_world **out,
                                                              tacit_error *err);
@@ -138,27 +138,29 @@ typedef struct tacit_lab_progress {
     size_t n_running;
 } tacit_lab_progress;
 
-/* How the processes of one run talk to each other: messages of bytes between processes that are numbered from 0. All of
- * them run the same experiment; process 0 hands out the jobs and keeps the results. Only the thread that called
- * tacit_lab_run uses the transport. */
+/* How the processes of one run talk to each other: messages of bytes between processes that are numbered
+ * from 0. All of them run the same experiment; process 0 hands out the jobs and keeps the results. Only
+ * the thread that called tacit_lab_run uses the transport. */
 typedef struct tacit_transport {
     void *context;
     unsigned rank, size; /* this process, and how many there are */
     /* May wait until the other side has received. */
     tacit_status (*send)(void *context, unsigned to, const void *bytes, size_t size);
-    /* The next message that has arrived, from whomever, without waiting: *size is 0 if there is none, and at most
-     * `room` otherwise. Messages from one process arrive in their order. */
+    /* The next message that has arrived, from any process, without waiting: *size is 0 if there is none,
+     * and at most `room` otherwise. Messages from one process arrive in their order. */
     tacit_status (*receive)(void *context, unsigned *from, void *bytes, size_t room, size_t *size);
 } tacit_transport;
 
-/* Where a transport comes from: the module tacit-mpi.so, to be opened with dlopen, has one symbol, `tacit_mpi`, of this
- * type. `close` after all is done; `failed`: others are not waited for, but taken down. */
+/* Where a transport comes from: the module tacit-mpi.so, to be opened with dlopen, has one symbol,
+ * `tacit_mpi`, of this type. `close` after all is done; `failed`: others are not waited for, but taken
+ * down. */
 typedef struct tacit_transport_module {
     tacit_status (*open)(tacit_transport *out, tacit_error *err);
     void (*close)(tacit_transport *transport, bool failed);
 } tacit_transport_module;
 
-/* This process cannot call tacit_lab_run, because of `err`: the others are told, and do not wait for it. */
+/* This process cannot call tacit_lab_run, because of `err`: the others are notified, and do not wait for
+ * it. */
 TACIT_API void tacit_lab_absent(const tacit_transport *transport, const tacit_error *err);
 
 /* What to do with results that are there already. */
@@ -170,32 +172,34 @@ typedef enum tacit_lab_mode {
 
 typedef struct tacit_lab_options {
     unsigned n_threads; /* 0: one for each processor that this process may use */
-    /* A directory that exists: DIRECTORY/results.db receives the results as they come, so that whatever stops the run
-     * costs the jobs that were being played and nothing else. NULL: results live in memory only. */
+    /* A directory that exists: DIRECTORY/results.db receives the results as they come, so that whatever
+     * stops the run costs the jobs that were being played and nothing else. NULL: results live in memory
+     * only. */
     const char *directory;
     tacit_lab_mode mode;
-    /* NULL: this process is alone. Else n_threads must be the same in all (0: one), and only process 0 uses the
-     * directory. */
+    /* NULL: this process is alone. Else n_threads must be the same in all (0: one), and only process 0
+     * uses the directory. */
     const tacit_transport *transport;
-    /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False stops the
-     * run. NULL: none. */
+    /* Called by the thread that called tacit_lab_run, some ten times a second and once at the end. False
+     * stops the run. NULL: none. */
     bool (*progress)(void *context, const tacit_lab_progress *progress);
     void *context;
 } tacit_lab_options;
 
 typedef struct tacit_results tacit_results;
 
-/* Plays every job. `options` NULL: all defaults. The first thing that goes wrong stops everything and is the error. A
- * run that was stopped gives the jobs that were finished. Of several processes, process 0 gets all results, and the others
- * NULL; one that is not heard of any more is an error at the end, when all others are done. */
+/* Plays every job. `options` NULL: all defaults. The first thing that goes wrong stops everything and is
+ * the error. A run that was stopped gives the jobs that were finished. Of several processes, process 0
+ * gets all results, and the others NULL; one that is not heard of any more is an error at the end, when
+ * all others are done. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_lab_run(const tacit_experiment *experiment,
                                                     const tacit_lab_options *options,
                                                     tacit_results **out, tacit_error *err);
 
 /* --- Results ----------------------------------------------------------------------------------- */
 
-/* Regret is exact pseudo-regret, in the world's original units: the sum over episodes of the best policy's value
- * minus the value of the policy that was played. */
+/* Regret is exact pseudo-regret, in the world's original units: the sum over episodes of the best policy's
+ * value minus the value of the policy that was played. */
 typedef struct tacit_job {
     bool done;
     double regret;
@@ -206,7 +210,8 @@ typedef struct tacit_job {
     size_t n_points;     /* of the curve that are known: all if done, else as many as were played */
 } tacit_job;
 
-/* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two runs. */
+/* Over the finished runs of an agent. Errors are standard errors of the mean, NaN with fewer than two
+ * runs. */
 typedef struct tacit_summary {
     uint64_t runs;
     double regret_mean, regret_error;
@@ -215,8 +220,8 @@ typedef struct tacit_summary {
     const char *remark;       /* tacit_agent_remark, or "" */
 } tacit_summary;
 
-/* What tacit_lab_run left in DIRECTORY/results.db, finished or not. CORRUPT or WRONG_VERSION if it is not what this
- * library writes. Worlds and agents that this program does not know are no obstacle. */
+/* What tacit_lab_run left in DIRECTORY/results.db, finished or not. CORRUPT or WRONG_VERSION if it is not
+ * what this library writes. Worlds and agents that this program does not know are no obstacle. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_results_open(const char *directory, tacit_results **out,
                                                          tacit_error *err);
 TACIT_API void tacit_results_destroy(tacit_results *results);
@@ -230,8 +235,8 @@ TACIT_API const char *tacit_results_version(const tacit_results *results);
 /* Every job was finished. */
 TACIT_API bool tacit_results_complete(const tacit_results *results);
 
-/* The plain numbers of what is public about a world (`kind` is NULL if this program does not know it; rewards and
- * features are not kept), and the best policy's value in original units. */
+/* The plain numbers of what is public about a world (`kind` is NULL if this program does not know it;
+ * rewards and features are not kept), and the best policy's value in original units. */
 TACIT_API const tacit_world_facts *tacit_results_world(const tacit_results *results, size_t world);
 TACIT_API double tacit_results_optimal_value(const tacit_results *results, size_t world);
 
@@ -245,8 +250,8 @@ TACIT_API const tacit_job *tacit_results_job(const tacit_results *results, size_
 TACIT_API tacit_summary tacit_results_summary(const tacit_results *results, size_t world,
                                               size_t agent);
 
-/* Curves have at most 1000 points (fewer if there are more than 20,000 jobs), at episodes 1 .. K in equal steps, the
- * last of them K. */
+/* Curves have at most 1000 points (fewer if there are more than 20,000 jobs), at episodes 1 .. K in equal
+ * steps, the last of them K. */
 TACIT_API size_t tacit_results_points(const tacit_results *results);
 TACIT_API uint64_t tacit_results_episode(const tacit_results *results, size_t point);
 

@@ -27,7 +27,7 @@ typedef struct tacit_noise tacit_noise;
  * draw the same noise. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_noise_create_from_os(tacit_noise **out);
 
-/* Keyed by a seed: reproducible, and NOT PRIVATE, since whoever knows the seed can subtract the
+/* Keyed by a seed: reproducible, and NOT PRIVATE, since anyone with the seed can subtract the
  * noise. For simulations and tests. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_noise_create_simulated(uint64_t seed,
                                                                    tacit_noise **out);

@@ -18,8 +18,8 @@ extern "C" {
 
 typedef enum tacit_model {
     TACIT_MODEL_NONE,  /* no noise, no promise */
-    TACIT_MODEL_JOINT, /* a trusted curator; nobody but the user learns about the user */
-    TACIT_MODEL_LOCAL  /* nobody is trusted; what leaves the device is private */
+    TACIT_MODEL_JOINT, /* a trusted curator; what anyone but the user sees is private */
+    TACIT_MODEL_LOCAL  /* no trusted party; what leaves the device is private */
 } tacit_model;
 
 /* delta = 0 is pure DP and means Laplace noise; delta > 0 means Gaussian noise. */
@@ -43,8 +43,8 @@ typedef enum tacit_law { TACIT_LAW_NONE, TACIT_LAW_GAUSSIAN, TACIT_LAW_LAPLACE }
  *              sum's strategy, n and sqrt(n) for n fresh releases that all see the user, 1 if a user is
  *              in one of them only. The whole release then moves by l * column;
  * weight       how much the algorithm suffers from a unit of this release's noise (0 means 1);
- * mechanism    how the steps share their noise: "tree", "smooth", "blt" (running sums), "local" (each user adds noise),
- *              "fresh" (none is shared); NULL: not told. */
+ * mechanism    how the steps share their noise: "tree", "smooth", "blt" (running sums), "local",
+ *              "fresh" (none is shared); NULL: not stated. */
 typedef struct tacit_release {
     const char *name;
     const char *reason; /* one line: why the sensitivities hold */
@@ -83,8 +83,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_plan_set_scale(tacit_plan *plan, con
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account(const tacit_plan *plan, double delta,
                                                          tacit_composition *out, tacit_error *err);
 
-/* The same for a person whose data are in `lives` continuations of one saved state (tacit_agent_load, a restored store), each
- * of which runs to its end: an upper bound, since what the lives have in common is paid once. */
+/* The same for a person whose data are in `lives` continuations of one saved state (tacit_agent_load, a
+ * restored store), each of which runs to its end: an upper bound, since what the lives have in common is
+ * paid once. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_plan_account_lives(const tacit_plan *plan,
                                                                uint64_t lives, double delta,
                                                                tacit_composition *out,

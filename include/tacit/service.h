@@ -1,11 +1,11 @@
 /* The decision service: private learning in front of real users, over HTTP.
  *
- *     tacit_service_open(&options, &service, &err);   reads the file, opens the store, restores the learners, listens
+ *     tacit_service_open(&options, &service, &err);   reads the file, loads the learners, listens
  *     ... it serves until ...
  *     tacit_service_close(service);                   finishes what was begun
  *
- * What it serves is in docs/reference/http.md, what it promises in docs/why/service.md. Noise is keyed by the operating system;
- * there is no way to ask for a seed. */
+ * What it serves is in docs/reference/http.md, what it promises in docs/why/service.md. Noise is keyed by
+ * the operating system; there is no way to ask for a seed. */
 #ifndef TACIT_SERVICE_H
 #define TACIT_SERVICE_H
 
@@ -21,18 +21,18 @@
 extern "C" {
 #endif
 
-/* One line for the people who run the service, as it is to be written: "tacit: ...", or JSON where the service file asks for it.
- * Never with data of users in it. */
+/* One line for the operators of the service, ready to be written: "tacit: ...", or JSON if the service
+ * file asks for it. It never contains data of users. */
 typedef void tacit_log_fn(void *context, const char *line);
 
 typedef struct tacit_service_options {
     const char *file; /* the service file */
-    const char *
-        credentials; /* a directory that may hold the store's key as `tacit-key`, as systemd has one; or NULL */
+    /* A directory that may hold the store's key as `tacit-key`, such as systemd's; or NULL. */
+    const char *credentials;
     tacit_log_fn *log; /* or NULL */
     void *log_context;
-    /* Called once, from a thread of the service, with log_context: another server has taken over the store. From then on nothing is
-     * learned or written; close the service. Or NULL. */
+    /* Called once, from a thread of the service, with log_context: another server has taken over the
+     * store. From then on nothing is learned or written; close the service. Or NULL. */
     void (*fenced)(void *log_context);
 } tacit_service_options;
 
@@ -43,15 +43,16 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_service_open(const tacit_service_opt
                                                          tacit_service **out, tacit_error *err);
 /* Where it listens: "http://127.0.0.1:8470". */
 TACIT_API const char *tacit_service_url(const tacit_service *service);
-/* Tokens and certificate are read again. Connections go on, with the certificate that they began with; one that does not work is
- * not taken. */
+/* Tokens and certificate are read again. Open connections keep their certificate; an invalid
+ * certificate is not used. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_service_reload(tacit_service *service,
                                                            tacit_error *err);
-/* Takes no more requests, answers those that it has, lets the learners finish their users, and closes the store. Accepts
- * NULL. */
+/* Takes no more requests, answers those that it has, lets the learners finish their users, and closes the
+ * store. Accepts NULL. */
 TACIT_API void tacit_service_close(tacit_service *service);
 
-/* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built without the server. */
+/* docs/reference/http.md, from the table of routes; to be freed with free(). NULL: no memory, or built
+ * without the server. */
 TACIT_API char *tacit_service_reference(void);
 /* The same as OpenAPI 3.1, in JSON. */
 TACIT_API char *tacit_service_openapi(void);
@@ -67,7 +68,7 @@ typedef struct tacit_service_learner {
     tacit_guarantee together; /* what a user pays for both, as /v1/guarantee says */
     const char *const *action_names; /* [n_actions]; NULL: actions have numbers */
     const char *context; /* named columns, as they were declared; NULL: features are numbers */
-    bool user_required;  /* nobody takes part without an id */
+    bool user_required;  /* users without an id are refused */
     bool log_decisions;  /* the operator keeps a record of decisions, outside the promise */
 } tacit_service_learner;
 
@@ -99,8 +100,8 @@ typedef struct tacit_token_request {
     int64_t expires;        /* seconds since 1970; 0: never */
 } tacit_token_request;
 
-/* A new token in the store of this service file. It is shown once: the store has its hash. A running service knows it after
- * tacit_service_reload. */
+/* A new token in the store of this service file. It is shown once: the store has its hash. A running
+ * service knows it after tacit_service_reload. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_token_create(const tacit_service_options *options,
                                                          const tacit_token_request *request,
                                                          char token[TACIT_TOKEN_SIZE],
@@ -131,24 +132,24 @@ typedef struct tacit_store_health {
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_check(const tacit_service_options *options,
                                                         tacit_store_health *health,
                                                         tacit_error *err);
-/* A consistent copy. A service that is started on it decides, but does not learn: the original may have gone on, and a
- * person in both would pay twice. */
+/* A consistent copy. A service that is started on it decides, but does not learn: the original may have
+ * gone on, and a person in both would pay twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_backup(const tacit_service_options *options,
                                                          const char *path, tacit_error *err);
 /* What is public, as JSON: counts, ledger, curves. To be freed with free(). */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_export(const tacit_service_options *options,
                                                          char **json, tacit_error *err);
 
-/* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in the order in which users were
- * acknowledged; a record at a time, with newlines. They are what users told, in the clear. It ends when `each` is false, as
- * SYSTEM. */
+/* Decisions that were recorded (log_decisions: yes), as JSON: one line for each step, given to `each` in
+ * the order in which users were acknowledged; a record at a time, with newlines. They are users' data, in
+ * the clear. It ends when `each` is false, as SYSTEM. */
 typedef bool tacit_line_fn(void *context, const char *lines, size_t size);
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_decisions(const tacit_service_options *options,
                                                             tacit_line_fn *each, void *context,
                                                             tacit_error *err);
 
-/* The audit log, the oldest entry first: what was done to the store and its service, when (seconds since 1970), and by which user
- * of the machine. Nothing about users of the service. */
+/* The audit log, the oldest entry first: what was done to the store and its service, when (seconds since
+ * 1970), and by which user of the machine. Nothing about users of the service. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_events(const tacit_service_options *options,
                                                          void (*each)(void *context, int64_t at,
                                                                       const char *what),
@@ -164,20 +165,21 @@ typedef struct tacit_store_cost {
     tacit_guarantee after;  /* for a person in all lines; model none: there is no number */
 } tacit_store_cost;
 
-/* What an adoption would do: in how many lines the store may have gone on after it, and what that costs, learner by learner. Nothing
- * is changed. BAD_ARGUMENT: there is nothing to adopt. */
+/* What an adoption would do: in how many lines the store may have gone on after it, and what that costs,
+ * learner by learner. Nothing is changed. BAD_ARGUMENT: there is nothing to adopt. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adoption(
     const tacit_service_options *options, uint64_t *lives,
     void (*each)(void *context, const tacit_store_cost *cost), void *context, tacit_error *err);
-/* Makes a backup that was put in the store's place, or a store that went back, learn again. The caller says by this that the
- * original is gone; what both together cost is kept in the store for good. */
+/* Makes a backup that was put in the store's place, or a store that went back, learn again. The caller
+ * says by this that the original is gone; what both together cost is kept in the store for good. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_adopt(const tacit_service_options *options,
                                                         tacit_error *err);
-/* Brings a store of an earlier format to the present one, as a start of the service does; *from is what it had. */
+/* Brings a store of an earlier format to the present one, as a start of the service does; *from is what it
+ * had. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_migrate(const tacit_service_options *options,
                                                           int *from, int *to, tacit_error *err);
-/* Another key for the store: in the place of the old one, or, where `new_key` is given, in that file, which is made if it is not
- * there. Call it again if it was cut short. */
+/* Another key for the store: in the place of the old one, or, where `new_key` is given, in that file,
+ * which is made if it is not there. Call it again if it was cut short. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_store_rekey(const tacit_service_options *options,
                                                         const char *new_key, tacit_error *err);
 

@@ -1,5 +1,4 @@
-/* Settings, and the parameters they are for: what a kind of world or agent can be told, and one line of a file
- * that tells it. */
+/* Parameters of a kind of world or agent, and settings: the lines of a file that set them. */
 #ifndef TACIT_SETTING_H
 #define TACIT_SETTING_H
 
@@ -40,7 +39,7 @@ typedef struct tacit_value {
 /* One line of a file: `key: value`. */
 typedef struct tacit_setting {
     const char *key, *value;
-    int line; /* where it stands, for messages; 0: unknown */
+    int line; /* in the file, for messages; 0: unknown */
 } tacit_setting;
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* Status codes, and the error buffer that carries a sentence for a person.
  *
- * Every fallible function returns a tacit_status that must be looked at. On failure the objects
+ * Every fallible function returns a tacit_status that must be checked. On failure the objects
  * passed in are as they were before the call and out-pointers are untouched. A function that takes
  * a tacit_error * (NULL is allowed) fills it with the status and a message that names the value
  * and what was expected. */

@@ -39,9 +39,8 @@ typedef enum tacit_sum_mechanism {
 typedef struct tacit_bound {
     double l1, l2;    /* largest norm of a contribution */
     bool nonnegative; /* no coordinate is negative: two such vectors are at most sqrt(2) l2 apart */
-    uint64_t nonzeros; /* at most so many coordinates are not 0 (0: no limit known) */
-    bool
-        clip; /* scale down what exceeds the bound instead of refusing it, if its square is finite */
+    uint64_t nonzeros; /* the most coordinates that are not 0 (0: no limit known) */
+    bool clip;         /* scale down a vector beyond the bound instead of refusing it, if finite */
 } tacit_bound;
 
 typedef struct tacit_sum_spec {
@@ -53,15 +52,16 @@ typedef struct tacit_sum_spec {
     /* Optional, `dimension` long: true where every user's coordinate is 0 by public knowledge. Such
      * coordinates are released as exact zeros and cost neither noise nor time. */
     const bool *structural_zero;
-    /* Optional: how far two users' vectors can be apart, when that is less than the bound tells (0: taken
-     * from the bound), and the one-line reason. It is the distance of the vectors that are added, before rounding; what
-     * rounding to the lattice can add, one step in each coordinate in which two users can differ, is added to it and declared
-     * with it. BAD_SENSITIVITY together with `clip`, which can move two vectors apart: clip before adding. */
+    /* Optional: how far two users' vectors can be apart, when that is less than the bound implies (0:
+     * taken from the bound), and the one-line reason. It is the distance of the vectors that are added,
+     * before rounding; what rounding to the lattice can add, one step in each coordinate in which two
+     * users can differ, is added to it and declared with it. BAD_SENSITIVITY together with `clip`, which
+     * can move two vectors apart: clip before adding. */
     double sensitivity_l1, sensitivity_l2;
     const char *reason;
-    /* The sensitivities above hold for what `clip` and the rounding to the lattice have left, whatever its step 2^-bits:
-     * because the numbers are on every lattice, or the proof needs no more than an interval whose ends are. They are then
-     * declared as they stand. */
+    /* The sensitivities above hold for what `clip` and the rounding to the lattice have left, whatever its
+     * step 2^-bits: because the numbers are on every lattice, or the proof needs no more than an interval
+     * whose ends are. They are then declared unchanged. */
     bool sensitivity_on_lattice;
 } tacit_sum_spec;
 
@@ -85,7 +85,7 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_create(const tacit_sum_spec *spe
                                                        tacit_sum **out, tacit_error *err);
 TACIT_API void tacit_sum_destroy(tacit_sum *sum);
 
-/* One more user. On any error the sum is as it was. */
+/* One more user. On any error the sum is unchanged. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add(tacit_sum *sum, const double *x,
                                                     tacit_error *err);
 
@@ -99,10 +99,11 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_release(tacit_sum *sum, double *noisy,
                                                         tacit_error *err);
 
-/* `local` sums in two halves, for when users and collector are on different machines: tacit_sum_add is the two together.
- * The user's side puts x on the lattice and adds the noise, which takes one step of the ledger and adds nothing to the sum;
- * the collector's side adds what it was sent. A report has tacit_sum_report_size numbers. Reports that no honest user can have
- * made are OUT_OF_BOUND and change nothing; `check` says beforehand whether `absorb` will take one. */
+/* `local` sums in two halves, for when users and collector are on different machines: tacit_sum_add is the
+ * two together. The user's side puts x on the lattice and adds the noise, which takes one step of the
+ * ledger and adds nothing to the sum; the collector's side adds what it was sent. A report has
+ * tacit_sum_report_size numbers. Reports that no honest user can have made are OUT_OF_BOUND and change
+ * nothing; `check` says beforehand whether `absorb` will take one. */
 TACIT_API size_t tacit_sum_report_size(const tacit_sum *sum);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_report(tacit_sum *sum, const double *x,
                                                        int64_t *report, tacit_error *err);
@@ -131,9 +132,9 @@ TACIT_API double tacit_sum_worst_stddev(const tacit_sum *sum);
 TACIT_API size_t tacit_sum_memory(const tacit_sum *sum);
 
 /* Complete state as bytes, raw data and noise key included: keep it as safe as the data itself. `save`
- * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the
- * saved one stopped. A state that is loaded twice shows the same numbers for the same users, and has independent noise from
- * the first different user on; a person in both continuations pays twice. */
+ * with bytes = NULL gives the size. `load` continues a fresh sum of the same spec and plan where the saved
+ * one stopped. A state that is loaded twice shows the same numbers for the same users, and has independent
+ * noise from the first different user on; a person in both continuations pays twice. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes,
                                                      size_t *size, tacit_error *err);
 TACIT_API TACIT_MUST_USE tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size,

@@ -1,6 +1,6 @@
 /* Worlds: simulators that play the users.
  *
- * A world is made from its kind and a list of settings, both as text, as they stand in an experiment file:
+ * A world is made from its kind and a list of settings, both as text, as in an experiment file:
  *
  *     tacit_setting settings[] = {{.key = "states", .value = "6"}};
  *     tacit_world_request request = {.kind = "riverswim", .settings = settings, .n_settings = 1};
@@ -14,8 +14,8 @@
  * policy is an array [horizon][states]. Rewards are in [0, 1]; a world whose rewards were declared in other
  * units keeps the declared bounds, and tacit_world_original_value leads back.
  *
- * In bandit worlds an episode is one step, contexts may be feature vectors instead of numbered states, and users come as
- * rounds (below) instead of walks.
+ * In bandit worlds an episode is one step, contexts may be feature vectors instead of numbered states, and
+ * users come as rounds (below) instead of walks.
  *
  * A world does not change after its creation and may be shared by threads; a walk belongs to one. */
 #ifndef TACIT_WORLD_H
@@ -57,7 +57,7 @@ typedef struct tacit_world_request {
     const char *kind;
     const tacit_setting *settings;
     size_t n_settings;
-    /* The file that the settings stand in: messages begin with it, and a relative path among the settings
+    /* The file that contains the settings: messages begin with it, and a relative path among the settings
      * is looked for beside it, then in the current directory. NULL: none. */
     const char *file;
     int line; /* of the kind, for messages; 0: unknown */
@@ -76,8 +76,8 @@ typedef struct tacit_world_facts {
     bool stationary; /* the same transitions and rewards at every step: learners may pool */
     double reward_low, reward_high; /* in original units; they are mapped to 0 and 1 */
     double optimal_value;           /* of the best policy, with rewards in [0, 1]; NaN: not known */
-    /* Expected, in [0, 1]: [horizon, or 1 if stationary][states][actions]; NULL in bandit worlds, where it is what is to
-     * be learned. */
+    /* Expected, in [0, 1]: [horizon, or 1 if stationary][states][actions]; NULL in bandit worlds, where it
+     * is what is to be learned. */
     const double *rewards;
     /* Known structure; NULL: none beyond the numbers of states and actions. */
     const tacit_mixture *mixture;
@@ -113,9 +113,9 @@ typedef struct tacit_outcome {
     double prob, reward;
 } tacit_outcome;
 
-/* A finite world, row by row. `row` writes what may follow an action in a state at a step (always 0 if stationary), at
- * most row_max outcomes, and says how many; it is called once for each (step, state, action). Probabilities must
- * sum to 1; outcomes may come in any order. */
+/* A finite world, row by row. `row` writes what may follow an action in a state at a step (always 0 if
+ * stationary), at most row_max outcomes, and says how many; it is called once for each (step, state,
+ * action). Probabilities must sum to 1; outcomes may come in any order. */
 typedef struct tacit_process {
     size_t n_states, n_actions, horizon;
     bool stationary;
@@ -133,9 +133,9 @@ typedef struct tacit_process {
 typedef tacit_status tacit_process_fn(const tacit_value *values, tacit_process *out,
                                       tacit_error *err);
 
-/* Makes a kind known under its name, to tacit_world_create and in experiment files. `kind` and what it points to must
- * stay, and no other thread may use the library meanwhile. EXISTS if the name is taken, TOO_LARGE if there are 64 such
- * kinds already, or one has more than 24 parameters. */
+/* Makes a kind known under its name, to tacit_world_create and in experiment files. `kind` and what it
+ * points to must stay, and no other thread may use the library meanwhile. EXISTS if the name is taken,
+ * TOO_LARGE if there are 64 such kinds already, or one has more than 24 parameters. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_world_register(const tacit_world_kind *kind,
                                                            tacit_process_fn *process,
                                                            tacit_error *err);
@@ -190,9 +190,9 @@ TACIT_API TACIT_MUST_USE tacit_status tacit_walk_play_mixed(tacit_walk *walk, ui
 
 typedef struct tacit_rounds tacit_rounds;
 
-/* Who comes. What a learner may know: the number of the context or, where these are not numbered, features. What it may
- * not: `means`, the expected reward of every action, in [0, 1], for the judge; NULL where only a logged action's reward
- * is known. All live until the next round begins. */
+/* The user of a round. A learner may know the number of the context or, where contexts are not numbered,
+ * the features. It may not know `means`, the expected reward of every action, in [0, 1], which evaluation
+ * uses; NULL where only a logged action's reward is known. All live until the next round begins. */
 typedef struct tacit_visitor {
     uint32_t state;
     const double *features;
@@ -201,8 +201,8 @@ typedef struct tacit_visitor {
     double propensity;
 } tacit_visitor;
 
-/* Chance comes from the root and the number of the round alone, as with walks. The world must outlive the rounds; the
- * root need not. Worlds of another family are UNSUPPORTED. */
+/* Chance comes from the root and the number of the round alone, as with walks. The world must outlive the
+ * rounds; the root need not. Worlds of another family are UNSUPPORTED. */
 TACIT_API TACIT_MUST_USE tacit_status tacit_rounds_create(const tacit_world *world,
                                                           tacit_noise *root, tacit_rounds **out,
                                                           tacit_error *err);

@@ -9,7 +9,7 @@
  *             it is one of the mechanisms that the list may stand for
  *   pld       the rest: pld.c, an interval
  *
- * Why e tanh(e/2): the worst e-DP pair is randomised response [KOV15]. There (a-1) D_a =
+ * Why e tanh(e/2): the worst e-DP pair is randomized response [KOV15]. There (a-1) D_a =
  * G(s) - G(1) with G(s) = log cosh(sqrt(s) e/2), s = (2a-1)^2, and a = 1 + (s-1)/(4a), so that
  * D_a/a = 4 (G(s) - G(1))/(s - 1). G is concave, hence the quotient is largest as s -> 1, where it
  * is 4 G'(1) = e tanh(e/2).
@@ -33,7 +33,7 @@
 enum { BITS = 192 };
 
 /* The list, sorted into its kinds. */
-typedef struct bill {
+typedef struct summary {
     tacit_interval mu, gaussian_rho; /* all Gaussian costs together */
     tacit_interval pure;             /* sum of the epsilons of Laplace and black boxes */
     tacit_interval rho;              /* of everything, failures apart */
@@ -42,7 +42,7 @@ typedef struct bill {
     size_t n_gaussian, n_zcdp, n_failing;
     tacit__loss *losses; /* at most one Gaussian, no two of equal kind and size */
     size_t n_losses;
-} bill;
+} summary;
 
 static tacit_status check(const tacit_cost *c, size_t i, tacit_error *err)
 {
@@ -121,7 +121,7 @@ static void add_quotient(bounds *sum, double a, double b, int power, uint64_t co
     mpfr_clears(top, bottom, q, (mpfr_ptr)0);
 }
 
-static void add_loss(bill *b, tacit__loss_kind kind, double size, uint64_t count)
+static void add_loss(summary *b, tacit__loss_kind kind, double size, uint64_t count)
 {
     if (!(size > 0))
         return;
@@ -135,7 +135,7 @@ static void add_loss(bill *b, tacit__loss_kind kind, double size, uint64_t count
 }
 
 /* fail becomes 1 - (1-fail)(1-more) */
-static void add_failure(bill *b, double delta, uint64_t count)
+static void add_failure(summary *b, double delta, uint64_t count)
 {
     tacit_interval more = tacit__any_failure(delta, count);
     if (b->n_failing++ == 0) {
@@ -146,8 +146,8 @@ static void add_failure(bill *b, double delta, uint64_t count)
     b->fail.high = fmin(1, (b->fail.high + (1 - b->fail.high) * more.high) * (1 + 2 * DBL_EPSILON));
 }
 
-/* sum += count e tanh(e/2) for e = a/b. Its square may be far below the doubles; the range of MPFR holds it, and what leaves is
- * then the least double above 0. */
+/* sum += count e tanh(e/2) for e = a/b. Its square may be far below the doubles; the range of MPFR holds
+ * it, and what leaves is then the least double above 0. */
 static void add_pure_rho(bounds *sum, double a, double b, uint64_t count)
 {
     mpfr_t e, t;
@@ -167,14 +167,14 @@ static void add_pure_rho(bounds *sum, double a, double b, uint64_t count)
     mpfr_clears(e, t, (mpfr_ptr)0);
 }
 
-static void bill_destroy(bill *b)
+static void summary_destroy(summary *b)
 {
     tacit__free(b->losses);
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 }
 
 /* All kinds of sums over checked costs; b->losses has room for them. */
-static void add_up(bill *b, const tacit_cost *costs, size_t n_costs)
+static void add_up(summary *b, const tacit_cost *costs, size_t n_costs)
 {
     bounds square, pure, rho;
     bounds_init(&square);
@@ -226,9 +226,10 @@ static void add_up(bill *b, const tacit_cost *costs, size_t n_costs)
         add_loss(b, TACIT__LOSS_GAUSSIAN, b->mu.high, 1);
 }
 
-static tacit_status bill_create(bill *b, const tacit_cost *costs, size_t n_costs, tacit_error *err)
+static tacit_status summary_create(summary *b, const tacit_cost *costs, size_t n_costs,
+                                   tacit_error *err)
 {
-    *b = (bill){0};
+    *b = (summary){0};
     if (costs == NULL || n_costs == 0)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no releases are given, expected at least one");
     for (size_t i = 0; i < n_costs; i++) {
@@ -243,7 +244,7 @@ static tacit_status bill_create(bill *b, const tacit_cost *costs, size_t n_costs
     return TACIT_OK;
 }
 
-static tacit_composition blank(const bill *b, const char *method)
+static tacit_composition blank(const summary *b, const char *method)
 {
     int all_gaussian = b->n_zcdp == 0 && b->n_losses == 1 && b->n_gaussian > 0 && b->n_failing == 0;
     return (tacit_composition){.mu = all_gaussian ? b->mu.high : (double)NAN,
@@ -251,14 +252,14 @@ static tacit_composition blank(const bill *b, const char *method)
                                .method = method};
 }
 
-static int is_gaussian(const bill *b)
+static int is_gaussian(const summary *b)
 {
     return b->n_gaussian > 0 && b->n_zcdp == 0 && b->n_losses == 1 && b->n_failing == 0 &&
            b->pure.high == 0;
 }
 
 /* All copies of one box: one loss, and if it can fail, all of it in one line of the list. */
-static const tacit_cost *only_box(const bill *b, const tacit_cost *costs, size_t n_costs)
+static const tacit_cost *only_box(const summary *b, const tacit_cost *costs, size_t n_costs)
 {
     if (b->n_gaussian + b->n_zcdp > 0 || b->n_losses > 1)
         return NULL;
@@ -285,14 +286,14 @@ static double times_down(double x)
 }
 
 /* What is left of delta after the failures, rounded down; negative if nothing is. */
-static double after_failure(const bill *b, double delta)
+static double after_failure(const summary *b, double delta)
 {
     double left = (delta - b->fail.high) / (1 - b->fail.high);
     return b->fail.high == 0 ? delta : left * (1 - 4 * DBL_EPSILON);
 }
 
-static tacit_status at_delta(const bill *b, const tacit_cost *costs, size_t n_costs, double delta,
-                             tacit_composition *out)
+static tacit_status at_delta(const summary *b, const tacit_cost *costs, size_t n_costs,
+                             double delta, tacit_composition *out)
 {
     tacit_status status = TACIT_OK;
     const tacit_cost *box = only_box(b, costs, n_costs);
@@ -333,7 +334,7 @@ static tacit_status at_delta(const bill *b, const tacit_cost *costs, size_t n_co
     return status;
 }
 
-static tacit_status at_epsilon(const bill *b, const tacit_cost *costs, size_t n_costs,
+static tacit_status at_epsilon(const summary *b, const tacit_cost *costs, size_t n_costs,
                                double epsilon, tacit_composition *out)
 {
     tacit_status status = TACIT_OK;
@@ -374,17 +375,17 @@ static tacit_status at_epsilon(const bill *b, const tacit_cost *costs, size_t n_
 tacit_status tacit_compose_at_delta(const tacit_cost *costs, size_t n_costs, double delta,
                                     tacit_composition *out, tacit_error *err)
 {
-    bill b;
+    summary b;
     if (out == NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "out is NULL");
     if (!(delta >= 0 && delta < 1))
         return tacit__fail(err, TACIT_BAD_DELTA, "delta is %g, expected a number in [0, 1)", delta);
-    tacit_status status = bill_create(&b, costs, n_costs, err);
+    tacit_status status = summary_create(&b, costs, n_costs, err);
     if (status != TACIT_OK)
         return status;
     tacit_composition result;
     status = at_delta(&b, costs, n_costs, delta, &result);
-    bill_destroy(&b);
+    summary_destroy(&b);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     *out = result;
@@ -394,18 +395,18 @@ tacit_status tacit_compose_at_delta(const tacit_cost *costs, size_t n_costs, dou
 tacit_status tacit_compose_at_epsilon(const tacit_cost *costs, size_t n_costs, double epsilon,
                                       tacit_composition *out, tacit_error *err)
 {
-    bill b;
+    summary b;
     if (out == NULL)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "out is NULL");
     if (!(epsilon >= 0))
         return tacit__fail(err, TACIT_BAD_EPSILON, "epsilon is %g, expected a number >= 0",
                            epsilon);
-    tacit_status status = bill_create(&b, costs, n_costs, err);
+    tacit_status status = summary_create(&b, costs, n_costs, err);
     if (status != TACIT_OK)
         return status;
     tacit_composition result;
     status = at_epsilon(&b, costs, n_costs, epsilon, &result);
-    bill_destroy(&b);
+    summary_destroy(&b);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     *out = result;

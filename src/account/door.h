@@ -4,9 +4,10 @@
  * to its journal, before any noise exists), then its coordinates pass in order, in as many pieces as the
  * caller likes, and that is all: steps cannot be repeated, skipped or added.
  *
- * The caller who opens a step says what it depends on that the steps before did not: its input. The noise is a function of the gate's
- * key and of the inputs so far (noise/stream.c), so the same noise never meets different data, however often a saved state
- * is loaded. All that passes in a step must follow from the inputs so far and from what is public. */
+ * The caller that opens a step passes its input: what the step depends on and the steps before did not.
+ * The noise is a function of the gate's key and of the inputs so far (noise/stream.c), so the same noise
+ * never meets different data, however often a saved state is loaded. All that passes in a step must follow
+ * from the inputs so far and from what is public. */
 #ifndef TACIT_ACCOUNT_DOOR_H
 #define TACIT_ACCOUNT_DOOR_H
 
@@ -43,15 +44,16 @@ TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__in
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 
-/* The inputs that come next are those of a user with this label: every open release's noise depends on it from now on. Users
- * with different labels have independent noise even if their data are equal, in states that are continued twice as well. */
+/* The inputs that come next are those of a user with this label: every open release's noise depends on it
+ * from now on. Users with different labels have independent noise even if their data are equal, in states
+ * that are continued twice as well. */
 void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES]);
 
 uint64_t tacit__gate_steps_passed(const tacit__gate *gate);
 
-/* For saved states: where the gate's noise stands. A forked child has keys of its own from its first save or step on.
- * `check` tells whether these bytes can have been saved after so many steps; `restore` wants that, and a gate that was never
- * begun. */
+/* For saved states: the gate's position in its noise. A forked child has keys of its own from its first
+ * save or step on. `check` says whether these bytes can have been saved after that many steps; `restore`
+ * requires it, and a gate that was never begun. */
 typedef struct tacit__gate_state {
     uint8_t key[TACIT__KEY_BYTES], tag_key[TACIT__KEY_BYTES];
     tacit__labels labels;

@@ -13,7 +13,7 @@
  *     post-processing), and so does raising y (rounding a loss down). To land exactly on a point
  *     a, a share of the cell above a is merged with what was left of the cell below, so that the
  *     mean of y is exp(-a). A heavy atom that finds no such partner next door takes light mass
- *     from further away; only what finds nobody within REACH is rounded down.
+ *     from further away; only mass without a partner within REACH is rounded down.
  *
  * Both biases are O(h^2) per release where the distribution is smooth or sits on the lattice; for
  * gather it is O(h^(3/2)) at an atom off the lattice with smooth mass around, and O(h) at a lonely
@@ -81,9 +81,9 @@ static size_t reach_of(const tacit__cells *cells)
     return far < REACH ? (size_t)far : REACH;
 }
 
-/* Takes from *have, whose y is off by `each` per unit, what balances *need; returns what was taken,
+/* Moves mass from *have, whose y is off by `each` per unit, until *need is balanced; returns the mass moved,
  * in units of `scale` times *have. */
-static double take(double *have, double scale, double each, double *need)
+static double balance(double *have, double scale, double each, double *need)
 {
     double all = *have * scale * each;
     double share = all <= *need ? 1 : *need / all;
@@ -93,25 +93,25 @@ static double take(double *have, double scale, double each, double *need)
     return taken;
 }
 
-/* Puts `mass` with this excess over point p there, balanced by what lies on points below; returns the
- * share that found no balance. */
-static double lean_on_points_below(const tacit__cells *cells, double *out, size_t p, double mass,
-                                   double excess)
+/* Puts `mass` with this excess over point p on that point, balanced by mass on points below; returns the
+ * share that could not be balanced. */
+static double balance_by_points_below(const tacit__cells *cells, double *out, size_t p, double mass,
+                                      double excess)
 {
     double need = excess, h = cells->step;
     size_t reach = reach_of(cells);
     for (size_t d = 1; d <= reach && d <= p && need > 0; d++)
         if (out[p - d] > 0)
-            out[p] +=
-                take(&out[p - d], exp(cells->lambda * h * (double)d), expm1(h * (double)d), &need);
+            out[p] += balance(&out[p - d], exp(cells->lambda * h * (double)d), expm1(h * (double)d),
+                              &need);
     double alone = excess > 0 ? need / excess : 0;
     out[p] += (1 - alone) * mass;
     return alone;
 }
 
 /* The same for mass that lies `lack` below point p, balanced by points and cells above cell p. */
-static double lean_on_cells_above(tacit__cells *cells, double *out, size_t p, double mass,
-                                  double lack)
+static double balance_by_cells_above(tacit__cells *cells, double *out, size_t p, double mass,
+                                     double lack)
 {
     double need = lack, h = cells->step;
     size_t reach = reach_of(cells);
@@ -119,11 +119,11 @@ static double lean_on_cells_above(tacit__cells *cells, double *out, size_t p, do
         double scale = exp(-cells->lambda * h * (double)d), up = -expm1(-h * (double)d);
         size_t c = p + d;
         if (out[c] > 0)
-            out[p] += take(&out[c], scale, up, &need);
+            out[p] += balance(&out[c], scale, up, &need);
         if (c < cells->n && cells->mass[c] > 0) {
             double before = cells->mass[c];
             double each = up + (1 - up) * cells->excess[c] / before;
-            out[p] += take(&cells->mass[c], scale, each, &need);
+            out[p] += balance(&cells->mass[c], scale, each, &need);
             cells->excess[c] *= cells->mass[c] / before;
         }
     }
@@ -157,14 +157,16 @@ void tacit__cells_gather(tacit__cells *cells, double *out)
         }
         double used = lack > 0 ? excess[i] / lack : 0, rest = left - used;
         out[i] += used * mass[i - 1] * tilt + mass[i];
-        rest *= lean_on_points_below(cells, out, i - 1, rest * mass[i - 1], rest * excess[i - 1]);
-        rest *= lean_on_cells_above(cells, out, i, rest * mass[i - 1] * tilt, rest * lack);
+        rest *=
+            balance_by_points_below(cells, out, i - 1, rest * mass[i - 1], rest * excess[i - 1]);
+        rest *= balance_by_cells_above(cells, out, i, rest * mass[i - 1] * tilt, rest * lack);
         out[i - 1] += rest * mass[i - 1];
         left = 0;
     }
     if (cells->n > 0) {
         size_t i = cells->n;
-        left *= lean_on_points_below(cells, out, i - 1, left * mass[i - 1], left * excess[i - 1]);
+        left *=
+            balance_by_points_below(cells, out, i - 1, left * mass[i - 1], left * excess[i - 1]);
         out[i - 1] += left * mass[i - 1];
     }
 }

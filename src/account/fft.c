@@ -6,7 +6,7 @@
  * ever permuted: pointwise products do not care. The recursion is depth first: a block that fits
  * into the cache is finished before the next one is touched, so large sizes are not bound by memory.
  *
- * Real and imaginary parts are separate arrays: the butterflies then vectorise, and two real
+ * Real and imaginary parts are separate arrays: the butterflies then vectorize, and two real
  * signals travel in one transform (spectra apart again with tacit__fft_mate).
  *
  * The twiddles come from cos and sin of angles in [0, pi/4], each correct to one unit in the last

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define TACIT__FFT_MAX_LOG2 24
+#define TACIT__FFT_MAX_LOG2 24 /* the largest size is 2^24, see fft.c */
 
 typedef struct tacit__fft {
     size_t n;

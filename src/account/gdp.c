@@ -12,8 +12,8 @@
  * both of which come with the value for free. The double that leaves is checked against
  * tacit_gdp_delta itself, so that round trips agree to the last bit.
  *
- * Tails are phi(x) R(x) with Mills' ratio R (noise/normal.h); and exp(eps) Phi(b) = phi(a) R(-b), so that neither
- * exp(eps) nor Phi(b) has to exist as a number.
+ * Tails are phi(x) R(x) with Mills' ratio R (noise/normal.h); and exp(eps) Phi(b) = phi(a) R(-b), so that
+ * neither exp(eps) nor Phi(b) has to exist as a number.
  * Cost: about 0.1 ms for delta, 1 ms for a solve; more for mu below 1e-100. */
 #include <tacit/account.h>
 

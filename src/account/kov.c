@@ -1,6 +1,6 @@
 /* Optimal composition of `count` copies of one (epsilon, delta)-DP black box.
  *
- * [KOV15, Thm. 3.3; MV16]: the worst box is randomised response that fails with probability delta0
+ * [KOV15, Thm. 3.3; MV16]: the worst box is randomized response that fails with probability delta0
  * and else tells the truth with p = e^e0 / (1 + e^e0). Of k copies, j truths have probability
  * P_j = C(k,j) p^j q^(k-j) and privacy loss e0 (2j - k), so that for *every real* eps >= 0
  *
@@ -11,7 +11,7 @@
  * is what makes an exact inverse possible.
  *
  * All terms are positive, so nothing cancels. The largest one is anchored by MPFR (log-gamma in
- * doubles would lose 8 digits at k = 1e7), its neighbours follow by the ratio
+ * doubles would lose 8 digits at k = 1e7), its neighbors follow by the ratio
  * P_(j+1)/P_j = (k-j)/(j+1) e^e0 until a geometric bound says that the rest does not matter.
  * Every result is an interval: the term count times a few roundings, about 1e-11 at k = 1e7.
  * Cost: about 20 sqrt(k p q) terms for one delta, 60 times that for an epsilon. */
@@ -22,9 +22,10 @@
 
 #include <mpfr.h>
 
+#include "account/loss.h"
+
 enum { LOG_BITS = 192, HALVINGS = 128 };
 
-#define UNIT (DBL_EPSILON / 2)
 #define NEGLIGIBLE 1e-19 /* of the sum so far; the bound on the rest is added anyway */
 
 static void log_factorial(mpfr_t out, uint64_t n)
@@ -64,7 +65,7 @@ tacit_interval tacit__any_failure(double delta, uint64_t count)
         return (tacit_interval){delta, delta};
     /* log1p, the product and expm1 are each within 2 roundings of the truth, relatively. */
     double p = -expm1((double)count * log1p(-delta));
-    return (tacit_interval){p * (1 - 8 * UNIT), fmin(1, p * (1 + 8 * UNIT))};
+    return (tacit_interval){p * (1 - 8 * TACIT__UNIT), fmin(1, p * (1 + 8 * TACIT__UNIT))};
 }
 
 /* The loss of j truths minus eps, rounded once. */
@@ -138,7 +139,7 @@ static tacit_interval pure_delta(double box_epsilon, uint64_t count, double epsi
     sum_up(&s, box_epsilon, count, anchor, epsilon);
     sum_down(&s, box_epsilon, count, anchor, first, epsilon);
     double value = exp(log_anchor) * s.sum, rest = exp(log_anchor) * s.rest;
-    double slack = (8 * s.terms + 4 * fabs(log_anchor) + 16) * UNIT;
+    double slack = (8 * s.terms + 4 * fabs(log_anchor) + 16) * TACIT__UNIT;
     double high = (value + rest) * (1 + slack) + DBL_TRUE_MIN;
     return (tacit_interval){value * (1 - slack), high < 1 ? high : 1};
 }
@@ -150,8 +151,8 @@ tacit_interval tacit__kov_delta(double box_epsilon, double box_delta, uint64_t c
     tacit_interval pure = pure_delta(box_epsilon, count, epsilon);
     if (pure.high == 0)
         return fail;
-    double low = (fail.low + (1 - fail.low) * pure.low) * (1 - 4 * UNIT);
-    double high = (fail.high + (1 - fail.high) * pure.high) * (1 + 4 * UNIT);
+    double low = (fail.low + (1 - fail.low) * pure.low) * (1 - 4 * TACIT__UNIT);
+    double high = (fail.high + (1 - fail.high) * pure.high) * (1 + 4 * TACIT__UNIT);
     return (tacit_interval){low, high < 1 ? high : 1};
 }
 

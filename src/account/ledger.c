@@ -1,8 +1,9 @@
 /* The ledger and its door. See include/tacit/ledger.h and account/door.h.
  *
- * Two lives of one state. The ledger counts the steps of its own life and cannot know of another one of the same saved state.
- * Since their noise is independent from the first difference on, a user who is in both is protected by both plans together:
- * mu grows by sqrt(2) (Gaussian), epsilon doubles (Laplace), at most; tacit_plan_account_lives says it.
+ * Two lives of one state. The ledger counts the steps of its own life and cannot know of another one of the
+ * same saved state. Since their noise is independent from the first difference on, a user who is in both is
+ * protected by both plans together: mu grows by sqrt(2) (Gaussian), epsilon doubles (Laplace), at most;
+ * tacit_plan_account_lives says it.
  *
  * A gate's scale in lattice steps is scale * 2^bits, an exact product. What passes is exact + noise in
  * 64-bit integers; sums/ keeps |exact| below 2^61 and a draw is below MAX_DRAW * MAX_SCALE < 2^55, so the

@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#define TACIT__UNIT                                                                                \
+    0x1p-53 /* the unit roundoff of a double: all error bounds of the accountant count in it */
+
 typedef enum tacit__loss_kind {
     TACIT__LOSS_GAUSSIAN, /* size: mu */
     TACIT__LOSS_LAPLACE,  /* size: sensitivity / scale */
-    TACIT__LOSS_RESPONSE  /* randomised response, size: epsilon; failures are counted apart */
+    TACIT__LOSS_RESPONSE  /* randomized response, size: epsilon; failures are counted apart */
 } tacit__loss_kind;
 
 /* `count` independent losses of one kind; size > 0, and a Gaussian comes once. */

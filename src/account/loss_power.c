@@ -18,9 +18,8 @@
 #include "account/tilted.h"
 #include "base/workspace.h"
 
-#define UNIT 0x1p-53
 #define LOG_TAIL (-36.8) /* log 1e-16 */
-#define TINY 1e-150      /* a modulus whose next power is nothing */
+#define TINY 1e-150      /* a modulus whose next power is taken as 0 */
 
 typedef struct number {
     double re, im;
@@ -135,23 +134,23 @@ static void moments(const double *mass, const tacit__tilted *t, double *mean, do
     *variance = v;
 }
 
-/* log of Chernoff's bound on P(sum of n - n centre >= reach), or <= -reach for sign = -1. */
-static double log_tail(const double *mass, const tacit__tilted *t, double n, double centre,
+/* log of Chernoff's bound on P(sum of n - n center >= reach), or <= -reach for sign = -1. */
+static double log_tail(const double *mass, const tacit__tilted *t, double n, double center,
                        double variance, double sign, double reach)
 {
     double best = 0, s0 = reach / (n * variance);
     for (int k = -4; k <= 2; k++) {
         double s = s0 * pow(2, 0.25 * k), sum = 0;
         for (size_t j = 0; j < t->n; j++)
-            sum += mass[j] * expm1(s * sign * ((double)t->first + (double)j - centre));
+            sum += mass[j] * expm1(s * sign * ((double)t->first + (double)j - center));
         double bound = n * log1p(sum) - s * reach;
         best = bound < best ? bound : best;
     }
     return best;
 }
 
-/* The half width, in steps around n * centre, that holds all but 2e-16 of both distributions. */
-static double reach_of(const tacit__tilted *t, double n, double centre, double variance)
+/* The half width, in steps around n * center, that holds all but 2e-16 of both distributions. */
+static double reach_of(const tacit__tilted *t, double n, double center, double variance)
 {
     double reach = 8.6 * sqrt(n * variance) + 2;
     for (int i = 0; i < 64; i++, reach *= 1.1) {
@@ -159,7 +158,7 @@ static double reach_of(const tacit__tilted *t, double n, double centre, double v
         for (int side = 0; side < 2 && wide_enough; side++)
             for (int sign = -1; sign <= 1 && wide_enough; sign += 2)
                 wide_enough =
-                    log_tail(t->mass[side], t, n, centre, variance, sign, reach) < LOG_TAIL;
+                    log_tail(t->mass[side], t, n, center, variance, sign, reach) < LOG_TAIL;
         if (wide_enough)
             break;
     }
@@ -169,15 +168,15 @@ static double reach_of(const tacit__tilted *t, double n, double centre, double v
 tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 {
     double n = (double)count;
-    double centre, variance, full = n * ((double)t->n - 1) + 1;
-    moments(t->mass[TACIT__HIGH], t, &centre, &variance);
+    double center, variance, full = n * ((double)t->n - 1) + 1;
+    moments(t->mass[TACIT__HIGH], t, &center, &variance);
     double first = n * (double)t->first, width = full;
     double lost = 0;
     if (full > 65536) { /* below, the whole support is cheap */
-        double reach = reach_of(t, n, centre, variance);
+        double reach = reach_of(t, n, center, variance);
         double last = first + full - 1;
-        first = fmax(first, floor(n * centre - reach));
-        width = fmin(last, ceil(n * centre + reach)) - first + 1;
+        first = fmax(first, floor(n * center - reach));
+        width = fmin(last, ceil(n * center + reach)) - first + 1;
         lost = 4e-16;
     }
     if (!(fabs(first) + width < 0x1p52)) /* places must be exact in a double */
@@ -205,7 +204,7 @@ tacit_status tacit__tilted_power(tacit__tilted *t, uint64_t count)
 
     double eta = tacit__fft_error(s.fft.n);
     double error =
-        n * eta * tacit__tilted_norm(t) + (eta + 4 * n * UNIT) * tacit__tilted_norm(&sum);
+        n * eta * tacit__tilted_norm(t) + (eta + 4 * n * TACIT__UNIT) * tacit__tilted_norm(&sum);
     sum.noise = error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = lost;
     sum.relative = n * t->relative;
@@ -253,7 +252,7 @@ tacit_status tacit__tilted_add(tacit__tilted *t, const tacit__tilted *other)
 
     double eta = tacit__fft_error(s.fft.n);
     double error = eta * (tacit__tilted_norm(t) + tacit__tilted_norm(other)) +
-                   (eta + 4 * UNIT) * tacit__tilted_norm(&sum);
+                   (eta + 4 * TACIT__UNIT) * tacit__tilted_norm(&sum);
     sum.noise = t->noise + other->noise + error * tacit__f_norm(t->lambda, t->step, width);
     sum.lost = t->lost + other->lost;
     sum.relative = t->relative + other->relative;

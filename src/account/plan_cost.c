@@ -1,5 +1,5 @@
-/* What the releases of a plan cost together: see include/tacit/plan.h. Apart from plan.c because devices declare and calibrate,
- * but do not account: the accountant (compose.c) is large. */
+/* What the releases of a plan cost together: see include/tacit/plan.h. Apart from plan.c because devices
+ * declare and calibrate, but do not account: the accountant (compose.c) is large. */
 #include <tacit/plan.h>
 
 #include "account/plan_inside.h"

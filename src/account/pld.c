@@ -117,7 +117,7 @@ static tacit_status refine(const tacit__pld *pld, double lambda, double tol, rea
         tol *= fmax(1.0 / 256, pld->n_losses > 1 ? gain * gain : gain);
     }
     tacit__free(steps.own_step);
-    /* Too large is no failure: the best interval so far stands. */
+    /* Too large is no failure: the best interval so far remains. */
     return status == TACIT_TOO_LARGE ? TACIT_OK : status;
 }
 
@@ -134,7 +134,7 @@ static tacit_interval largest_loss(const tacit__pld *pld)
     return (tacit_interval){sum * (1 - slack), sum * (1 + slack)};
 }
 
-/* Beyond these sizes squares under- or overflow or a lattice is too coarse, and nobody cares. */
+/* Beyond these sizes squares under- or overflow, or a lattice is too coarse; no real plan needs them. */
 static int is_tractable(const tacit__pld *pld)
 {
     double variance = tacit__pld_cumulants(pld, 0).variance;

@@ -1,10 +1,10 @@
 /* The composed distribution as a function of epsilon: choosing lattices, adding up, reading delta.
  *
- * Steps. Putting n releases on a lattice of step h changes the variance of their sum by about
- * n h^2/6 each way (dots.c), and that changes delta by (lambda + 1/s)(lambda + 1 + 1/s) n h^2/12 of
- * itself, s the tilted standard deviation; this is solved for h. (An atom that must be rounded down
- * costs (lambda + 1/s) h/2 once per loss; pld.c sees that and asks again.) The common step divides the largest atom spacing, by a
- * number with many divisors (a multiple of 60), so that sizes in simple ratios share the lattice.
+ * Steps. Putting n releases on a lattice of step h changes the variance of their sum by about n h^2/6 each
+ * way (dots.c), and that changes delta by (lambda + 1/s)(lambda + 1 + 1/s) n h^2/12 of itself, s the tilted
+ * standard deviation; this is solved for h. (An atom that must be rounded down costs (lambda + 1/s) h/2 once
+ * per loss; pld.c sees that and asks again.) The common step divides the largest atom spacing, by a number
+ * with many divisors (a multiple of 60), so that sizes in simple ratios share the lattice.
  *
  * Reading. With tilted masses w_i at l_i and x_i = l_i - l_j,
  *     b_j = sum_(i>=j) w_i e^-((lambda+1) x_i),     d_j = sum_(i>=j) w_i e^-(lambda x_i) (1 - e^-x_i)
@@ -18,7 +18,6 @@
 
 #include "base/workspace.h"
 
-#define UNIT 0x1p-53
 #define REACH 9.0 /* half width of the window in standard deviations, for sizing only */
 
 enum {
@@ -52,7 +51,7 @@ static double round_cells(double cells)
 static int divides(double step, double size)
 {
     double ratio = size / step;
-    return fabs(ratio - rint(ratio)) <= 8 * UNIT * ratio && ratio >= 0.5;
+    return fabs(ratio - rint(ratio)) <= 8 * TACIT__UNIT * ratio && ratio >= 0.5;
 }
 
 /* The loss whose atoms the common lattice should carry: the one with the largest variance. */
@@ -159,7 +158,7 @@ tacit_status tacit__profile_create(tacit__profile *out, const tacit__pld *pld, d
         return status;
     }
     out->fail = pld->fail;
-    out->sum.relative += 4 * UNIT * (double)out->sum.n;
+    out->sum.relative += 4 * TACIT__UNIT * (double)out->sum.n;
     suffix_sums(out);
     return TACIT_OK;
 }
@@ -187,17 +186,17 @@ tacit_interval tacit__profile_delta(const tacit__profile *p, double epsilon)
 {
     const tacit__tilted *t = &p->sum;
     double off = 1.01 * (t->noise + t->lost * tacit__f_top(t->lambda));
-    double shift = t->shift + 4 * UNIT * epsilon;
+    double shift = t->shift + 4 * TACIT__UNIT * epsilon;
     double log_low = t->log_scale[TACIT__LOW] - t->lambda * (epsilon + shift);
     double log_high = t->log_scale[TACIT__HIGH] - t->lambda * (epsilon - shift);
     double size = fabs(t->log_scale[TACIT__HIGH]) + t->lambda * epsilon;
-    double relative = t->relative + 16 * UNIT * (4 + size);
+    double relative = t->relative + 16 * TACIT__UNIT * (4 + size);
     double low = exp(log_low) * (read_sum(p, TACIT__LOW, epsilon + shift) - off) * (1 - relative);
     double high =
         exp(log_high) * (read_sum(p, TACIT__HIGH, epsilon - shift) + off) * (1 + 2 * relative);
     low = fmin(1, fmax(0, low));
     high = fmin(1, high + 0x1p-1074);
-    low = (p->fail.low + (1 - p->fail.low) * low) * (1 - 4 * UNIT);
-    high = (p->fail.high + (1 - p->fail.high) * high) * (1 + 4 * UNIT);
+    low = (p->fail.low + (1 - p->fail.low) * low) * (1 - 4 * TACIT__UNIT);
+    high = (p->fail.high + (1 - p->fail.high) * high) * (1 + 4 * TACIT__UNIT);
     return (tacit_interval){low, fmin(1, high)};
 }

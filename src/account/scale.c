@@ -4,7 +4,7 @@
  * Laplace:  b = count l1 / eps for delta = 0, exact. For delta > 0 a bracketed secant search
  *           (Illinois) on log b against log of the composed epsilon, which is nearly a line; the
  *           answer is 1e-6 above the smallest b that the accountant accepts.
- * (0, delta) is a bound on the total variation of what neighbours show. There the search is on the
+ * (0, delta) is a bound on the total variation of what neighbors show. There the search is on the
  * composed delta; it begins where deltas that simply add are enough, l1 / (-2 log(1 - delta / count)).
  * Whatever is returned has been put through the accountant: composing it gives at most epsilon at delta.
  * Cost: Gaussian 1 ms; Laplace with delta > 0 about ten compositions. */
@@ -62,8 +62,8 @@ typedef struct target {
     double epsilon, delta;
 } target;
 
-/* The epsilon that `cost` has at the target's delta (+inf where the accountant cannot say), and the wanted one; or, where that is 0,
- * the delta that it has there and the wanted delta. */
+/* The epsilon that `cost` has at the target's delta (+inf where the accountant cannot say), and the wanted
+ * one; or, where that is 0, the delta that it has there and the wanted delta. */
 static tacit_status compare(const tacit_cost *cost, target t, double *got, double *wanted,
                             tacit_error *err)
 {
@@ -78,7 +78,7 @@ static tacit_status compare(const tacit_cost *cost, target t, double *got, doubl
 }
 
 /* Raises cost->scale by single roundings until the accountant agrees. */
-static tacit_status settle(tacit_cost *cost, target t, double *scale, tacit_error *err)
+static tacit_status raise_until_enough(tacit_cost *cost, target t, double *scale, tacit_error *err)
 {
     for (int i = 0; i < STEPS; i++) {
         double got, wanted;
@@ -113,7 +113,7 @@ tacit_status tacit_gaussian_scale(double epsilon, double delta, double l2, uint6
         return tacit__fail_plain(err, status);
     tacit_cost cost = {.kind = TACIT_COST_GAUSSIAN, .sensitivity = l2, .count = count};
     cost.scale = mu > 0 ? quotient_up(l2, count, 1, mu) : HUGE_VAL;
-    return settle(&cost, (target){epsilon, delta}, sigma, err);
+    return raise_until_enough(&cost, (target){epsilon, delta}, sigma, err);
 }
 
 /* Illinois on g = log(got/wanted) of `compare`: g(low) > 0 >= g(high). */
@@ -184,5 +184,5 @@ tacit_status tacit_laplace_scale(double epsilon, double delta, double l1, uint64
         }
     }
     cost.scale = enough;
-    return settle(&cost, t, scale, err);
+    return raise_until_enough(&cost, t, scale, err);
 }

@@ -1,3 +1,5 @@
+/* See account/single.h: a plan of one line, calibrated, and its ledger. For learners with a single
+ * release. */
 #include "account/single.h"
 
 #include "base/error.h"

@@ -20,14 +20,13 @@
 #include "account/kov.h"
 #include "base/workspace.h"
 
-#define UNIT 0x1p-53
 #define GAUSS_REACH 8.6  /* 2 Phi(-8.6) < 1e-16 */
 #define NEGLIGIBLE 1e-18 /* binomial terms, relative to the largest */
-#define SPECK 1e-5       /* of a step: too small to have a shape */
+#define SPECK 1e-5       /* of a step: a loss this small is treated as an atom */
 #define TRIM 1e-17       /* mass that may be cut from each end */
 #define PANEL (1.0 / 16) /* quadrature panels, see above */
 /* One release's masses, scale and tilt factors: 16 operations each, and up to 2 * 512 merged. */
-#define ROUNDINGS (1088 * UNIT)
+#define ROUNDINGS (1088 * TACIT__UNIT)
 
 double tacit__f_top(double lambda)
 {
@@ -56,14 +55,14 @@ void tacit__tilted_destroy(tacit__tilted *t)
     t->mass[0] = NULL;
 }
 
-void tacit__tilted_normalise(tacit__tilted *t)
+void tacit__tilted_normalize(tacit__tilted *t)
 {
     for (int side = 0; side < 2; side++) {
         double sum = 0;
         for (size_t j = 0; j < t->n; j++)
             sum += t->mass[side][j];
         if (!(sum > 0))
-            continue; /* no mass, nothing to normalise */
+            continue; /* no mass, nothing to normalize */
         for (size_t j = 0; j < t->n; j++)
             t->mass[side][j] /= sum;
         t->log_scale[side] += log(sum);
@@ -111,7 +110,7 @@ static tacit_status both(tacit__tilted *out, tacit__cells *low, const tacit__cel
         return TACIT_NO_MEMORY;
     tacit__cells_spread(high, out->mass[TACIT__HIGH]);
     tacit__cells_gather(low, out->mass[TACIT__LOW]); /* may be the same cells */
-    tacit__tilted_normalise(out);
+    tacit__tilted_normalize(out);
     return TACIT_OK;
 }
 
@@ -140,7 +139,7 @@ static tacit_status laplace_once(tacit__tilted *out, double e, double lambda, si
     for (int side = 0; side < 2; side++)
         out->log_scale[side] += lambda * e;
     out->relative = ROUNDINGS * (1 + rate * e);
-    out->shift = 4 * UNIT * e;
+    out->shift = 4 * TACIT__UNIT * e;
     return TACIT_OK;
 }
 
@@ -175,7 +174,8 @@ static tacit_status move(tacit__tilted *t, double step)
     moved.lost = t->lost;
     moved.noise = t->noise;
     moved.relative = t->relative + ROUNDINGS * (1 + t->lambda * step);
-    moved.shift = t->shift + TACIT__SNAP * step + 4 * UNIT * fmax(fabs(low_end), fabs(high_end));
+    moved.shift =
+        t->shift + TACIT__SNAP * step + 4 * TACIT__UNIT * fmax(fabs(low_end), fabs(high_end));
     tacit__tilted_destroy(t);
     *t = moved;
     return TACIT_OK;
@@ -258,7 +258,7 @@ static tacit_status gaussian(tacit__tilted *out, const tacit__loss *loss, double
     out->lost = 1e-16;
     /* |z| <= 9, so that a rounding of z of 4u(|mean|/mu + 9) costs 36u times that */
     out->relative = ROUNDINGS * (2 + panels + mean / mu + lambda * (lambda + 1) * mu * mu);
-    out->shift = 4 * UNIT * (mean + reach);
+    out->shift = 4 * TACIT__UNIT * (mean + reach);
     return TACIT_OK;
 }
 
@@ -314,7 +314,7 @@ static tacit_status response(tacit__tilted *out, const tacit__loss *loss, double
         out->log_scale[side] += c.value;
     out->lost = lost * anchor;
     out->relative = ROUNDINGS * (high - low + 2 + k * (1 + (lambda + 1) * e));
-    out->shift = TACIT__SNAP * step + 4 * UNIT * k * e;
+    out->shift = TACIT__SNAP * step + 4 * TACIT__UNIT * k * e;
     return TACIT_OK;
 }
 

@@ -1,13 +1,13 @@
 /* See audit/attack.h.
  *
- * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under joint privacy
- * a trial is a whole run; under local privacy it is one report, and one instance makes as many as it may. They
- * are dealt out to threads in batches of fixed size and leave their scores in places of their own, so results do not depend on
- * the number of threads.
+ * Trials are independent: each has a seed of its own, from the audit's seed, the world and its number. Under
+ * joint privacy a trial is a whole run; under local privacy it is one report, and one instance makes as many
+ * as it may. They are dealt out to threads in batches of fixed size and leave their scores in places of their
+ * own, so results do not depend on the number of threads.
  *
- * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold that
- * promise most; the bound is then computed on the rest, which the choice has not seen, so that it needs no correction for
- * the many events that were looked at. */
+ * The first quarter of the trials chooses, for each kind of proof, the score, the side and the threshold
+ * that promise most; the bound is then computed on the rest, which the choice has not seen, so that it
+ * needs no correction for the many events that were tried. */
 #include "audit/attack.h"
 
 #include <math.h>
@@ -72,13 +72,13 @@ static tacit_status unexpected(tacit_error *err)
         "the learner took a user in the search and refused the same user in a trial");
 }
 
-static void write_scores(const battle *b, const tacit__duel *d, int world, uint64_t trial)
+static void write_scores(const battle *b, const tacit__lockstep *d, int world, uint64_t trial)
 {
     for (int s = 0; s < TACIT__SCORES; s++)
         score_at(b, s, world)[trial] = world == 0 ? d->scores[s] : -d->scores[s];
 }
 
-static void equip(const battle *b, tacit__duel *d, int world, tacit__residuals *check)
+static void equip(const battle *b, tacit__lockstep *d, int world, tacit__residuals *check)
 {
     d->check = check;
     d->is = &b->reference;
@@ -86,7 +86,7 @@ static void equip(const battle *b, tacit__duel *d, int world, tacit__residuals *
         d->expected[i] = &b->expected[i == 0 ? world : 1 - world];
 }
 
-static void write_flaws(const tacit__duel *d, uint8_t *flaws)
+static void write_flaws(const tacit__lockstep *d, uint8_t *flaws)
 {
     *flaws = (uint8_t)(*flaws | (d->one_sided ? ONE_SIDED : 0) | (d->same_view ? 0 : OTHER_VIEW));
 }
@@ -95,16 +95,17 @@ static tacit_status run_joint(const battle *b, int world, uint64_t first, uint64
                               tacit__residuals *check, uint8_t *flaws, tacit_error *err)
 {
     for (uint64_t t = first; t < end; t++) {
-        tacit__duel d;
-        tacit__duel_outcome outcome;
-        tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "trial", world, t), err);
+        tacit__lockstep d;
+        tacit__lockstep_outcome outcome;
+        tacit_status status =
+            tacit__lockstep_create(&d, b->subject, seed_of(b, "trial", world, t), err);
         if (status != TACIT_OK)
             return status;
         equip(b, &d, world, check);
         status = tacit__pair_run(b->pair, &d, world, &outcome, err);
         write_scores(b, &d, world, t);
         write_flaws(&d, flaws);
-        tacit__duel_close(&d);
+        tacit__lockstep_destroy(&d);
         if (status == TACIT_OK && outcome == TACIT__OUTSIDE)
             status = unexpected(err);
         if (status != TACIT_OK)
@@ -119,22 +120,22 @@ static uint64_t reports_each(const tacit__subject *s)
     return s->users > 1 ? s->users - 1 : 1;
 }
 
-/* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner without reports moves
- * on with every user, and so does what it shows. */
-static tacit_status report_on(const battle *b, tacit__duel *d, int world, uint64_t *t, uint64_t end,
-                              tacit_error *err)
+/* Trials t to end of one instance, or until only one of two users is taken; *t is then the next. A learner
+ * without reports moves on with every user, and so does what it shows. */
+static tacit_status report_on(const battle *b, tacit__lockstep *d, int world, uint64_t *t,
+                              uint64_t end, tacit_error *err)
 {
     const tacit__user *one = &b->pair->users[world], *other = &b->pair->users[1 - world];
-    tacit__duel_outcome outcome = TACIT__TAKEN;
+    tacit__lockstep_outcome outcome = TACIT__TAKEN;
     bool followed;
     tacit_status status = tacit__pair_prepare(b->pair, d, &followed, err);
     for (bool first = true; *t < end && status == TACIT_OK && outcome != TACIT__ONE_SIDED;
          ++*t, first = false) {
         memset(d->scores, 0, sizeof d->scores);
         if (b->subject->report == NULL && !first)
-            status = tacit__duel_look(d, one, err);
+            status = tacit__lockstep_plan_both(d, one, err);
         if (status == TACIT_OK)
-            status = tacit__duel_take(d, one, other, &outcome, err);
+            status = tacit__lockstep_add(d, one, other, &outcome, err);
         if (status == TACIT_OK && outcome == TACIT__OUTSIDE)
             status = unexpected(err);
         write_scores(b, d, world, *t);
@@ -148,14 +149,14 @@ static tacit_status run_local(const battle *b, int world, uint64_t first, uint64
     uint64_t each = reports_each(b->subject);
     tacit_status status = TACIT_OK;
     for (uint64_t t = first; t < end && status == TACIT_OK;) {
-        tacit__duel d;
-        status = tacit__duel_open(&d, b->subject, seed_of(b, "reports", world, t), err);
+        tacit__lockstep d;
+        status = tacit__lockstep_create(&d, b->subject, seed_of(b, "reports", world, t), err);
         if (status != TACIT_OK)
             return status;
         equip(b, &d, world, check);
         status = report_on(b, &d, world, &t, end - t < each ? end : t + each, err);
         write_flaws(&d, flaws);
-        tacit__duel_close(&d);
+        tacit__lockstep_destroy(&d);
     }
     return status;
 }
@@ -185,8 +186,8 @@ static bool tick(void *context, size_t done, double seconds)
                           b->o->trials, seconds);
 }
 
-/* What the two sent although all releases were the same: where they differ, whoever reads a report knows who sent it. */
-static tacit_status keep_reports(battle *b, const tacit__duel *d, tacit_error *err)
+/* What the two sent although all releases were the same: where they differ, a report reveals its sender. */
+static tacit_status copy_reports(battle *b, const tacit__lockstep *d, tacit_error *err)
 {
     for (int i = 0; i < 2; i++) {
         b->expected[i].bytes = tacit__alloc(d->sent[i].size, 1);
@@ -201,16 +202,17 @@ static tacit_status keep_reports(battle *b, const tacit__duel *d, tacit_error *e
 /* A run with a seed of its own: its draws, to see whether others have the same, and its reports. */
 static tacit_status make_reference(battle *b, tacit_error *err)
 {
-    tacit__duel d;
-    tacit__duel_outcome outcome;
-    tacit_status status = tacit__duel_open(&d, b->subject, seed_of(b, "reference", 0, 0), err);
+    tacit__lockstep d;
+    tacit__lockstep_outcome outcome;
+    tacit_status status =
+        tacit__lockstep_create(&d, b->subject, seed_of(b, "reference", 0, 0), err);
     if (status != TACIT_OK)
         return status;
     d.write = &b->reference;
     status = tacit__pair_run(b->pair, &d, 0, &outcome, err);
     if (status == TACIT_OK && outcome == TACIT__TAKEN && d.report_room > 0)
-        status = keep_reports(b, &d, err);
-    tacit__duel_close(&d);
+        status = copy_reports(b, &d, err);
+    tacit__lockstep_destroy(&d);
     return status;
 }
 
@@ -241,9 +243,9 @@ typedef struct choice {
     double n, delta, error_epsilon, error_mu; /* of the runs that will prove */
 } choice;
 
-/* Takes the event if it promises more. `counts`: in the worlds, of m. It may be likelier in either: noise that does not depend on
- * chance puts a world's score anywhere. */
-static void weigh(const choice *c, tacit__proof event, const uint64_t counts[2], uint64_t m)
+/* Takes the event if it promises more. `counts`: in the worlds, of m. It may be likelier in either: noise
+ * that does not depend on chance puts a world's score anywhere. */
+static void score_event(const choice *c, tacit__proof event, const uint64_t counts[2], uint64_t m)
 {
     event.world = counts[1] > counts[0];
     double p = (double)counts[event.world] / (double)m,
@@ -277,12 +279,12 @@ static void choose(const battle *b, const choice *c, double *scratch)
                 double t = sorted[w][place < m ? place : m - 1];
                 uint64_t up[2] = {above(sorted[0], m, t), above(sorted[1], m, t)};
                 tacit__proof event = {.score = (tacit__score)s, .threshold = t, .above = true};
-                weigh(c, event, up, m);
+                score_event(c, event, up, m);
                 /* the other side: at most t */
                 uint64_t down[2] = {m - up[0], m - up[1]};
                 event.threshold = nextafter(t, HUGE_VAL);
                 event.above = false;
-                weigh(c, event, down, m);
+                score_event(c, event, down, m);
             }
     }
 }

@@ -1,4 +1,5 @@
-/* An attack: many runs in two neighbouring worlds, an event chosen on some of them, what the others prove about it. */
+/* An attack: many runs in two neighboring worlds, an event chosen on some of them, what the others prove
+ * about it. */
 #ifndef TACIT_AUDIT_ATTACK_H
 #define TACIT_AUDIT_ATTACK_H
 
@@ -39,7 +40,7 @@ TACIT_MUST_USE tacit_status tacit__attack_run(const tacit__subject *subject,
                                               const tacit__attack_options *options,
                                               tacit__attack *out, tacit_error *err);
 
-/* Runs that choose, of so many. */
+/* How many of n runs choose the event. */
 uint64_t tacit__attack_selection(uint64_t trials);
 
 #endif

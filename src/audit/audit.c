@@ -1,12 +1,13 @@
 /* The audit. See include/tacit/audit.h.
  *
- * Error probabilities: of 1 - confidence a quarter goes to the tests on noise; the rest to the proof of an epsilon, or, with
- * Gaussian noise, in halves to that and to the proof of a mu. Record and replay errs never. So a sound agent is
- * convicted with at most the stated probability.
+ * Error probabilities: of 1 - confidence a quarter goes to the tests on noise; the rest to the proof of an
+ * epsilon, or, with Gaussian noise, in halves to that and to the proof of a mu. Record and replay errs never.
+ * So a sound agent is convicted with at most the stated probability.
  *
- * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far sharper: at delta
- * = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves is that of a Gaussian mechanism
- * with this mu; that the noise is Gaussian is what the second part examines, and what the sampler's own tests prove. */
+ * Gaussian noise is tested as mu-GDP as well because that is what the plan promises and because it is far
+ * sharper: at delta = 1e-5 the (epsilon, delta) test needs 30 times the trials. The epsilon that it proves
+ * is that of a Gaussian mechanism with this mu; that the noise is Gaussian is what the second part
+ * examines, and what the sampler's own tests prove. */
 #include "audit/audit_inside.h"
 
 #include <math.h>
@@ -19,12 +20,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Effort: users who come during the search; numbers drawn in trials that nobody asked for by number. Together about a
- * minute on two processors. */
+/* Effort: users who come during the search; numbers drawn in trials when the caller gave no number of
+ * trials. Together about a minute on two processors. */
 #define SEARCH_EFFORT 20000
 #define TRIAL_EFFORT 3e8
 
-#define DEFAULT_CONFIDENCE 0.99
+#define DEFAULT_CONFIDENCE 0.99 /* a stated choice; tacit/audit.h documents it */
 
 static const char one_sided_words[] =
     "in some trials one of the two users is taken and the other is not: epsilon is infinite";
@@ -45,7 +46,7 @@ void tacit_audit_destroy(tacit_audit *audit)
 
 /* --- Parts --------------------------------------------------------------------------------------- */
 
-static void note_search(tacit__audit_result *f, const tacit__search *s)
+static void copy_search(tacit__audit_result *f, const tacit__search *s)
 {
     tacit_audit *a = &f->face;
     a->neighbours = s->tried;
@@ -81,10 +82,10 @@ static tacit_status search_elsewhere(const tacit__subject *s, const tacit_audit_
     f->face.refused += search.refused;
     f->face.share_elsewhere = search.measured / search.declared;
     if (search.fault[0] != '\0')
-        tacit__judge_say(f, "by replay, with public knowledge of the auditor's own: %s",
-                         search.fault);
+        tacit__judge_add_reason(f, "by replay, with public knowledge of the auditor's own: %s",
+                                search.fault);
     if (search.measured > search.declared * (1 + TACIT__JUDGE_TOL))
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "by replay, with public knowledge of the auditor's own: a pair of users moves "
             "what is released by %s %.4g, and the plan declares %.4g",
@@ -104,7 +105,7 @@ static tacit_audit_proof proof_of(const tacit__proof *p, double epsilon, double 
                                .mu = mu};
 }
 
-static void note_attack(tacit__audit_result *f, const tacit__attack *attack, double noise_error)
+static void copy_attack(tacit__audit_result *f, const tacit__attack *attack, double noise_error)
 {
     tacit_audit *a = &f->face;
     a->selection = attack->selection;
@@ -140,14 +141,14 @@ static double numbers_per_trial(const tacit__subject *s)
     return 4 * numbers * (s->claim.model == TACIT_MODEL_LOCAL ? 1 : (double)s->users);
 }
 
-static bool pass_on(const void *context, uint64_t done, uint64_t all, double seconds)
+static bool report_progress(const void *context, uint64_t done, uint64_t all, double seconds)
 {
     const tacit_audit_options *o = context;
     const tacit_audit_progress p = {.trials = done, .n_trials = all, .seconds = seconds};
     return o->progress == NULL || o->progress(o->context, &p);
 }
 
-/* The pair's exact loss, what so many trials can find, and the trials themselves. */
+/* The pair's exact loss, what this many trials can find, and the trials themselves. */
 static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_options *o,
                                 const tacit__pair *pair, double attackable, tacit__audit_result *f,
                                 tacit_error *err)
@@ -190,14 +191,14 @@ static tacit_status attack_pair(const tacit__subject *s, const tacit_audit_optio
                                                .delta = a->claim.delta,
                                                .error_epsilon = prospect.error_epsilon,
                                                .error_mu = prospect.error_mu,
-                                               .progress = pass_on,
+                                               .progress = report_progress,
                                                .context = o};
         tacit__attack attack;
         status = tacit__attack_run(s, pair, &options, &attack, err);
         if (status == TACIT_OK && attack.stopped)
             a->verdict = TACIT_AUDIT_STOPPED;
         else if (status == TACIT_OK)
-            note_attack(f, &attack, error / 4);
+            copy_attack(f, &attack, error / 4);
     }
     tacit__free(costs);
     return status;
@@ -241,7 +242,7 @@ tacit_status tacit__audit_subject(const tacit__subject *s, const tacit_audit_opt
     tacit__search search;
     status = tacit__pair_search(s, o, SEARCH_EFFORT, &pair, &search, err);
     if (status == TACIT_OK) {
-        note_search(f, &search);
+        copy_search(f, &search);
         a->verdict = search.stopped ? TACIT_AUDIT_STOPPED : a->verdict;
     }
     if (status == TACIT_OK && a->verdict != TACIT_AUDIT_STOPPED)

@@ -1,11 +1,12 @@
 /* Confidence bounds [CP34] and power.
  *
- * Clopper-Pearson: P(Bin(n, p) >= k) = I_p(k, n - k + 1), the regularised incomplete beta function, by its continued
- * fraction [DLMF 8.17.22] where that converges fast, else by the symmetry; O(sqrt n) terms. The answer of the bisection is
- * the end that errs on the safe side, and the rounding of lgamma (1e-9 relative at n = 1e7) is far below the tail's weight.
+ * Clopper-Pearson: P(Bin(n, p) >= k) = I_p(k, n - k + 1), the regularized incomplete beta function, by its
+ * continued fraction [DLMF 8.17.22] where that converges fast, else by the symmetry; O(sqrt n) terms. The
+ * answer of the bisection is the end that errs on the safe side, and the rounding of lgamma (1e-9 relative at
+ * n = 1e7) is far below the tail's weight.
  *
- * Power: the estimate of mu (or of p - e^eps q) is nearly normal, and the two one-sided bounds shift it by z each, so
- * the trials needed follow from the distance between truth and claim in standard deviations. */
+ * Power: the estimate of mu (or of p - e^eps q) is nearly normal, and the two one-sided bounds shift it by
+ * z each, so the trials needed follow from the distance between truth and claim in standard deviations. */
 #include "audit/bounds.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 /* Quantile of the normal distribution at the power of 90 %. */
 #define Z_POWER 1.2815515655446004
 
-/* From so many trials on the normal approximation is not improved upon. */
+/* From this many trials on the normal approximation is good enough. */
 #define NORMAL_FROM 1e5
 
 static double normal_upper_tail(double z)
@@ -151,7 +152,8 @@ double tacit__trials_for_event(double p, double q, double epsilon, double delta,
            b = factor * sqrt(q * (1 - q));
     double far = (z * (a + b) + Z_POWER * hypot(a, b)) / gap;
     double n = fmax(far * far, 2);
-    /* small counts are not normal: more, until unlucky ones (both together with the probability that was allowed) do */
+    /* small counts are not normal: more, until unlucky ones (both together with the probability that was
+     * allowed) do */
     double w = Z_POWER / M_SQRT2;
     while (n < NORMAL_FROM) {
         double hits = floor(n * p - w * a * sqrt(n)),

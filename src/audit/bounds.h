@@ -1,4 +1,5 @@
-/* What counts prove: confidence bounds, and how many trials it takes. Plain doubles; see bounds.c for accuracy. */
+/* What counts prove: confidence bounds, and how many trials it takes. Plain doubles; see bounds.c for
+ * accuracy. */
 #ifndef TACIT_AUDIT_BOUNDS_H
 #define TACIT_AUDIT_BOUNDS_H
 
@@ -7,14 +8,14 @@
 /* z with P(N > z) = p, for p in (0, 1). */
 double tacit__normal_upper(double p);
 
-/* One-sided Clopper-Pearson bounds for `hits` of `n` at this error probability: the true probability is lower than the
- * first, or higher than the second, with at most that probability. */
+/* One-sided Clopper-Pearson bounds for `hits` of `n` at this error probability: the true probability is
+ * lower than the first, or higher than the second, with at most that probability. */
 double tacit__proportion_low(uint64_t hits, uint64_t n, double error);
 double tacit__proportion_high(uint64_t hits, uint64_t n, double error);
 
-/* An event was seen `hits` times in n trials of one world and `alarms` times in n of its neighbour. The largest epsilon
- * (at this delta), and the largest mu of Gaussian DP, that this refutes; -inf where it refutes nothing. The error
- * probability is halved between the two counts. */
+/* An event was seen `hits` times in n trials of one world and `alarms` times in n of its neighbor. The
+ * largest epsilon (at this delta), and the largest mu of Gaussian DP, that this refutes; -inf where it
+ * refutes nothing. The error probability is halved between the two counts. */
 double tacit__epsilon_proved(uint64_t hits, uint64_t alarms, uint64_t n, double delta,
                              double error);
 double tacit__mu_proved(uint64_t hits, uint64_t alarms, uint64_t n, double error);
@@ -23,8 +24,9 @@ double tacit__mu_proved(uint64_t hits, uint64_t alarms, uint64_t n, double error
 double tacit__epsilon_guess(double p, double q, double n, double delta, double error);
 double tacit__mu_guess(double p, double q, double n, double error);
 
-/* How many trials in each world convict, with 90 % probability: a mechanism that is mu-GDP and claims less; a mechanism with
- * an event of probability p, and q in the neighbouring world, that claims (epsilon, delta). HUGE_VAL: none do. */
+/* How many trials in each world convict, with 90 % probability: a mechanism that is mu-GDP and claims
+ * less; a mechanism with an event of probability p, and q in the neighboring world, that claims (epsilon,
+ * delta). HUGE_VAL: none do. */
 double tacit__trials_for_mu(double mu, double claim, double error);
 double tacit__trials_for_event(double p, double q, double epsilon, double delta, double error);
 

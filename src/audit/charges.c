@@ -1,4 +1,5 @@
-/* See audit/charges.h. */
+/* See audit/charges.h. Counts are compared at every passage and once at the end; the first difference is
+ * kept. */
 #include "audit/charges.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@ static size_t index_of(const tacit__charges *c, const tacit_release *release)
     return i;
 }
 
-static void blame(tacit__charges *c, const tacit_release *release, uint64_t step, const char *what)
+static void add_fault(tacit__charges *c, const tacit_release *release, uint64_t step,
+                      const char *what)
 {
     if (c->fault[0] == '\0')
         (void)snprintf(c->fault, sizeof c->fault, "release '%.60s', step %llu: %s", release->name,
@@ -46,16 +48,16 @@ void tacit__charges_close(tacit__charges *c)
     *c = (tacit__charges){0};
 }
 
-void tacit__charges_note(tacit__charges *c, const tacit__passage *p)
+void tacit__charges_add(tacit__charges *c, const tacit__passage *p)
 {
     size_t i = index_of(c, p->release);
     if (i == c->n || p->offset > 0)
         return;
     if (p->step != c->passed[i])
-        blame(c, p->release, p->step, "passes the door more than once, and is charged once");
+        add_fault(c, p->release, p->step, "passes the door more than once, and is charged once");
     c->passed[i]++;
     if (c->charged[i] < c->passed[i])
-        blame(c, p->release, p->step, "passes the door before it is charged");
+        add_fault(c, p->release, p->step, "passes the door before it is charged");
 }
 
 void tacit__charges_check(tacit__charges *c)
@@ -63,6 +65,6 @@ void tacit__charges_check(tacit__charges *c)
     const tacit_plan *plan = tacit_ledger_plan(c->ledger);
     for (size_t i = 0; i < c->n; i++)
         if (tacit_ledger_passed(c->ledger, i) < c->passed[i])
-            blame(c, tacit_plan_release(plan, i), tacit_ledger_passed(c->ledger, i),
-                  "passed the door, and the ledger does not know of it");
+            add_fault(c, tacit_plan_release(plan, i), tacit_ledger_passed(c->ledger, i),
+                      "passed the door, and the ledger does not know of it");
 }

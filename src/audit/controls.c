@@ -1,8 +1,8 @@
 /* The self-test: the audit against mechanisms of which the answer is known.
  *
- * Broken ones, each in one way that real libraries have been broken in, must be convicted. Sound ones, at exactly the loss that
- * they claim, may be convicted as often as the error probability allows and no more: with n audits at rate a, so often
- * that more has a chance below 1e-4 under Bin(n, a). */
+ * Broken ones, each in one way that real libraries have been broken in, must be convicted. Sound ones, at
+ * exactly the loss that they claim, may be convicted as often as the error probability allows and no more:
+ * with n audits at rate a, so often that more has a chance below 1e-4 under Bin(n, a). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define CHANCE_OF_TOO_MANY 1e-4
+#define CHANCE_OF_TOO_MANY 1e-4 /* that sound controls exceed `allowed`: a stated choice */
 
 typedef enum tampering { UNTOUCHED, HALF, BARE, BARE_REPORT, SILENT } tampering;
 

@@ -1,6 +1,7 @@
-/* See audit/counter.h. What is broken is broken here, around the sums and the door that everybody uses: none of their
- * checks is switched off. Sensitivities that are too small are declared as the caller's own (which the interface
- * allows, since a caller may know better), and noise is tampered with where audits listen. */
+/* See audit/counter.h. What is broken is broken here, around the sums and the door that everybody uses:
+ * none of their checks is switched off. Sensitivities that are too small are declared as the caller's own
+ * (which the interface allows, since a caller may know better), and noise is tampered with where audits
+ * listen. */
 #include "audit/counter.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static tacit_status open(const tacit__subject *subject, uint64_t seed, void **ou
     tacit_status status = tacit_noise_create_simulated(c->fixed_seed ? 7 : seed, &noise);
     if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
-    /* the noise of what was declared, whoever comes */
+    /* the noise of what was declared, whatever the data */
     uint64_t users = c->overrun ? TACIT__OVERRUN * c->users : c->users;
     tacit_sum_spec spec = spec_of(c, users);
     if (status == TACIT_OK)

@@ -1,7 +1,8 @@
 /* A subject for the self-test: a private running sum and nothing else, whole or broken.
  *
- * A user's rewards r are its vector 2r - 1, so that users inside the bounds reach exactly the declared sensitivity and the
- * mechanism has exactly the claimed loss: nothing is left over that could hide a mistake of the audit. */
+ * A user's rewards r are its vector 2r - 1, so that users inside the bounds reach exactly the declared
+ * sensitivity and the mechanism has exactly the claimed loss: nothing is left over that could hide a
+ * mistake of the audit. */
 #ifndef TACIT_AUDIT_COUNTER_H
 #define TACIT_AUDIT_COUNTER_H
 
@@ -17,7 +18,8 @@ typedef struct tacit__counter {
     size_t dimension;
     uint64_t users;
     bool clip; /* outliers are clipped; else refused */
-    /* There are two actions, and the second is out of date after half of the users: who comes late with it counts with 0. */
+    /* There are two actions, and the second is out of date after half of the users: a late user with it
+     * counts as 0. */
     bool epochs;
     /* What is wrong with it. */
     bool one_side;        /* the sensitivity is that of one user's vector, not of two */
@@ -27,7 +29,7 @@ typedef struct tacit__counter {
     bool half_noise;      /* half of it is taken off again */
     bool reused_noise;    /* each step has the noise of the first */
     bool bare_coordinate; /* the first coordinate has none */
-    bool refuses_late;    /* epochs: who comes late is refused, and does not count */
+    bool refuses_late;    /* epochs: a late user is refused, and does not count */
     tacit_plan *plan;     /* declared; made by tacit__counter_open */
 } tacit__counter;
 

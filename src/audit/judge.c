@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tacit__judge_say(tacit__audit_result *f, const char *format, ...)
+void tacit__judge_add_reason(tacit__audit_result *f, const char *format, ...)
 {
     size_t used = strlen(f->words);
     va_list arguments;
@@ -23,9 +23,9 @@ void tacit__judge_replay(tacit__audit_result *f)
 {
     tacit_audit *a = &f->face;
     if (f->fault[0] != '\0')
-        tacit__judge_say(f, "by replay: %s", f->fault);
+        tacit__judge_add_reason(f, "by replay: %s", f->fault);
     if (a->moved > a->declared * (1 + TACIT__JUDGE_TOL))
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "by replay: a pair of users moves what is released by %s %.4g, and the plan "
             "declares %.4g",
@@ -36,16 +36,16 @@ void tacit__judge_attack(tacit__audit_result *f)
 {
     tacit_audit *a = &f->face;
     if (f->noise_fault[0] != '\0')
-        tacit__judge_say(f, "by the noise: %s (measured over declared: %.4g)", f->noise_fault,
-                         a->noise_size);
+        tacit__judge_add_reason(f, "by the noise: %s (measured over declared: %.4g)",
+                                f->noise_fault, a->noise_size);
     if (a->epsilon > a->claim.epsilon)
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "by attack: the trials prove epsilon %.4g at %.6g %% confidence, and the claim is %g",
             a->epsilon, 100 * a->confidence, a->claim.epsilon);
     if (isfinite(a->replay_epsilon) &&
         a->replay_epsilon > a->claim.epsilon * (1 + TACIT__JUDGE_TOL))
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "by replay: with the noise that was declared, a pair of users is told apart at epsilon "
             "%.4g, and the claim is %g",
@@ -62,7 +62,7 @@ void tacit__judge_conclude(tacit__audit_result *f)
     double share = fmax(a->share, a->share_elsewhere);
     if (share < TACIT_AUDIT_ENOUGH) {
         a->verdict = TACIT_AUDIT_INCONCLUSIVE;
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "nothing was found, but the search reached only %.2g of the declared %s: either "
             "what is declared has room, or the worst users were not found. Noise that is "
@@ -74,20 +74,20 @@ void tacit__judge_conclude(tacit__audit_result *f)
         a->ceiling <= a->claim.epsilon && isinf(a->detectable); /* even without any noise */
     a->verdict = hopeless ? TACIT_AUDIT_TOO_FEW : TACIT_AUDIT_PASSED;
     if (hopeless)
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "nothing was found, but %llu trials cannot prove more than epsilon %.3g whatever "
             "the mechanism does, and the claim is %g: only record and replay speaks here",
             (unsigned long long)a->trials, a->ceiling, a->claim.epsilon);
     else if (isinf(a->detectable))
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
             "themselves find only noise that is more than 16 times too small. This is "
             "evidence, not proof",
             a->epsilon, a->claim.epsilon);
     else
-        tacit__judge_say(
+        tacit__judge_add_reason(
             f,
             "nothing was found; the trials prove epsilon %.3g of the claimed %g, and would by "
             "themselves find noise that is %.3g times too small. This is evidence, not proof",

@@ -12,8 +12,8 @@ typedef struct tacit__audit_result {
 } tacit__audit_result;
 
 /* Adds a reason for a conviction. */
-__attribute__((format(printf, 2, 3))) void tacit__judge_say(tacit__audit_result *file,
-                                                            const char *format, ...);
+__attribute__((format(printf, 2, 3))) void tacit__judge_add_reason(tacit__audit_result *file,
+                                                                   const char *format, ...);
 
 /* Reasons that replay, and that noise and trials, gave. */
 void tacit__judge_replay(tacit__audit_result *file);

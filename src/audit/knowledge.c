@@ -1,9 +1,9 @@
 /* See audit/knowledge.h. Sizes, bounds and signs are those of the request, so that learners accept it.
  *
- * Rewards are 0 or 1 by turns of states. Features of a pair have the declared length: half of the pairs have a unit vector
- * e_j, a quarter (+-1, .., +-1), which is the longest in L1, and a quarter a direction of their own. A mixture's part j leads
- * to one next state, so that for values v the features are (w_j v(s_j))_j with |w| = bound: no longer than the bound for any v
- * in [-1, 1], and as long at its corners. */
+ * Rewards are 0 or 1 by turns of states. Features of a pair have the declared length: half of the pairs
+ * have a unit vector e_j, a quarter (+-1, .., +-1), which is the longest in L1, and a quarter a direction
+ * of their own. A mixture's part j leads to one next state, so that for values v the features are (w_j
+ * v(s_j))_j with |w| = bound: no longer than the bound for any v in [-1, 1], and as long at its corners. */
 #include "audit/knowledge.h"
 
 #include <math.h>

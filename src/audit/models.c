@@ -1,5 +1,6 @@
-/* See audit/models.h. A model is a header of 24 bytes, which says whose it is, and numbers of 64 bits, low byte first
- * (agents/agent_bytes.c). More is not assumed: what no longer makes sense is declined by the device, which is as it should be. */
+/* See audit/models.h. A model is a header of 24 bytes, which says whose it is, and numbers of 64 bits, low
+ * byte first (agents/agent_bytes.c). More is not assumed: what no longer makes sense is declined by the
+ * device, which is as it should be. */
 #include "audit/models.h"
 
 #include <string.h>
@@ -49,20 +50,21 @@ static void set_number(uint8_t *at, double x)
         at[i] = (uint8_t)(bits >> (8 * i));
 }
 
-static void mutate_number(tacit__lot *lot, uint8_t *at, const uint8_t *neighbour)
+static void mutate_number(tacit__generator *generator, uint8_t *at, const uint8_t *neighbor)
 {
     static const double values[] = {0, 1, -1, 1e3, -1e3, 1e200, -1e200, 1e-300};
     static const double factors[] = {-1, 0.5, 2, 30, 1e3, 1e200};
-    uint64_t how = tacit__lot_below(lot, 4);
+    uint64_t how = tacit__generator_below(generator, 4);
     if (how == 0)
-        set_number(at, values[tacit__lot_below(lot, sizeof values / sizeof *values)]);
+        set_number(at, values[tacit__generator_below(generator, sizeof values / sizeof *values)]);
     else if (how == 1)
-        set_number(at, number_at(at) *
-                           factors[tacit__lot_below(lot, sizeof factors / sizeof *factors)]);
+        set_number(
+            at, number_at(at) *
+                    factors[tacit__generator_below(generator, sizeof factors / sizeof *factors)]);
     else if (how == 2)
-        set_number(at, number_at(at) + 2 * tacit__lot_unit(lot) - 1);
+        set_number(at, number_at(at) + 2 * tacit__generator_unit(generator) - 1);
     else
-        memcpy(at, neighbour, NUMBER);
+        memcpy(at, neighbor, NUMBER);
 }
 
 size_t tacit__model_numbers(const tacit__message *model)
@@ -75,14 +77,17 @@ void tacit__model_set(tacit__message *model, size_t i, double value)
     set_number(model->bytes + HEADER + i * NUMBER, value);
 }
 
-void tacit__model_mutate(tacit__lot *lot, tacit__message *model)
+void tacit__model_mutate(tacit__generator *generator, tacit__message *model)
 {
     const size_t n = tacit__model_numbers(model);
     if (n == 0)
         return;
-    uint64_t changes = tacit__lot_below(lot, 4) == 0 ? 1 + n / 2 : 1 + tacit__lot_below(lot, 3);
+    uint64_t changes = tacit__generator_below(generator, 4) == 0
+                           ? 1 + n / 2
+                           : 1 + tacit__generator_below(generator, 3);
     for (; changes > 0; changes--) {
-        size_t i = tacit__lot_below(lot, n), j = i + 1 < n ? i + 1 : 0;
-        mutate_number(lot, model->bytes + HEADER + i * NUMBER, model->bytes + HEADER + j * NUMBER);
+        size_t i = tacit__generator_below(generator, n), j = i + 1 < n ? i + 1 : 0;
+        mutate_number(generator, model->bytes + HEADER + i * NUMBER,
+                      model->bytes + HEADER + j * NUMBER);
     }
 }

@@ -2,7 +2,7 @@
 #ifndef TACIT_AUDIT_MODELS_H
 #define TACIT_AUDIT_MODELS_H
 
-#include "audit/duel.h"
+#include "audit/lockstep.h"
 
 /* The first model that an honest server sends; size 0 if there are none. To be freed. */
 TACIT_MUST_USE tacit_status tacit__model_first(const tacit__subject *subject, uint64_t seed,
@@ -12,7 +12,7 @@ TACIT_MUST_USE tacit_status tacit__model_first(const tacit__subject *subject, ui
 size_t tacit__model_numbers(const tacit__message *model);
 void tacit__model_set(tacit__message *model, size_t i, double value);
 
-/* Some numbers become huge, tiny, opposite, or those of a neighbour. */
-void tacit__model_mutate(tacit__lot *lot, tacit__message *model);
+/* Some numbers become huge, tiny, opposite, or those of a neighbor. */
+void tacit__model_mutate(tacit__generator *generator, tacit__message *model);
 
 #endif

@@ -1,9 +1,9 @@
 /* See audit/pair.h.
  *
- * Others are adversarial in that they are fixed, extreme as often as not, and the attacker knows them. Actions are the
- * auditor's too: guarantees hold for every trajectory, not only for those of obedient users. Half of the crowd does what it
- * likes; a quarter does what the billboard says; a quarter comes late: it does what the first billboard of all said, when
- * that may be long out of date. */
+ * Others are adversarial in that they are fixed, extreme as often as not, and the attacker knows them.
+ * Actions are the auditor's too: guarantees hold for every trajectory, not only for those of obedient
+ * users. Half of the crowd does what it likes; a quarter does what the billboard says; a quarter comes
+ * late: it does what the first billboard of all said, when that may be long out of date. */
 #include "audit/pair.h"
 
 #include <math.h>
@@ -47,8 +47,8 @@ void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pai
 /* --- Runs ---------------------------------------------------------------------------------------- */
 
 /* What the billboard says to this user; chance goes by the user's number. */
-static tacit_status obey(tacit__duel *d, const tacit__user *user, size_t number, uint32_t *actions,
-                         tacit_error *err)
+static tacit_status follow_model(tacit__lockstep *d, const tacit__user *user, size_t number,
+                                 uint32_t *actions, tacit_error *err)
 {
     const tacit__form *form = &d->subject->form;
     double chance = ((double)number + 0.5) / TACIT__CROWD, probability;
@@ -62,7 +62,7 @@ static tacit_status obey(tacit__duel *d, const tacit__user *user, size_t number,
     return TACIT_OK;
 }
 
-static bool is_obedient(size_t number)
+static bool follows_model(size_t number)
 {
     return number % 4 == 2;
 }
@@ -73,8 +73,8 @@ static bool is_late(size_t number)
 }
 
 /* Member `number` of the crowd at their turn: as written, or with the actions of a billboard. */
-static tacit_status call_member(const tacit__pair *pair, tacit__duel *d, size_t number, bool first,
-                                uint32_t *actions, tacit__user *out, tacit_error *err)
+static tacit_status call_member(const tacit__pair *pair, tacit__lockstep *d, size_t number,
+                                bool first, uint32_t *actions, tacit__user *out, tacit_error *err)
 {
     const size_t horizon = d->subject->form.horizon;
     tacit_status status = TACIT_OK;
@@ -83,16 +83,16 @@ static tacit_status call_member(const tacit__pair *pair, tacit__duel *d, size_t 
         return TACIT_OK;
     for (size_t i = 0; first && i < TACIT__CROWD && status == TACIT_OK; i++)
         if (is_late(i))
-            status = obey(d, &pair->users[2 + i], i, actions + i * horizon, err);
-    if (status == TACIT_OK && is_obedient(number))
-        status = obey(d, out, number, actions + number * horizon, err);
-    if (is_obedient(number) || is_late(number))
+            status = follow_model(d, &pair->users[2 + i], i, actions + i * horizon, err);
+    if (status == TACIT_OK && follows_model(number))
+        status = follow_model(d, out, number, actions + number * horizon, err);
+    if (follows_model(number) || is_late(number))
         out->actions = actions + number * horizon;
     return status;
 }
 
-static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world,
-                              tacit__duel_outcome *outcome, tacit_error *err)
+static tacit_status run_joint(const tacit__pair *pair, tacit__lockstep *d, int world,
+                              tacit__lockstep_outcome *outcome, tacit_error *err)
 {
     uint32_t *actions = tacit__alloc(TACIT__CROWD * d->subject->form.horizon, sizeof *actions);
     if (actions == NULL)
@@ -102,13 +102,13 @@ static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world
     for (uint64_t k = 0; k < d->subject->users && status == TACIT_OK && !over; k++) {
         bool planted = k == pair->position;
         tacit__user other;
-        tacit__duel_outcome now;
-        status = tacit__duel_look(d, &pair->users[2 + k % TACIT__CROWD], err);
+        tacit__lockstep_outcome now;
+        status = tacit__lockstep_plan_both(d, &pair->users[2 + k % TACIT__CROWD], err);
         if (status == TACIT_OK)
             status = call_member(pair, d, k % TACIT__CROWD, k == 0, actions, &other, err);
         if (status == TACIT_OK)
-            status = tacit__duel_take(d, planted ? &pair->users[world] : &other,
-                                      planted ? &pair->users[1 - world] : &other, &now, err);
+            status = tacit__lockstep_add(d, planted ? &pair->users[world] : &other,
+                                         planted ? &pair->users[1 - world] : &other, &now, err);
         if (status != TACIT_OK)
             break;
         over = now == TACIT__ONE_SIDED || now == TACIT__OUTSIDE;
@@ -119,26 +119,27 @@ static tacit_status run_joint(const tacit__pair *pair, tacit__duel *d, int world
     return status;
 }
 
-tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__duel *d, bool *followed,
+tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *d, bool *followed,
                                  tacit_error *err)
 {
-    tacit_status status = tacit__duel_look(d, &pair->users[0], err);
+    tacit_status status = tacit__lockstep_plan_both(d, &pair->users[0], err);
     *followed = true;
     if (status == TACIT_OK && pair->model.size > 0)
-        status = tacit__duel_follow(d, &pair->model, followed, err);
+        status = tacit__lockstep_follow(d, &pair->model, followed, err);
     return status;
 }
 
-tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
-                             tacit__duel_outcome *outcome, tacit_error *err)
+tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep, int world,
+                             tacit__lockstep_outcome *outcome, tacit_error *err)
 {
     bool followed;
     *outcome = TACIT__REFUSED;
-    if (duel->subject->claim.model != TACIT_MODEL_LOCAL)
-        return run_joint(pair, duel, world, outcome, err);
-    tacit_status status = tacit__pair_prepare(pair, duel, &followed, err);
+    if (lockstep->subject->claim.model != TACIT_MODEL_LOCAL)
+        return run_joint(pair, lockstep, world, outcome, err);
+    tacit_status status = tacit__pair_prepare(pair, lockstep, &followed, err);
     if (status == TACIT_OK && followed)
-        status = tacit__duel_take(duel, &pair->users[world], &pair->users[1 - world], outcome, err);
+        status = tacit__lockstep_add(lockstep, &pair->users[world], &pair->users[1 - world],
+                                     outcome, err);
     return status;
 }
 
@@ -189,17 +190,17 @@ enum { OTHER_RUNS = 4 };
 static tacit_status run_once(const tacit__subject *subject, const tacit__pair *pair, uint64_t seed,
                              moves *m, tacit__verdict *verdict, tacit_error *err)
 {
-    tacit__duel duel;
-    tacit__duel_outcome outcome;
-    tacit_status status = tacit__duel_open(&duel, subject, seed, err);
+    tacit__lockstep lockstep;
+    tacit__lockstep_outcome outcome;
+    tacit_status status = tacit__lockstep_create(&lockstep, subject, seed, err);
     if (status != TACIT_OK)
         return status;
     if (m != NULL)
-        tacit__tape_on_replay(duel.tape, collect, m);
-    status = tacit__pair_run(pair, &duel, 0, &outcome, err);
-    *verdict = tacit__duel_verdict(&duel);
+        tacit__tape_on_replay(lockstep.tape, collect, m);
+    status = tacit__pair_run(pair, &lockstep, 0, &outcome, err);
+    *verdict = tacit__lockstep_verdict(&lockstep);
     verdict->fault = "";
-    tacit__duel_close(&duel);
+    tacit__lockstep_destroy(&lockstep);
     return status;
 }
 

@@ -1,8 +1,8 @@
-/* Neighbouring sequences of users, and runs over them. */
+/* Neighboring sequences of users, and runs over them. */
 #ifndef TACIT_AUDIT_PAIR_H
 #define TACIT_AUDIT_PAIR_H
 
-#include "audit/duel.h"
+#include "audit/lockstep.h"
 
 enum { TACIT__CROWD = 32 }; /* different people among the others, who come round again */
 
@@ -11,7 +11,7 @@ typedef struct tacit__pair {
     tacit__user *users; /* [0] and [1]: the two; then the crowd */
     size_t position;    /* counted from 0; local: there is but one user */
     uint64_t seed;      /* of the noise, in the search */
-    /* Noise of the releases in the search, see tacit__duel; trials have the noise that there is. */
+    /* Noise of the releases in the search, see tacit__lockstep; trials have the noise that there is. */
     double magnified, growth;
     tacit__message model; /* local: what a dishonest server sends to the device; size 0: nothing */
 } tacit__pair;
@@ -24,17 +24,18 @@ void tacit__pair_destroy(tacit__pair *pair);
 void tacit__pair_copy(const tacit__form *form, tacit__pair *to, const tacit__pair *from);
 
 /* Local: both instances see a billboard, and the model if there is one, which they may decline. */
-TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__duel *duel,
+TACIT_MUST_USE tacit_status tacit__pair_prepare(const tacit__pair *pair, tacit__lockstep *lockstep,
                                                 bool *followed, tacit_error *err);
 
-/* One run of a duel over the pair: world 0, the first sequence is the real one; world 1, the second. Joint: all users come.
- * *outcome: of the planted user, or of the one with whom the duel ended. */
-TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__duel *duel, int world,
-                                            tacit__duel_outcome *outcome, tacit_error *err);
+/* One run of a lockstep over the pair: world 0, the first sequence is the real one; world 1, the second.
+ * Joint: all users come. *outcome: of the planted user, or of the one with whom the lockstep ended. */
+TACIT_MUST_USE tacit_status tacit__pair_run(const tacit__pair *pair, tacit__lockstep *lockstep,
+                                            int world, tacit__lockstep_outcome *outcome,
+                                            tacit_error *err);
 
-/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the accountant.
- * *steady: they were the same in runs with other noise, so that the pair is as far apart as that whatever happens; else
- * they depend on what was released before. */
+/* The moves of the pair, in units of the noise: n_costs entries of (|move| / scale, how many), for the
+ * accountant. *steady: they were the same in runs with other noise, so that the pair is as far apart as
+ * that whatever happens; else they depend on what was released before. */
 TACIT_MUST_USE tacit_status tacit__pair_costs(const tacit__subject *subject,
                                               const tacit__pair *pair, uint64_t seed,
                                               tacit_cost **costs, size_t *n_costs, bool *steady,

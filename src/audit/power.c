@@ -1,8 +1,9 @@
 /* See audit/power.h.
  *
- * Gaussian noise smaller by f makes a mu-GDP pair an (f mu)-GDP one, and the test at the middle of the two worlds is the
- * best. Laplace: the event {loss > epsilon} maximises P(E) - e^epsilon Q(E) = delta(epsilon), the pair's privacy profile, and
- * both probabilities follow from the profile's slope: Q(E) = -e^-epsilon delta'(epsilon), P(E) = delta - delta'. */
+ * Gaussian noise smaller by f makes a mu-GDP pair an (f mu)-GDP one, and the test at the middle of the two
+ * worlds is the best. Laplace: the event {loss > epsilon} maximizes P(E) - e^epsilon Q(E) =
+ * delta(epsilon), the pair's privacy profile, and both probabilities follow from the profile's slope: Q(E)
+ * = -e^-epsilon delta'(epsilon), P(E) = delta - delta'. */
 #include "audit/power.h"
 
 #include <math.h>

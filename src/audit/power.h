@@ -4,7 +4,7 @@
 
 #include "audit/pair.h"
 
-/* A pair of neighbours, what is claimed, and the error probability of a proof. */
+/* A pair of neighbors, what is claimed, and the error probability of a proof. */
 typedef struct tacit__prospect {
     tacit_law law;
     tacit_guarantee claim;
@@ -16,8 +16,8 @@ typedef struct tacit__prospect {
     bool no_memory; /* set where there was none: what was answered does not count */
 } tacit__prospect;
 
-/* Trials in each world, those that choose included, that convict with 90 % probability a mechanism whose noise is `factor`
- * times smaller than declared; HUGE_VAL: no number does. */
+/* Trials in each world, those that choose included, that convict with 90 % probability a mechanism whose
+ * noise is `factor` times smaller than declared; HUGE_VAL: no number does. */
 double tacit__power_trials(tacit__prospect *prospect, double factor);
 
 /* The smallest such factor, of a list, for this many trials; HUGE_VAL: none of the list. */
@@ -26,8 +26,8 @@ double tacit__power_factor(tacit__prospect *prospect, uint64_t trials);
 /* Largest epsilon that n runs in each world can prove: the event always, and never in the other world. */
 double tacit__power_ceiling(uint64_t n, double delta, double error);
 
-/* Trials for an audit that was not told: enough to convict a mechanism that loses WANTED times what is claimed, unless that
- * is more work than `effort` numbers drawn. */
+/* Trials for an audit whose caller gave no number: enough to convict a mechanism that loses WANTED times
+ * what is claimed, unless that is more work than `effort` numbers drawn. */
 #define TACIT__POWER_WANTED 1.5
 uint64_t tacit__power_choose(tacit__prospect *prospect, double numbers_per_trial, double effort);
 

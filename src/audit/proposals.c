@@ -1,12 +1,12 @@
-/* See audit/proposals.h. */
+/* See audit/proposals.h. Proposals use public sizes only, so that any subject can be searched. */
 #include "audit/proposals.h"
 
-void tacit__propose_crowd(const tacit__form *form, tacit__lot *lot, tacit__user *users)
+void tacit__propose_crowd(const tacit__form *form, tacit__generator *generator, tacit__user *users)
 {
     for (size_t i = 0; i < TACIT__CROWD; i++) {
         tacit__user *u = &users[i];
         if (i % 2 == 0)
-            tacit__user_random(form, lot, u);
+            tacit__user_random(form, generator, u);
         else
             tacit__user_extreme(form, i % 8 < 4, (double)(i / 8 % 2), u);
     }

@@ -1,11 +1,12 @@
 /* See audit/residuals.h.
  *
- * Under the declared law, with u = draw / scale: sum u has variance n v (v = 1 or 2); sum u^2 (Gaussian) is chi-square with n
- * degrees, of variance 2n; sum |u| (Laplace) is Gamma(n), of variance n; products of independent draws have
- * variance v^2. All are sums of many like terms, and their scores are compared with the normal distribution. The error
- * is shared equally by 2 x 8 tests, twice as many as there are, which covers what the normal approximation is off by in
- * the tails at n >= 256. Equal draws are rare events: Chernoff's bound for Poisson counts, with 1.5 times the
- * density's value at its mode as expectation, which covers the rounding to the lattice from scale 1 on. */
+ * Under the declared law, with u = draw / scale: sum u has variance n v (v = 1 or 2); sum u^2 (Gaussian)
+ * is chi-square with n degrees, of variance 2n; sum |u| (Laplace) is Gamma(n), of variance n; products of
+ * independent draws have variance v^2. All are sums of many like terms, and their scores are compared with
+ * the normal distribution. The error is shared equally by 2 x 8 tests, twice as many as there are, which
+ * covers what the normal approximation is off by in the tails at n >= 256. Equal draws are rare events:
+ * Chernoff's bound for Poisson counts, with 1.5 times the density's value at its mode as expectation,
+ * which covers the rounding to the lattice from scale 1 on. */
 #include "audit/residuals.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static const char *const words[TACIT__RESIDUAL_TESTS] = {
     [TACIT__TEST_MEAN] = "the noise does not have mean 0",
     [TACIT__TEST_SIZE] = "the noise does not have the declared size",
     [TACIT__TEST_STEPS] = "the noise of one step hangs together with that of the step before",
-    [TACIT__TEST_COORDINATES] = "the noise of a coordinate hangs together with its neighbour's",
+    [TACIT__TEST_COORDINATES] = "the noise of a coordinate hangs together with its neighbor's",
     [TACIT__TEST_ZEROS] = "some numbers are released without noise",
     [TACIT__TEST_SAME_STEP] = "noise is used again in the next step",
     [TACIT__TEST_SAME_COORDINATE] = "several numbers share one draw of noise",
@@ -131,8 +132,8 @@ tacit__residual_test tacit__residuals_judge(const tacit__residuals *r, double er
     tacit__residual_test found = TACIT__RESIDUAL_TESTS;
     if (r->n < TACIT__MIN_DRAWS)
         return found;
-    /* equal draws explain whatever else is wrong; zeros are equal to each other, and what is the same in every run
-     * need not be looked at further */
+    /* equal draws explain whatever else is wrong; zeros are equal to each other, and what is the same in
+     * every run need no further test */
     static const tacit__residual_test telling[] = {TACIT__TEST_ZEROS, TACIT__TEST_SAME_RUN,
                                                    TACIT__TEST_SAME_STEP,
                                                    TACIT__TEST_SAME_COORDINATE};

@@ -1,8 +1,9 @@
 /* Is the noise what was declared? Tests on what was added at the door.
  *
- * The auditor sees exact and released values, so the noise itself: its mean, its size, whether draws hang together from step
- * to step or from coordinate to coordinate, and whether some are zero, or the same again, more often than chance allows. A
- * curator that adds half the noise, leaves a coordinate out, or uses a draw twice is found within a few thousand draws. */
+ * The auditor sees exact and released values, so the noise itself: its mean, its size, whether draws hang
+ * together from step to step or from coordinate to coordinate, and whether some are zero, or the same
+ * again, more often than chance allows. A curator that adds half the noise, leaves a coordinate out, or
+ * uses a draw twice is found within a few thousand draws. */
 #ifndef TACIT_AUDIT_RESIDUALS_H
 #define TACIT_AUDIT_RESIDUALS_H
 
@@ -41,8 +42,8 @@ void tacit__residuals_add(tacit__residuals *r, tacit_law law, double scale, size
                           const int64_t *draws, const int64_t *before, const int64_t *other);
 void tacit__residuals_merge(tacit__residuals *into, const tacit__residuals *from);
 
-/* The test that fails most clearly at this error probability for all of them together, or TACIT__RESIDUAL_TESTS. Fewer
- * draws than MIN_DRAWS are never judged. */
+/* The test that fails most clearly at this error probability for all of them together, or
+ * TACIT__RESIDUAL_TESTS. Fewer draws than MIN_DRAWS are never judged. */
 enum { TACIT__MIN_DRAWS = 256 };
 tacit__residual_test tacit__residuals_judge(const tacit__residuals *r, double error);
 

@@ -1,14 +1,16 @@
 /* See audit/search.h.
  *
- * The loss of a pair is deterministic once the releases are fixed: no noise is involved in how far exact values move. So
- * the search climbs: from the best of a list of extremes, a change is kept if the loss rises. Under Laplace noise pairs of
- * the same loss differ in how few numbers carry it, and fewer are easier to attack: the sum of squares decides.
+ * The loss of a pair is deterministic once the releases are fixed: no noise is involved in how far exact
+ * values move. So the search climbs: from the best of a list of extremes, a change is kept if the loss rises.
+ * Under Laplace noise pairs of the same loss differ in how few numbers carry it, and fewer are easier to
+ * attack: the sum of squares decides.
  *
- * There are two hills, because the worst users are not always near the extremes: one begins with those, the other with users who
- * cross. What a learner does with a user may also depend on what it released before, and a plan's promise holds for every
- * release, however unlikely. So under joint privacy the noise is what it is on the first hill, where trials start from, and
- * magnified on the other, which drives value functions to their ends and makes policies switch. Under local privacy the
- * server is the adversary: both hills are climbed with the model that it sends, changed at will. */
+ * There are two hills, because the worst users are not always near the extremes: one begins with those,
+ * the other with users who cross. What a learner does with a user may also depend on what it released
+ * before, and a plan's promise holds for every release, however unlikely. So under joint privacy the noise
+ * is what it is on the first hill, where trials start from, and magnified on the other, which drives value
+ * functions to their ends and makes policies switch. Under local privacy the server is the adversary: both
+ * hills are climbed with the model that it sends, changed at will. */
 #include "audit/search.h"
 
 #include <math.h>
@@ -20,10 +22,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Attempts: at least FEWEST whatever they take, at most MOST; LONGEST times as many while less than TACIT__SEARCH_ENOUGH of what is
- * declared was reached, or LONGER times if the learner is searched elsewhere as well. Measured: 300 reach all of it for
- * tables, 1800 nine tenths of it with features. MODELS: numbers of a model that are tried one by one; CROSSINGS: meetings of users
- * who cross; REPORTS: pairs whose reports are compared and nothing else. */
+/* Attempts: at least FEWEST whatever they take, at most MOST; LONGEST times as many while less than
+ * TACIT__SEARCH_ENOUGH of what is declared was reached, or LONGER times if the learner is searched
+ * elsewhere as well. Measured: 300 reach all of it for tables, 1800 nine tenths of it with features.
+ * MODELS: numbers of a model that are tried one by one; CROSSINGS: meetings of users who cross; REPORTS:
+ * pairs whose reports are compared and nothing else. */
 enum {
     FEWEST = 40,
     MOST = 300,
@@ -37,13 +40,13 @@ enum {
 typedef struct hill {
     tacit__pair top;
     double height, loss; /* objective, and what it is mostly made of */
-    bool telling;        /* the pair on top needs no noise to be told apart */
+    bool telling;        /* the best pair is distinguishable whatever the noise */
 } hill;
 
 typedef struct climb {
     const tacit__subject *subject;
     const tacit_audit_options *options;
-    tacit__lot lot;
+    tacit__generator generator;
     bool gaussian, local;
     tacit__search *out;
     hill likely, other;
@@ -65,18 +68,18 @@ double tacit__plan_loss(const tacit_plan *plan)
 
 /* --- One attempt --------------------------------------------------------------------------------- */
 
-static void note_faults(climb *c, const tacit__duel *duel, const tacit__verdict *v)
+static void add_faults(climb *c, const tacit__lockstep *lockstep, const tacit__verdict *v)
 {
     tacit__search *out = c->out;
     out->same_calls = out->same_calls && v->same_calls;
-    out->same_view = out->same_view && duel->same_view;
-    out->undeclared = out->undeclared || duel->undeclared;
-    out->one_sided = out->one_sided || duel->one_sided;
+    out->same_view = out->same_view && lockstep->same_view;
+    out->undeclared = out->undeclared || lockstep->undeclared;
+    out->one_sided = out->one_sided || lockstep->one_sided;
     if (out->fault[0] == '\0')
         (void)snprintf(out->fault, sizeof out->fault, "%s", v->fault);
 }
 
-static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__verdict *v)
+static void add_loss(climb *c, hill *h, const tacit__lockstep *lockstep, const tacit__verdict *v)
 {
     tacit__search *out = c->out;
     double loss = c->gaussian ? sqrt(v->mu_square) : v->epsilon;
@@ -84,12 +87,12 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
     double objective = loss * (1 + 1e-3 * few);
     if (loss > out->measured) {
         out->measured = loss;
-        out->declared = tacit__plan_loss(tacit__duel_plan(duel));
+        out->declared = tacit__plan_loss(tacit__lockstep_plan(lockstep));
         out->position = c->attempt.position;
     }
-    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a pair that is told apart
-     * without noise, by a bare number, by bytes or by silence, beats all others */
-    bool telling = duel->one_sided || duel->other_bytes || duel->bare;
+    /* as good is good enough: plateaus are wide, and what lies beyond them is reached by walking across; a
+     * pair that is told apart without noise, by a bare number, by bytes or by silence, beats all others */
+    bool telling = lockstep->one_sided || lockstep->other_bytes || lockstep->bare;
     if (telling == h->telling ? objective < h->height * (1 - 1e-12) : h->telling)
         return;
     h->telling = telling;
@@ -98,27 +101,27 @@ static void note_loss(climb *c, hill *h, const tacit__duel *duel, const tacit__v
     tacit__pair_copy(&c->subject->form, &h->top, &c->attempt);
 }
 
-/* Measures c->attempt, and keeps it on top of the hill if it is worse than what is there. */
+/* Measures c->attempt, and makes it the hill's best pair if its loss is larger. */
 static tacit_status measure(climb *c, hill *h, tacit_error *err)
 {
-    tacit__duel duel;
-    tacit__duel_outcome outcome;
-    tacit_status status = tacit__duel_open(&duel, c->subject, c->attempt.seed, err);
+    tacit__lockstep lockstep;
+    tacit__lockstep_outcome outcome;
+    tacit_status status = tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err);
     if (status != TACIT_OK)
         return status;
-    duel.compare_views = true;
-    duel.magnified = c->attempt.magnified;
-    duel.growth = c->attempt.growth;
-    status = tacit__pair_run(&c->attempt, &duel, 0, &outcome, err);
-    tacit__verdict v = tacit__duel_verdict(&duel);
+    lockstep.compare_views = true;
+    lockstep.magnified = c->attempt.magnified;
+    lockstep.growth = c->attempt.growth;
+    status = tacit__pair_run(&c->attempt, &lockstep, 0, &outcome, err);
+    tacit__verdict v = tacit__lockstep_verdict(&lockstep);
     c->out->tried++;
     c->out->refused += outcome == TACIT__REFUSED || outcome == TACIT__OUTSIDE;
     if (status == TACIT_OK && outcome != TACIT__OUTSIDE) {
-        note_faults(c, &duel, &v);
+        add_faults(c, &lockstep, &v);
         if (outcome != TACIT__REFUSED)
-            note_loss(c, h, &duel, &v);
+            add_loss(c, h, &lockstep, &v);
     }
-    tacit__duel_close(&duel);
+    tacit__lockstep_destroy(&lockstep);
     const tacit_audit_options *o = c->options;
     c->out->stopped = o->progress != NULL && !o->progress(o->context, &(tacit_audit_progress){0});
     return status;
@@ -131,39 +134,39 @@ static bool goes_on(const climb *c)
 
 /* --- Pairs that are far apart by construction ------------------------------------------------------- */
 
-/* One who leaves the domain in one way, against one who is inside, or one who leaves it farther. */
-static tacit_status try_offences(climb *c, tacit_error *err)
+/* A user outside the domain in one way, against a user inside, or one farther outside. */
+static tacit_status try_violations(climb *c, tacit_error *err)
 {
     static const struct {
-        tacit__offence one, other;
+        tacit__violation one, other;
     } pairs[] = {
-        {TACIT__REWARD_HIGH, TACIT__OFFENCES},   {TACIT__REWARD_LOW, TACIT__OFFENCES},
-        {TACIT__REWARD_NAN, TACIT__OFFENCES},    {TACIT__FEATURE_LONG, TACIT__OFFENCES},
-        {TACIT__FEATURE_BACK, TACIT__OFFENCES},  {TACIT__FEATURE_NAN, TACIT__OFFENCES},
-        {TACIT__REWARD_FAR, TACIT__REWARD_HIGH}, {TACIT__FEATURE_FAR, TACIT__FEATURE_LONG}};
+        {TACIT__REWARD_HIGH, TACIT__VIOLATIONS},  {TACIT__REWARD_LOW, TACIT__VIOLATIONS},
+        {TACIT__REWARD_NAN, TACIT__VIOLATIONS},   {TACIT__FEATURE_LONG, TACIT__VIOLATIONS},
+        {TACIT__FEATURE_BACK, TACIT__VIOLATIONS}, {TACIT__FEATURE_NAN, TACIT__VIOLATIONS},
+        {TACIT__REWARD_FAR, TACIT__REWARD_HIGH},  {TACIT__FEATURE_FAR, TACIT__FEATURE_LONG}};
     const tacit__form *form = &c->subject->form;
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == TACIT_OK && goes_on(c); i++) {
         tacit__pair_copy(form, &c->attempt, &c->likely.top);
         tacit__user_extreme(form, false, 1, &c->attempt.users[0]);
         tacit__user_extreme(form, true, 0, &c->attempt.users[1]);
-        if (!tacit__user_offend(form, pairs[i].one, &c->attempt.users[0]))
+        if (!tacit__user_violate(form, pairs[i].one, &c->attempt.users[0]))
             continue;
-        if (pairs[i].other < TACIT__OFFENCES)
-            (void)tacit__user_offend(form, pairs[i].other, &c->attempt.users[1]);
+        if (pairs[i].other < TACIT__VIOLATIONS)
+            (void)tacit__user_violate(form, pairs[i].other, &c->attempt.users[1]);
         status = measure(c, &c->likely, err);
     }
     return status;
 }
 
-static void take_model(climb *c)
+static void use_model(climb *c)
 {
     memcpy(c->attempt.model.bytes, c->model.bytes, c->model.size);
     c->attempt.model.size = c->model.size;
 }
 
-/* A dishonest server wants the users of its choice to fall silent: one number of its model is out of all proportion, and concerns
- * one of two users at most. */
+/* A dishonest server wants the users of its choice to fall silent: one number of its model is out of all
+ * proportion, and concerns one of two users at most. */
 static tacit_status try_models(climb *c, tacit_error *err)
 {
     static const double values[] = {1e200, 1e-300};
@@ -172,7 +175,7 @@ static tacit_status try_models(climb *c, tacit_error *err)
     for (size_t i = 0; i < 2 * places && status == TACIT_OK && goes_on(c); i++) {
         tacit__pair_copy(&c->subject->form, &c->attempt, &c->likely.top);
         (void)tacit__propose_extreme(&c->subject->form, 1, c->attempt.users);
-        take_model(c);
+        use_model(c);
         size_t place = places > 1 ? i / 2 * (n - 1) / (places - 1) : 0;
         tacit__model_set(&c->attempt.model, place, values[i % 2]);
         status = measure(c, &c->likely, err);
@@ -180,30 +183,30 @@ static tacit_status try_models(climb *c, tacit_error *err)
     return status;
 }
 
-/* Devices send what many different users make of it: every number of a report is somebody's. */
+/* Devices send what many different users make of it: every number of a report is reached by some user. */
 static tacit_status try_reports(climb *c, tacit_error *err)
 {
     const tacit__form *form = &c->subject->form;
     tacit__user *users = c->attempt.users;
-    tacit__duel duel;
-    tacit__duel_outcome outcome;
+    tacit__lockstep lockstep;
+    tacit__lockstep_outcome outcome;
     bool followed;
     if (c->subject->report == NULL)
         return TACIT_OK;
-    tacit_status status = tacit__duel_open(&duel, c->subject, c->attempt.seed, err);
+    tacit_status status = tacit__lockstep_create(&lockstep, c->subject, c->attempt.seed, err);
     if (status != TACIT_OK)
         return status;
     c->attempt.model.size = 0;
-    status = tacit__pair_prepare(&c->attempt, &duel, &followed, err);
+    status = tacit__pair_prepare(&c->attempt, &lockstep, &followed, err);
     uint64_t reports = c->subject->users > REPORTS ? REPORTS : c->subject->users - 1;
-    for (uint64_t i = 0; i < reports && status == TACIT_OK && duel.same_view && !duel.one_sided;
-         i++) {
-        tacit__user_random(form, &c->lot, &users[0]);
-        tacit__user_random(form, &c->lot, &users[1]);
-        status = tacit__duel_take(&duel, &users[0], &users[1], &outcome, err);
+    for (uint64_t i = 0;
+         i < reports && status == TACIT_OK && lockstep.same_view && !lockstep.one_sided; i++) {
+        tacit__user_random(form, &c->generator, &users[0]);
+        tacit__user_random(form, &c->generator, &users[1]);
+        status = tacit__lockstep_add(&lockstep, &users[0], &users[1], &outcome, err);
     }
-    bool fine = duel.same_view && !duel.one_sided;
-    tacit__duel_close(&duel);
+    bool fine = lockstep.same_view && !lockstep.one_sided;
+    tacit__lockstep_destroy(&lockstep);
     return status == TACIT_OK && !fine ? measure(c, &c->likely, err) : status;
 }
 
@@ -227,7 +230,7 @@ static tacit_status try_extremes(climb *c, tacit_error *err)
     return status;
 }
 
-/* The other hill begins with users who cross. */
+/* The other hill begins with crossing users. */
 static tacit_status try_crossings(climb *c, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
@@ -245,39 +248,41 @@ static void change_circumstances(climb *c, hill *h, const size_t *places, size_t
 {
     static const double factors[] = {1, 10, 1e3, 1e5}, growths[] = {1, 1, 2, 8};
     tacit__pair *p = &c->attempt;
-    if (n_places > 1 && tacit__lot_below(&c->lot, 3) == 0)
-        p->position = places[tacit__lot_below(&c->lot, n_places)];
+    if (n_places > 1 && tacit__generator_below(&c->generator, 3) == 0)
+        p->position = places[tacit__generator_below(&c->generator, n_places)];
     else
-        p->seed = tacit__lot_below(&c->lot, UINT32_MAX);
+        p->seed = tacit__generator_below(&c->generator, UINT32_MAX);
     if (h == &c->other && !c->local) {
-        p->magnified = factors[tacit__lot_below(&c->lot, 4)];
-        p->growth = growths[tacit__lot_below(&c->lot, 4)];
+        p->magnified = factors[tacit__generator_below(&c->generator, 4)];
+        p->growth = growths[tacit__generator_below(&c->generator, 4)];
     }
     if (c->model.size == 0)
         return;
     if (p->model.size == 0)
-        take_model(c);
-    tacit__model_mutate(&c->lot, &p->model);
+        use_model(c);
+    tacit__model_mutate(&c->generator, &p->model);
 }
 
 static void change_users(climb *c)
 {
     const tacit__form *form = &c->subject->form;
-    uint64_t which = tacit__lot_below(&c->lot, 2), how = tacit__lot_below(&c->lot, 8);
+    uint64_t which = tacit__generator_below(&c->generator, 2),
+             how = tacit__generator_below(&c->generator, 8);
     tacit__user *one = &c->attempt.users[which];
     const tacit__user *other = &c->attempt.users[1 - which];
     if (how == 0)
-        tacit__user_random(form, &c->lot, one);
+        tacit__user_random(form, &c->generator, one);
     if (how == 1)
         tacit__user_copy(form, one, other);
     for (uint64_t changes = how == 0 ? 0 : 1 + how % 3; changes > 0; changes--)
-        tacit__user_mutate(form, &c->lot, one, other);
+        tacit__user_mutate(form, &c->generator, one, other);
 }
 
 /* The higher one gets three steps of four. */
 static hill *choose_hill(climb *c)
 {
-    bool higher = c->other.height > c->likely.height, odd = tacit__lot_below(&c->lot, 4) == 0;
+    bool higher = c->other.height > c->likely.height,
+         odd = tacit__generator_below(&c->generator, 4) == 0;
     return higher != odd ? &c->other : &c->likely;
 }
 
@@ -293,7 +298,7 @@ static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
             break;
         hill *h = choose_hill(c);
         tacit__pair_copy(&c->subject->form, &c->attempt, &h->top);
-        uint64_t what = tacit__lot_below(&c->lot, 3);
+        uint64_t what = tacit__generator_below(&c->generator, 3);
         if (what > 0)
             change_users(c);
         if (what < 2)
@@ -308,7 +313,7 @@ static tacit_status climb_on(climb *c, uint64_t attempts, tacit_error *err)
 static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit_error *err)
 {
     const tacit__subject *s = c->subject;
-    tacit_status status = tacit__lot_open(&c->lot, seed, "audit: neighbours");
+    tacit_status status = tacit__generator_open(&c->generator, seed, "audit: neighbours");
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     status = tacit__model_first(s, seed, &c->model, err);
@@ -319,7 +324,7 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
         tacit__pair_create(s, c->model.size, &c->other.top) != TACIT_OK ||
         tacit__pair_create(s, c->model.size, pair) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__propose_crowd(&s->form, &c->lot, pair->users + 2);
+    tacit__propose_crowd(&s->form, &c->generator, pair->users + 2);
     for (size_t i = 0; i < TACIT__CROWD; i++)
         tacit__user_copy(&s->form, &c->attempt.users[2 + i], &pair->users[2 + i]);
     c->attempt.seed = c->likely.top.seed = seed;
@@ -329,7 +334,7 @@ static tacit_status open_climb(climb *c, uint64_t seed, tacit__pair *pair, tacit
 }
 
 /* What trials start from: under local privacy either hill will do. */
-static void take_top(climb *c, tacit__pair *pair)
+static void best_pairs(climb *c, tacit__pair *pair)
 {
     bool other =
         c->local && (c->other.telling != c->likely.telling ? c->other.telling
@@ -364,7 +369,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit
     if (status == TACIT_OK)
         status = try_extremes(&c, err);
     if (status == TACIT_OK && goes_on(&c))
-        status = try_offences(&c, err);
+        status = try_violations(&c, err);
     if (status == TACIT_OK && goes_on(&c))
         status = try_models(&c, err);
     if (status == TACIT_OK && goes_on(&c))
@@ -376,7 +381,7 @@ tacit_status tacit__pair_search(const tacit__subject *subject, const tacit_audit
     if (status == TACIT_OK)
         status = climb_on(&c, attempts, err);
     if (status == TACIT_OK)
-        take_top(&c, pair);
+        best_pairs(&c, pair);
     bool nobody = out->tried == out->refused && !out->stopped;
     close_climb(&c);
     if (status == TACIT_OK && nobody)

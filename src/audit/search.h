@@ -1,4 +1,4 @@
-/* The search for the worst neighbours. */
+/* The search for the worst neighbors. */
 #ifndef TACIT_AUDIT_SEARCH_H
 #define TACIT_AUDIT_SEARCH_H
 
@@ -6,12 +6,12 @@
 
 #include "audit/pair.h"
 
-/* A share of what is declared from which on nobody looks further. */
+/* The share of what is declared at which the search stops. */
 #define TACIT__SEARCH_ENOUGH 0.9
 
 /* What a search came to. */
 typedef struct tacit__search {
-    uint64_t tried, refused; /* neighbours; those whom the curator did not take, as is its right */
+    uint64_t tried, refused; /* neighbors; those that the curator refused, as it may */
     double measured,
         declared;      /* mu (Gaussian) or epsilon (Laplace) of the worst pair, and of the plan */
     size_t position;   /* of the worst pair */
@@ -24,10 +24,10 @@ typedef struct tacit__search {
 /* mu or epsilon that the plan's sensitivities and scales add up to. */
 double tacit__plan_loss(const tacit_plan *plan);
 
-/* Tries extreme, random and mutated neighbours, early, in the middle and late, with likely and unlikely releases and with models that
- * no honest server sends, and leaves in *pair the worst that trials can use. Stops when two runs do not make the same calls, or
- * only one of two users is taken. `effort`: how many users may come in all, roughly. Of the options, seed and
- * progress. */
+/* Tries extreme, random and mutated neighbors, early, in the middle and late, with likely and unlikely
+ * releases and with models that no honest server sends, and leaves in *pair the worst that trials can use.
+ * Stops when two runs do not make the same calls, or only one of two users is taken. `effort`: how many
+ * users may come in all, roughly. Of the options, seed and progress. */
 TACIT_MUST_USE tacit_status tacit__pair_search(const tacit__subject *subject,
                                                const tacit_audit_options *options, uint64_t effort,
                                                tacit__pair *pair, tacit__search *out,

@@ -1,4 +1,4 @@
-/* See audit/subject.h. */
+/* See audit/subject.h. A subject made from a request: every instance is a fresh agent with the given seed. */
 #include "audit/subject.h"
 
 #include "agents/agent_inside.h"

@@ -1,5 +1,5 @@
-/* See audit/tape.h. Numbers are kept in one array that grows, so that the tape of a lockstep, which is cleared after every
- * call, allocates nothing once it is warm. */
+/* See audit/tape.h. Numbers are kept in one array that grows, so that the tape of a lockstep, which is
+ * cleared after every call, allocates nothing once it is warm. */
 #include "audit/tape.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* A passage and where its numbers stand: exact, then released. */
+/* A passage and the position of its numbers: exact, then released. */
 typedef struct note {
     tacit__entry entry;
     size_t at;
@@ -114,7 +114,7 @@ static bool agrees(const tacit__entry *e, const tacit__passage *p)
            e->lattice == p->lattice;
 }
 
-static void note_fault(tacit__tape *t, const tacit__passage *p, const char *what)
+static void add_fault(tacit__tape *t, const tacit__passage *p, const char *what)
 {
     t->same_calls = false;
     if (t->fault[0] == '\0')
@@ -126,13 +126,13 @@ static void replay(void *context, const tacit__passage *p)
 {
     tacit__tape *t = context;
     if (t->played == t->length) {
-        note_fault(t, p, "passes the door for one user's data and not for another's");
+        add_fault(t, p, "passes the door for one user's data and not for another's");
         return;
     }
     note *n = &t->notes[t->played++];
     tacit__entry *e = &n->entry;
     if (!agrees(e, p)) {
-        note_fault(t, p, "its place, size or noise depends on a user's data");
+        add_fault(t, p, "its place, size or noise depends on a user's data");
         return;
     }
     e->exact = t->numbers + n->at;

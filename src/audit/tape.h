@@ -1,11 +1,12 @@
 /* Record and replay: the deterministic half of an audit.
  *
- * Record everything that passes the door on one sequence of users; then run a neighbouring sequence with the released
- * values frozen to the recorded ones, so that all that follows from them is the same, and add up how far the exact values
- * moved, in units of the noise. It finds wrong bounds, wrong loops, unclipped copies, and calls past the horizon.
+ * Record everything that passes the door on one sequence of users; then run a neighboring sequence with the
+ * released values frozen to the recorded ones, so that all that follows from them is the same, and add up how
+ * far the exact values moved, in units of the noise. It finds wrong bounds, wrong loops, unclipped copies,
+ * and calls past the horizon.
  *
- * Either the whole run first and then the replay, or in lockstep: one call of the first instance, the same call of the
- * second, tacit__tape_clear, and so on. Nothing is random here but the recorded noise itself. */
+ * Either the whole run first and then the replay, or in lockstep: one call of the first instance, the same
+ * call of the second, tacit__tape_clear, and so on. Nothing is random here but the recorded noise itself. */
 #ifndef TACIT_AUDIT_TAPE_H
 #define TACIT_AUDIT_TAPE_H
 
@@ -33,11 +34,12 @@ void tacit__tape_destroy(tacit__tape *tape);
 /* From now on the ledger's passages are written to the tape. */
 void tacit__tape_record(tacit__tape *tape, tacit_ledger *ledger);
 
-/* From now on the ledger's passages are compared with the tape, from its beginning, and their outputs replaced by it. */
+/* From now on the ledger's passages are compared with the tape, from its beginning, and their outputs
+ * replaced by it. */
 void tacit__tape_replay(tacit__tape *tape, tacit_ledger *ledger);
 
-/* Called for each recorded passage before it is written down: it may change `released`. Called for each replayed one
- * with the recorded one it was compared with. NULL: none. */
+/* Called for each recorded passage before it is written down: it may change `released`. Called for each
+ * replayed one with the recorded one it was compared with. NULL: none. */
 typedef void tacit__replayed_fn(void *context, const tacit__entry *recorded,
                                 const tacit__passage *replayed);
 void tacit__tape_on_record(tacit__tape *tape, tacit__recorder_fn *fn, void *context);

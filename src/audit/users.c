@@ -1,4 +1,4 @@
-/* See audit/users.h. */
+/* See audit/users.h. All users of a list share one allocation. */
 #include "audit/users.h"
 
 #include <math.h>
@@ -76,35 +76,36 @@ tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user
 
 /* --- Lots --------------------------------------------------------------------------------------- */
 
-tacit_status tacit__lot_open(tacit__lot *lot, uint64_t seed, const char *what)
+tacit_status tacit__generator_open(tacit__generator *generator, uint64_t seed, const char *what)
 {
     tacit_noise *root = NULL;
     tacit_status status = tacit_noise_create_simulated(seed, &root);
     if (status != TACIT_OK)
         return status;
-    *lot = (tacit__lot){.left = 0};
-    tacit__site_open(&lot->site, root, what);
+    *generator = (tacit__generator){.left = 0};
+    tacit__site_open(&generator->site, root, what);
     tacit_noise_destroy(root);
     return TACIT_OK;
 }
 
-static uint64_t word(tacit__lot *lot)
+static uint64_t word(tacit__generator *generator)
 {
-    if (lot->left == 0) {
-        tacit__site_words(&lot->site, lot->step++, 0, TACIT__WORDS_PER_BLOCK, lot->words);
-        lot->left = TACIT__WORDS_PER_BLOCK;
+    if (generator->left == 0) {
+        tacit__site_words(&generator->site, generator->step++, 0, TACIT__WORDS_PER_BLOCK,
+                          generator->words);
+        generator->left = TACIT__WORDS_PER_BLOCK;
     }
-    return lot->words[--lot->left];
+    return generator->words[--generator->left];
 }
 
-uint64_t tacit__lot_below(tacit__lot *lot, uint64_t n)
+uint64_t tacit__generator_below(tacit__generator *generator, uint64_t n)
 {
-    return word(lot) % n; /* the bias of 2^-50 or so is harmless here */
+    return word(generator) % n; /* the bias of 2^-50 or so is harmless here */
 }
 
-double tacit__lot_unit(tacit__lot *lot)
+double tacit__generator_unit(tacit__generator *generator)
 {
-    return (double)(word(lot) >> 11) * 0x1p-53;
+    return (double)(word(generator) >> 11) * 0x1p-53;
 }
 
 /* --- Users -------------------------------------------------------------------------------------- */
@@ -115,19 +116,21 @@ static double *feature_row(const tacit__form *form, tacit__user *user, size_t h,
 }
 
 /* bound times +-e_j, or a random direction. */
-static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
+static void set_features(const tacit__form *form, tacit__generator *generator, double *row)
 {
     size_t d = form->features;
     memset(row, 0, d * sizeof *row);
-    if (tacit__lot_below(lot, 2) == 0) {
-        row[tacit__lot_below(lot, d)] = form->simplex                   ? 1
-                                        : tacit__lot_below(lot, 2) == 0 ? form->bound
-                                                                        : -form->bound;
+    if (tacit__generator_below(generator, 2) == 0) {
+        row[tacit__generator_below(generator, d)] = form->simplex ? 1
+                                                    : tacit__generator_below(generator, 2) == 0
+                                                        ? form->bound
+                                                        : -form->bound;
         return;
     }
     double sum = 0, square = 0;
     for (size_t j = 0; j < d; j++) {
-        row[j] = form->simplex ? tacit__lot_unit(lot) : 2 * tacit__lot_unit(lot) - 1;
+        row[j] = form->simplex ? tacit__generator_unit(generator)
+                               : 2 * tacit__generator_unit(generator) - 1;
         sum += row[j];
         square += row[j] * row[j];
     }
@@ -137,34 +140,35 @@ static void set_features(const tacit__form *form, tacit__lot *lot, double *row)
         row[j] *= factor;
 }
 
-/* The ends, the middle (where centred rewards are 0), or anywhere. */
-static double random_reward(tacit__lot *lot)
+/* The ends, the middle (where centered rewards are 0), or anywhere. */
+static double random_reward(tacit__generator *generator)
 {
-    uint64_t shape = tacit__lot_below(lot, 5);
+    uint64_t shape = tacit__generator_below(generator, 5);
     return shape < 3    ? (double)shape / 2
-           : shape == 3 ? (double)tacit__lot_below(lot, 2)
-                        : tacit__lot_unit(lot);
+           : shape == 3 ? (double)tacit__generator_below(generator, 2)
+                        : tacit__generator_unit(generator);
 }
 
-static uint32_t random_state(const tacit__form *form, tacit__lot *lot)
+static uint32_t random_state(const tacit__form *form, tacit__generator *generator)
 {
-    return form->n_states > 0 ? (uint32_t)tacit__lot_below(lot, form->n_states) : 0;
+    return form->n_states > 0 ? (uint32_t)tacit__generator_below(generator, form->n_states) : 0;
 }
 
-void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *out)
+void tacit__user_random(const tacit__form *form, tacit__generator *generator, tacit__user *out)
 {
-    uint64_t shape = tacit__lot_below(lot, 3);
-    uint32_t home = random_state(form, lot),
-             hand = (uint32_t)tacit__lot_below(lot, form->n_actions);
-    double mood = random_reward(lot);
+    uint64_t shape = tacit__generator_below(generator, 3);
+    uint32_t home = random_state(form, generator),
+             hand = (uint32_t)tacit__generator_below(generator, form->n_actions);
+    double mood = random_reward(generator);
     for (size_t h = 0; h <= form->horizon; h++) {
-        out->states[h] = shape == 0 ? home : random_state(form, lot);
+        out->states[h] = shape == 0 ? home : random_state(form, generator);
         for (size_t a = 0; form->features > 0 && a < form->vectors; a++)
-            set_features(form, lot, feature_row(form, out, h, a));
+            set_features(form, generator, feature_row(form, out, h, a));
     }
     for (size_t h = 0; h < form->horizon; h++) {
-        out->actions[h] = shape < 2 ? hand : (uint32_t)tacit__lot_below(lot, form->n_actions);
-        out->rewards[h] = shape == 0 ? mood : random_reward(lot);
+        out->actions[h] =
+            shape < 2 ? hand : (uint32_t)tacit__generator_below(generator, form->n_actions);
+        out->rewards[h] = shape == 0 ? mood : random_reward(generator);
     }
 }
 
@@ -184,11 +188,12 @@ void tacit__user_extreme(const tacit__form *form, bool last, double reward, taci
     }
 }
 
-/* Towards another vector, or away from it, at the same length; on the simplex towards it only. */
-static void blend(const tacit__form *form, tacit__lot *lot, double *row, const double *other)
+/* Toward another vector, or away from it, at the same length; on the simplex toward it only. */
+static void blend(const tacit__form *form, tacit__generator *generator, double *row,
+                  const double *other)
 {
-    double t = tacit__lot_unit(lot), square = 0;
-    if (!form->simplex && tacit__lot_below(lot, 2) == 0)
+    double t = tacit__generator_unit(generator), square = 0;
+    if (!form->simplex && tacit__generator_below(generator, 2) == 0)
         t = -t;
     for (size_t j = 0; j < form->features; j++) {
         row[j] = form->simplex ? (1 - t) * row[j] + t * other[j] : row[j] + t * other[j];
@@ -201,16 +206,16 @@ static void blend(const tacit__form *form, tacit__lot *lot, double *row, const d
         row[j] *= square > 0 ? form->bound * (1 - 1e-12) / sqrt(square) : 0;
 }
 
-void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user,
+void tacit__user_mutate(const tacit__form *form, tacit__generator *generator, tacit__user *user,
                         const tacit__user *other)
 {
-    bool all = tacit__lot_below(lot, 3) == 0;
-    size_t first = all ? 0 : tacit__lot_below(lot, form->horizon),
+    bool all = tacit__generator_below(generator, 3) == 0;
+    size_t first = all ? 0 : tacit__generator_below(generator, form->horizon),
            end = all ? form->horizon : first + 1;
-    uint64_t what = tacit__lot_below(lot, form->features > 0 ? 7 : 4);
-    uint32_t state = random_state(form, lot),
-             action = (uint32_t)tacit__lot_below(lot, form->n_actions);
-    double reward = random_reward(lot);
+    uint64_t what = tacit__generator_below(generator, form->features > 0 ? 7 : 4);
+    uint32_t state = random_state(form, generator),
+             action = (uint32_t)tacit__generator_below(generator, form->n_actions);
+    double reward = random_reward(generator);
     for (size_t h = first; h < end; h++) {
         if (what == 0) {
             user->states[h] = state;
@@ -227,10 +232,10 @@ void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *u
         } else {
             size_t vector = user->actions[h] % form->vectors;
             double *row = feature_row(form, user, h, vector);
-            if (tacit__lot_below(lot, 3) == 0)
-                set_features(form, lot, row);
+            if (tacit__generator_below(generator, 3) == 0)
+                set_features(form, generator, row);
             else
-                blend(form, lot, row,
+                blend(form, generator, row,
                       other->features +
                           (h * form->vectors + other->actions[h] % form->vectors) * form->features);
         }
@@ -268,17 +273,17 @@ bool tacit__user_fits(const tacit__form *form, const tacit__user *user)
     return fits;
 }
 
-bool tacit__user_offend(const tacit__form *form, tacit__offence offence, tacit__user *user)
+bool tacit__user_violate(const tacit__form *form, tacit__violation violation, tacit__user *user)
 {
-    static const double factors[TACIT__OFFENCES] = {
+    static const double factors[TACIT__VIOLATIONS] = {
         [TACIT__REWARD_HIGH] = 3,    [TACIT__REWARD_LOW] = -3,
         [TACIT__REWARD_FAR] = 1000,  [TACIT__REWARD_NAN] = (double)NAN,
         [TACIT__FEATURE_LONG] = 3,   [TACIT__FEATURE_BACK] = -3,
         [TACIT__FEATURE_FAR] = 1000, [TACIT__FEATURE_NAN] = (double)NAN};
-    bool reward = offence < TACIT__FEATURE_LONG;
+    bool reward = violation < TACIT__FEATURE_LONG;
     for (size_t h = 0; h < form->horizon && reward; h++)
-        user->rewards[h] = factors[offence];
+        user->rewards[h] = factors[violation];
     for (size_t i = 0; !reward && form->features > 0 && i < feature_count(form); i++)
-        user->features[i] *= factors[offence];
+        user->features[i] *= factors[violation];
     return reward || form->features > 0;
 }

@@ -1,7 +1,7 @@
 /* Users that an auditor makes up: as far apart as can be, ordinary, and outside of the domain.
  *
- * They come from public facts alone: numbers of states and actions, the horizon, the bound of features where those come
- * with the states. No family of agents is named here. */
+ * They come from public facts alone: numbers of states and actions, the horizon, the bound of features
+ * where those come with the states. No family of agents is named here. */
 #ifndef TACIT_AUDIT_USERS_H
 #define TACIT_AUDIT_USERS_H
 
@@ -29,36 +29,37 @@ typedef struct tacit__user {
 tacit__user *tacit__users_create(const tacit__form *form, size_t n);
 void tacit__user_copy(const tacit__form *form, tacit__user *to, const tacit__user *from);
 tacit_trajectory tacit__user_trajectory(const tacit__user *user);
-/* Where the user stands at step h. */
+/* The user's situation at step h. */
 tacit_situation tacit__user_situation(const tacit__form *form, const tacit__user *user, size_t h);
 
-/* Chance for what is not private: the auditor's own choices. */
-typedef struct tacit__lot {
+/* Random numbers for the auditor's own choices, which are not private. */
+typedef struct tacit__generator {
     tacit__site site;
     uint64_t step, left;
     uint64_t words[TACIT__WORDS_PER_BLOCK];
-} tacit__lot;
+} tacit__generator;
 
-TACIT_MUST_USE tacit_status tacit__lot_open(tacit__lot *lot, uint64_t seed, const char *what);
-uint64_t tacit__lot_below(tacit__lot *lot, uint64_t n);
-double tacit__lot_unit(tacit__lot *lot); /* in [0, 1) */
+TACIT_MUST_USE tacit_status tacit__generator_open(tacit__generator *generator, uint64_t seed,
+                                                  const char *what);
+uint64_t tacit__generator_below(tacit__generator *generator, uint64_t n);
+double tacit__generator_unit(tacit__generator *generator); /* in [0, 1) */
 
-/* Somebody: stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
-void tacit__user_random(const tacit__form *form, tacit__lot *lot, tacit__user *out);
+/* A random user, who stays, wanders or jumps, with rewards inside the bounds, often at their ends. */
+void tacit__user_random(const tacit__form *form, tacit__generator *generator, tacit__user *out);
 
-/* One who stays in a state with an action and a reward throughout, the state and the action counted from the end if
+/* A user with the same state, action and reward throughout, the state and the action counted from the end if
  * `last`; features are the bound times +-e_0 or +-e_last. */
 void tacit__user_extreme(const tacit__form *form, bool last, double reward, tacit__user *out);
 
-/* Changes a user a little, or much, perhaps towards or away from another. */
-void tacit__user_mutate(const tacit__form *form, tacit__lot *lot, tacit__user *user,
+/* Changes a user a little, or much, perhaps toward or away from another. */
+void tacit__user_mutate(const tacit__form *form, tacit__generator *generator, tacit__user *user,
                         const tacit__user *other);
 
 /* Whether a user is within what was declared: states, actions, rewards, lengths of features. */
 bool tacit__user_fits(const tacit__form *form, const tacit__user *user);
 
 /* Ways to leave the domain, one at a time, so that a check that is missing cannot hide behind another. */
-typedef enum tacit__offence {
+typedef enum tacit__violation {
     TACIT__REWARD_HIGH,
     TACIT__REWARD_LOW,
     TACIT__REWARD_FAR, /* 1000 times as large as allowed */
@@ -67,10 +68,10 @@ typedef enum tacit__offence {
     TACIT__FEATURE_BACK, /* as long, the other way */
     TACIT__FEATURE_FAR,  /* what a server gets that declares a bound 1000 times too small */
     TACIT__FEATURE_NAN,
-    TACIT__OFFENCES
-} tacit__offence;
+    TACIT__VIOLATIONS
+} tacit__violation;
 
-/* A user who is within the domain leaves it; false: this form has no such way. */
-bool tacit__user_offend(const tacit__form *form, tacit__offence offence, tacit__user *user);
+/* Moves a user of the domain out of it; false: this form does not allow such a violation. */
+bool tacit__user_violate(const tacit__form *form, tacit__violation violation, tacit__user *user);
 
 #endif

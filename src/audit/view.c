@@ -1,16 +1,17 @@
-/* What others see besides releases: billboards, the bytes of reports, and whether a user is taken. See audit/duel.h.
+/* What others see besides releases: billboards, the bytes of reports, and whether a user is taken. See
+ * audit/lockstep.h.
  *
- * A refusal is an output. Users who are not within the declared domain are not users, and a curator may say so; two who both are,
- * or both are not, must be treated alike. */
+ * A refusal is an output. A curator may refuse users outside the declared domain; two users that are both
+ * inside, or both outside, must be treated alike. */
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/duel.h"
+#include "audit/lockstep.h"
 #include "base/error.h"
 
 /* --- Billboards ---------------------------------------------------------------------------------- */
 
-static bool same_table(const tacit__duel *d, const tacit_billboard *a, const tacit_billboard *b)
+static bool same_table(const tacit__lockstep *d, const tacit_billboard *a, const tacit_billboard *b)
 {
     size_t cells = d->subject->form.horizon * d->subject->form.n_states;
     if (a->version != b->version || (a->policy == NULL) != (b->policy == NULL) ||
@@ -22,7 +23,8 @@ static bool same_table(const tacit__duel *d, const tacit_billboard *a, const tac
            memcmp(a->mixed, b->mixed, cells * d->subject->form.n_actions * sizeof *a->mixed) == 0;
 }
 
-static tacit_status same_acts(tacit__duel *d, const tacit__user *user, bool *same, tacit_error *err)
+static tacit_status same_acts(tacit__lockstep *d, const tacit__user *user, bool *same,
+                              tacit_error *err)
 {
     const tacit__form *form = &d->subject->form;
     for (size_t h = 0; h < form->horizon && *same; h++) {
@@ -40,7 +42,8 @@ static tacit_status same_acts(tacit__duel *d, const tacit__user *user, bool *sam
     return TACIT_OK;
 }
 
-tacit_status tacit__duel_look(tacit__duel *d, const tacit__user *user, tacit_error *err)
+tacit_status tacit__lockstep_plan_both(tacit__lockstep *d, const tacit__user *user,
+                                       tacit_error *err)
 {
     tacit_billboard boards[2];
     if (d->subject->plan == NULL)
@@ -55,22 +58,23 @@ tacit_status tacit__duel_look(tacit__duel *d, const tacit__user *user, tacit_err
     if (same && boards[0].policy == NULL && boards[0].mixed == NULL && d->subject->act != NULL)
         status = same_acts(d, user, &same, err);
     if (!same)
-        tacit__duel_blame(d, "what is shown differs although all releases are the same: it depends "
-                             "on exact data");
+        tacit__lockstep_fault(
+            d, "what is shown differs although all releases are the same: it depends "
+               "on exact data");
     d->same_view = d->same_view && same;
     return status;
 }
 
 /* --- Users and their reports ---------------------------------------------------------------------- */
 
-/* A refusal is the learner's answer; what the system lacks is not. */
+/* A refusal is the learner's answer; a lack of memory or a system error is not. */
 static bool is_refusal(tacit_status status)
 {
     return status != TACIT_OK && status != TACIT_NO_MEMORY && status != TACIT_SYSTEM;
 }
 
-tacit_status tacit__duel_follow(tacit__duel *d, const tacit__message *model, bool *followed,
-                                tacit_error *err)
+tacit_status tacit__lockstep_follow(tacit__lockstep *d, const tacit__message *model, bool *followed,
+                                    tacit_error *err)
 {
     tacit_status status = d->subject->follow(d->first, model->bytes, model->size, err);
     if (status == TACIT_OK)
@@ -80,7 +84,8 @@ tacit_status tacit__duel_follow(tacit__duel *d, const tacit__message *model, boo
     return is_refusal(status) ? TACIT_OK : status;
 }
 
-static tacit_status take(tacit__duel *d, int which, const tacit__user *user, tacit_error *err)
+static tacit_status run_user(tacit__lockstep *d, int which, const tacit__user *user,
+                             tacit_error *err)
 {
     void *instance = which == 0 ? d->first : d->second;
     tacit_trajectory t = tacit__user_trajectory(user);
@@ -91,7 +96,7 @@ static tacit_status take(tacit__duel *d, int which, const tacit__user *user, tac
 }
 
 /* With the releases the same, a report has nothing left to differ in. */
-static void compare_reports(tacit__duel *d)
+static void compare_reports(tacit__lockstep *d)
 {
     const tacit__message *a = &d->sent[0], *b = &d->sent[1], *const *e = d->expected;
     size_t i = 0, least = a->size < b->size ? a->size : b->size;
@@ -103,7 +108,7 @@ static void compare_reports(tacit__duel *d)
                        "byte %zu of a report of %zu differs although all releases are the same: "
                        "it carries exact data",
                        i + 1, a->size);
-        tacit__duel_blame(d, words);
+        tacit__lockstep_fault(d, words);
         d->same_view = false;
         d->other_bytes = true;
     }
@@ -115,11 +120,12 @@ static void compare_reports(tacit__duel *d)
                 (a->bytes[i] == e[0]->bytes[i]) - (a->bytes[i] == e[1]->bytes[i]);
 }
 
-tacit_status tacit__duel_take(tacit__duel *d, const tacit__user *first, const tacit__user *second,
-                              tacit__duel_outcome *outcome, tacit_error *err)
+tacit_status tacit__lockstep_add(tacit__lockstep *d, const tacit__user *first,
+                                 const tacit__user *second, tacit__lockstep_outcome *outcome,
+                                 tacit_error *err)
 {
     const tacit__form *form = &d->subject->form;
-    tacit_status a = take(d, 0, first, err), b = take(d, 1, second, err);
+    tacit_status a = run_user(d, 0, first, err), b = run_user(d, 1, second, err);
     *outcome = TACIT__TAKEN;
     if ((a != TACIT_OK && !is_refusal(a)) || (b != TACIT_OK && !is_refusal(b)))
         return a != TACIT_OK && !is_refusal(a) ? a : b;
@@ -130,12 +136,13 @@ tacit_status tacit__duel_take(tacit__duel *d, const tacit__user *first, const ta
         *outcome = TACIT__REFUSED;
     }
     if (*outcome == TACIT__ONE_SIDED) {
-        tacit__duel_blame(d, d->subject->report != NULL
-                                 ? "a device sends a report for one user and falls silent for "
-                                   "another: silence tells who it was, epsilon is infinite"
-                                 : "one user is taken and another is refused, and both are within "
-                                   "the domain: who is counted tells who it was, epsilon is "
-                                   "infinite");
+        tacit__lockstep_fault(d,
+                              d->subject->report != NULL
+                                  ? "a device sends a report for one user and falls silent for "
+                                    "another: silence tells who it was, epsilon is infinite"
+                                  : "one user is taken and another is refused, and both are within "
+                                    "the domain: who is counted tells who it was, epsilon is "
+                                    "infinite");
         d->one_sided = true;
         d->scores[TACIT__SCORE_SIGNS] += 1;
     }

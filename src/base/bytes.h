@@ -1,4 +1,4 @@
-/* Saved states, piece by piece: a writer that can also just count, and a reader that cannot run past the end. */
+/* Saved states as bytes: a writer that can also just count, and a reader that cannot run past the end. */
 #ifndef TACIT_BASE_BYTES_H
 #define TACIT_BASE_BYTES_H
 
@@ -27,7 +27,7 @@ static inline void tacit__put(tacit__writer *w, const void *data, size_t size)
     w->size += size;
 }
 
-/* The next `size` bytes, not aligned; NULL at the end of what there is, and from then on. */
+/* The next `size` bytes, not aligned; NULL if fewer are left, and from then on. */
 static inline const void *tacit__take(tacit__reader *r, size_t size)
 {
     if (r->failed || size > r->left) {
@@ -40,7 +40,7 @@ static inline const void *tacit__take(tacit__reader *r, size_t size)
     return at;
 }
 
-/* The same, copied; `out` is zeroed where there is not enough. */
+/* The same, copied; `out` is zeroed if too few bytes are left. */
 static inline void tacit__take_into(tacit__reader *r, void *out, size_t size)
 {
     const void *at = tacit__take(r, size);

@@ -1,3 +1,5 @@
+/* See base/cpu.h. The compiler's builtins read the CPU's features once and cache them; tests can pretend
+ * that it has fewer. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>

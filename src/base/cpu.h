@@ -1,6 +1,6 @@
 /* Wide instructions, chosen at run time. A hot loop exists twice: as plain C, and compiled or written for
- * AVX2 in a function marked TACIT__AVX2; where it pays, a third time for AVX-512 (foundation and DQ). All give
- * the same bits. */
+ * AVX2 in a function marked TACIT__AVX2; where it pays, a third time for AVX-512 (foundation and DQ). All
+ * give the same bits. */
 #ifndef TACIT_BASE_CPU_H
 #define TACIT_BASE_CPU_H
 

@@ -1,11 +1,12 @@
-/* Numbers as JSON writes them, read fast and rounded correctly: the double nearest to the number, ties to even. */
+/* Numbers as JSON writes them, read fast and rounded correctly: the double nearest to the number, ties to
+ * even. */
 #ifndef TACIT_BASE_DECIMAL_H
 #define TACIT_BASE_DECIMAL_H
 
 #include <stdbool.h>
 
-/* The number at the beginning of text [RFC 8259, section 6]; returns what follows it, or NULL if there is none. *in_range is false if no
- * finite double is near it. */
+/* The number at the beginning of text [RFC 8259, section 6]; returns what follows it, or NULL if there is
+ * none. *in_range is false if no finite double is near it. */
 const char *tacit__decimal_read(const char *text, const char *end, double *out, bool *in_range);
 
 /* The same for one digit, a point and fewer than eight digits, as most features are, where some bytes follow; NULL: it may be another number. */

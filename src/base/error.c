@@ -1,4 +1,5 @@
-/* Status names and messages from the one list, and the two ways a failure is told. */
+/* See base/error.h. Status names and general messages come from the list in tacit/status.h. Every message
+ * is made printable, since it may quote a file or a request. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -88,7 +89,7 @@ tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure)
 
 _Noreturn void tacit__impossible(const char *file, int line, const char *what)
 {
-    /* The one place where the library speaks by itself: it is about to stop the program. */
+    /* The one place where the library writes to stderr: it is about to stop the program. */
     (void)fprintf(stderr, "tacit: impossible state at %s:%d: %s; stopping\n", file, line, what);
     abort();
 }

@@ -1,4 +1,4 @@
-/* How a failure gets its sentence. */
+/* Failures and their messages. */
 #ifndef TACIT_BASE_ERROR_H
 #define TACIT_BASE_ERROR_H
 
@@ -13,10 +13,10 @@ __attribute__((format(printf, 3, 4))) tacit_status tacit__fail(tacit_error *err,
 /* The same with the list's general sentence. */
 tacit_status tacit__fail_plain(tacit_error *err, tacit_status status);
 
-/* Adds to the failure that `err` has what can be done about it. Returns status. */
+/* Adds a hint, what the user can do, to the failure in `err`. Returns status. */
 tacit_status tacit__fail_hinted(tacit_error *err, tacit_status status, tacit_hint hint);
 
-/* Tells a failure that happened elsewhere, on another thread perhaps. */
+/* Reports a failure that happened elsewhere, on another thread perhaps. */
 tacit_status tacit__fail_again(tacit_error *err, const tacit_error *failure);
 
 /* The next step of a sequence: returns its status from this function if it failed. Only where

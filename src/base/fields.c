@@ -1,4 +1,5 @@
-/* See base/fields.h. */
+/* See base/fields.h. Values are stored through the field's offset, by its type; numbers are read in any
+ * locale. */
 #include "base/fields.h"
 
 #include <inttypes.h>

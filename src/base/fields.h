@@ -1,5 +1,5 @@
-/* One table of fields: what a value is called, what it may be, and where it goes. The options of the command and the keys of
- * files are read by such tables, and what messages say was expected comes from them. */
+/* A table of fields: the name of each value, what it may be, and where it is stored. The command's options
+ * and the keys of files are read by such tables; messages take from them what was expected. */
 #ifndef TACIT_BASE_FIELDS_H
 #define TACIT_BASE_FIELDS_H
 
@@ -20,7 +20,7 @@ typedef enum tacit__field_type {
     TACIT__FIELD_REAL,  /* double: a number in *range */
     TACIT__FIELD_WORD,  /* size_t: the index of one of `words` */
     TACIT__FIELD_TEXT, /* const char *, by reference: `low` to `high` bytes; `high` 0: any number */
-    TACIT__FIELD_OTHER /* what `parse` makes of it; without that, the reader's own business */
+    TACIT__FIELD_OTHER /* read by `parse`; if that is NULL, by the caller */
 } tacit__field_type;
 
 typedef struct tacit__field {
@@ -32,30 +32,31 @@ typedef struct tacit__field {
     const char *const *words; /* NULL-terminated */
     bool (*parse)(const char *text, void *out);
     const char *expected; /* in messages; NULL: what follows from the type and its limits */
-    const char *example;  /* "users: 100000": it must be given, for example so; NULL: it need not */
+    const char *example;  /* "users: 100000": the field is required; NULL: optional */
 
     /* Of an option of the command. */
     char letter;       /* -j; 0: none */
     bool once;         /* a second one is refused; else the last one counts */
-    bool written_out;  /* no abbreviation will do */
-    const char *value; /* what its value is called in the help; NULL: it has none */
-    const char *help;  /* lines after the first stand under it */
+    bool written_out;  /* must not be abbreviated */
+    const char *value; /* the name of its value in the help; NULL: it takes none */
+    const char *help;  /* further lines are printed under the first */
 } tacit__field;
 
-/* Reads the text as the field's value and puts it into the object. False: it is none, and the object is as it was. */
+/* Reads the text as the field's value and stores it in the object. False: the text is not a value of the
+ * field, and the object is unchanged. */
 bool tacit__field_read(const tacit__field *field, const char *text, void *object);
 
 /* "a whole number from 1 to 64", "tree, smooth or blt". Returns `out` or the field's own text. */
 enum { TACIT__EXPECTED = 160 };
 const char *tacit__field_expected(const tacit__field *field, char out[TACIT__EXPECTED]);
 
-/* The words that it may be, NULL-terminated; NULL: it is no flag and no word. */
+/* The words allowed as its value, NULL-terminated; NULL: the field is neither a flag nor a word. */
 const char *const *tacit__field_words(const tacit__field *field);
 
-/* The field's number in a table that a NULL name ends; SIZE_MAX: there is none of that name. */
+/* The index of the field of this name in a table that a NULL name ends; SIZE_MAX: none. */
 size_t tacit__field_find(const tacit__field *fields, const char *name);
 
-/* The name of the field that the word may have been meant for; NULL: none is near. */
+/* The name of the field nearest to the word, for "did you mean"; NULL: none is near. */
 const char *tacit__field_nearest(const tacit__field *fields, const char *word);
 
 #endif

@@ -1,5 +1,5 @@
-/* Atomic replacement: a reader sees the old file or the new one, also after a crash, because the new one is on the disk
- * before it gets its name. */
+/* Atomic replacement: a reader sees the old file or the new one, also after a crash, because the new one
+ * is on the disk before it gets its name. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 
 #include <tacit/status.h>
 
-/* Writes under another name in the same directory, flushes to the disk, and renames; a failure leaves what was there,
- * and is SYSTEM with the path and the reason. */
+/* Writes under another name in the same directory, flushes to the disk, and renames; a failure leaves the
+ * old file, and is SYSTEM with the path and the reason. */
 TACIT_MUST_USE tacit_status tacit__file_replace(const char *path, const char *data, size_t size,
                                                 tacit_error *err);
 

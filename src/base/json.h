@@ -1,9 +1,10 @@
 /* JSON as it comes over a network: checked as a whole before anything of it is used [RFC 8259].
  *
- * The text becomes a flat array of nodes in the order of the text; nothing is copied or allocated. Refused, beside what the
- * grammar refuses: a key given twice, more than TACIT__JSON_KEYS keys in one object (each is compared with all before it),
- * nesting deeper than TACIT__JSON_DEPTH, more nodes than there is room for, bytes that are not UTF-8, numbers that no double can
- * hold, and anything after the value. */
+ * The text becomes a flat array of nodes in the order of the text; nothing is copied or allocated.
+ * Refused, beside what the grammar refuses: a key given twice, more than TACIT__JSON_KEYS keys in one
+ * object (each is compared with all before it), nesting deeper than TACIT__JSON_DEPTH, more nodes than
+ * there is room for, bytes that are not UTF-8, numbers that no double can hold, and anything after the
+ * value. */
 #ifndef TACIT_BASE_JSON_H
 #define TACIT_BASE_JSON_H
 
@@ -32,8 +33,8 @@ typedef struct tacit__json_node {
     double number;
 } tacit__json_node;
 
-/* Returns the number of nodes, the value itself being nodes[0]; 0: it is no JSON, and *why says so in a few words,
- * without repeating anything of the text. Children of an object are key, value, key, value, ... */
+/* Returns the number of nodes, the value itself being nodes[0]; 0: it is no JSON, and *why says so in a
+ * few words, without repeating anything of the text. Children of an object are key, value, key, value, ... */
 size_t tacit__json_parse(const char *text, size_t size, tacit__json_node *nodes, size_t capacity,
                          const char **why);
 
@@ -41,7 +42,8 @@ size_t tacit__json_parse(const char *text, size_t size, tacit__json_node *nodes,
 const tacit__json_node *tacit__json_get(const tacit__json_node *object,
                                         const tacit__json_node *nodes, const char *key);
 
-/* A string with its escapes resolved and a NUL at its end; false: longer than capacity - 1, or with a NUL in it. */
+/* A string with its escapes resolved and a NUL at its end; false: longer than capacity - 1, or with a NUL
+ * in it. */
 bool tacit__json_string(const tacit__json_node *node, char *out, size_t capacity);
 
 /* A whole number in [0, high]. */

@@ -12,8 +12,9 @@ void tacit__text_json_string(tacit__text *text, const char *string, size_t size)
 void tacit__text_number(tacit__text *text, double x);
 void tacit__text_count(tacit__text *text, uint64_t n);
 
-/* A document, member by member. The writer puts the commas, the line breaks and the blanks; that memory has run out is asked
- * of `text` at the end. Begins as {0}, or with the first two fields set; tacit__text_destroy(&w.text) ends it. */
+/* A document, member by member. The writer puts the commas, the line breaks and the blanks; that memory
+ * has run out is asked of `text` at the end. Begins as {0}, or with the first two fields set;
+ * tacit__text_destroy(&w.text) ends it. */
 typedef struct tacit__json_writer {
     unsigned indent; /* blanks for each level; 0: everything in one line, without blanks */
     unsigned digits; /* of reals, which then look like reals ("1.0"); 0: as tacit__text_number */

@@ -10,10 +10,10 @@
  * there is none, when n * size overflows, or when a test says so. n = 0 gives one element. */
 void *tacit__alloc(size_t n, size_t size);
 
-/* The same, aligned for any type and no more: for the many small things of short life that nobody loops over. */
+/* The same, aligned for any type and no more: for many small, short-lived objects outside of hot loops. */
 void *tacit__alloc_brief(size_t n, size_t size);
 
-/* The same with whatever was there before: for what is written before it is read. */
+/* The same, not zeroed: for memory that is written before it is read. */
 void *tacit__alloc_raw(size_t n, size_t size);
 
 void tacit__free(void *p);
@@ -21,8 +21,9 @@ void tacit__free(void *p);
 /* Wipes `bytes` first: for keys and raw data. */
 void tacit__free_secret(void *p, size_t bytes);
 
-/* From now on the calling thread may ask for so many bytes in all, what it gives back not counted; SIZE_MAX: any number, as at
- * first. Returns what was left of the allowance before. For work whose size somebody else decides. */
+/* From now on the calling thread may allocate this many bytes in all; freed memory does not count as
+ * returned. SIZE_MAX: no limit, as at first. Returns what was left of the previous limit. For work whose
+ * size depends on untrusted input. */
 size_t tacit__alloc_allow(size_t bytes);
 
 /* Tests only: the n-th call from now (1 = the next) fails; 0 switches the fault off. */

@@ -1,10 +1,10 @@
-/* Levenshtein's distance over short words. */
+/* See base/nearest.h. Levenshtein's distance over short words: one row of the table at a time. */
 #include "base/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define LONGEST ((size_t)32) /* characters; longer words are nobody's slip */
+#define LONGEST ((size_t)32) /* characters; a longer word is not a mistyped one */
 #define SLIPS ((size_t)2)    /* a stated choice, and never more than half of the word */
 
 static size_t least(size_t a, size_t b)

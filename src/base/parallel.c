@@ -1,4 +1,5 @@
-/* See base/parallel.h. The calling thread watches. */
+/* See base/parallel.h. Threads take job numbers from one counter; the calling thread calls `tick`
+ * meanwhile. */
 #include "base/parallel.h"
 
 #include <stdatomic.h>

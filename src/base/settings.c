@@ -1,4 +1,4 @@
-/* Settings as values. Every complaint names the place, the value, and what would have been right. */
+/* See base/settings.h. Every message names the line, the value, and what was expected. */
 #include "base/settings.h"
 
 #include <errno.h>

@@ -33,11 +33,12 @@ __attribute__((format(printf, 5, 6))) tacit_status tacit__fail_at(tacit_error *e
                                                                   const char *file, size_t line,
                                                                   const char *format, ...);
 
-/* What a kind or a parameter may be called: 1 to 64 small letters, digits, dashes and underscores. NULL is no name. */
+/* Whether the text may name a kind or a parameter: 1 to 64 lower-case letters, digits, dashes and
+ * underscores. NULL is no name. */
 bool tacit__is_name(const char *text);
 
-/* Decimal numbers in text[0 .. n), the whole of it and nothing else, in any locale. False: it is no number,
- * or too large. A real is finite. */
+/* Reads text[0 .. n), all of it, as a decimal number, in any locale. False: it is no number, or too large. A
+ * real is finite. */
 bool tacit__read_integer(const char *text, size_t n, int64_t *out);
 bool tacit__read_real(const char *text, size_t n, double *out);
 

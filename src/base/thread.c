@@ -1,3 +1,5 @@
+/* See base/thread.h. When a thread cannot be started, the message compares the stack that it needs with the
+ * limits of the process, because the system's own reason (EAGAIN) does not say which limit was met. */
 #include "base/thread.h"
 
 #include <sched.h>
@@ -20,7 +22,7 @@ static const char *show_limit(const struct rlimit *limit, rlim_t per_unit, const
     return text;
 }
 
-/* Address space that the process has taken, in MiB; 0: nobody can tell. */
+/* Address space that the process uses, in MiB; 0: unknown. */
 static unsigned long address_space(void)
 {
     unsigned long pages = 0;

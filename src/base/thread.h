@@ -1,4 +1,4 @@
-/* Threads that say why they could not be started. */
+/* Starting threads, with messages that say why one could not be started. */
 #ifndef TACIT_BASE_THREAD_H
 #define TACIT_BASE_THREAD_H
 

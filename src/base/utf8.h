@@ -1,10 +1,11 @@
-/* UTF-8, as far as it must be told from other bytes. */
+/* UTF-8: just enough to recognize it. */
 #ifndef TACIT_BASE_UTF8_H
 #define TACIT_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the character that begins here, 1 to 4; 0: there is none (cut short, overlong, a surrogate, too large). */
+/* Bytes of the character that begins here, 1 to 4; 0: there is none (cut short, overlong, a surrogate, too
+ * large). */
 static inline size_t tacit__utf8_length(const char *text, size_t size)
 {
     const unsigned char *c = (const unsigned char *)text;

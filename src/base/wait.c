@@ -1,4 +1,4 @@
-/* See base/wait.h. */
+/* See base/wait.h. Every condition uses CLOCK_MONOTONIC, so deadlines are absolute times of that clock. */
 #include "base/wait.h"
 
 #include <errno.h>

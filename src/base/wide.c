@@ -1,6 +1,6 @@
-/* See wide.h. Schoolbook arithmetic on 64-bit limbs [Knuth, TAOCP 2, 4.3.1]; at the usual 200 bits that is as fast as anything.
- * The only subtle point is subtraction: while exponents differ by less than a limb it is exact, so digits that cancel leave no
- * error behind, and beyond that at most one bit cancels. */
+/* See wide.h. Schoolbook arithmetic on 64-bit limbs [Knuth, TAOCP 2, 4.3.1]; at the usual 200 bits that is
+ * as fast as anything. The only subtle point is subtraction: while exponents differ by less than a limb it
+ * is exact, so digits that cancel leave no error behind, and beyond that at most one bit cancels. */
 #include "base/wide.h"
 
 #include <float.h>
@@ -124,7 +124,7 @@ int tacit__wide_compare(const tacit__wide *a, const tacit__wide *b)
 }
 
 /* Limbs of 0.m 2^-shift in `size` limbs; what does not fit is cut off. */
-static void place(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size)
+static void shift_limbs(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size)
 {
     size_t skip = shift / LIMB < size ? (size_t)(shift / LIMB) : size;
     unsigned bits = (unsigned)(shift % LIMB);
@@ -137,8 +137,8 @@ static void place(const tacit__wide *x, uint64_t shift, uint64_t *m, size_t size
     }
 }
 
-/* |a| + |b| or, if they are not of the same sign, |a| - |b|, with the sign of a; |a| >= |b|. Room for the carry above, and for a
- * limb of shifted bits below. */
+/* |a| + |b| or, if they are not of the same sign, |a| - |b|, with the sign of a; |a| >= |b|. Room for the
+ * carry above, and for a limb of shifted bits below. */
 static void combine(tacit__wide *out, const tacit__wide *a, const tacit__wide *b, int same)
 {
     uint64_t x[TACIT__WIDE_LIMBS + 1], y[TACIT__WIDE_LIMBS + 1];
@@ -146,8 +146,8 @@ static void combine(tacit__wide *out, const tacit__wide *a, const tacit__wide *b
     size = (size > out->n ? size : out->n) + 1;
     int64_t exponent = a->exponent;
     int sign = a->sign;
-    place(a, 1, x, size); /* one bit lower: the sum may need it */
-    place(b, (uint64_t)(a->exponent - b->exponent) + 1, y, size);
+    shift_limbs(a, 1, x, size); /* one bit lower: the sum may need it */
+    shift_limbs(b, (uint64_t)(a->exponent - b->exponent) + 1, y, size);
     if (same) {
         twice carry = 0;
         for (size_t i = 0; i < size; i++) {
@@ -248,8 +248,8 @@ void tacit__wide_div_small(tacit__wide *out, const tacit__wide *a, uint32_t b)
     normalize(out, a->sign, a->exponent, quotient, size);
 }
 
-/* Subtracts `digit` times the divisor from the n + 1 limbs at u, whose last is the highest; adds it back, and lowers the
- * digit, while that was too much: at most twice, since the divisor's top bit is set. */
+/* Subtracts `digit` times the divisor from the n + 1 limbs at u, whose last is the highest; adds it back,
+ * and lowers the digit, while that was too much: at most twice, since the divisor's top bit is set. */
 static uint64_t subtract_multiple(uint64_t *u, const uint64_t *divisor, size_t n, twice digit)
 {
     twice borrow = 0, carry = 0;

@@ -1,10 +1,11 @@
-/* Floating-point numbers with as many bits as are asked for: what the rare undecided draw (noise/refine.c) and the exact
- * calibration of Gaussian noise (account/gdp.c) need, on devices too, and no more.
+/* Floating-point numbers of any precision, for the rare undecided draw (noise/refine.c) and the exact
+ * calibration of Gaussian noise (account/gdp.c), on devices too.
  *
- * A number is sign 0.m 2^exponent with the first bit of m set, or 0. It lives in one struct, without allocation. The
- * precision belongs to the target: an operation with a target of `bits` bits has a relative error below 2^-bits, whatever
- * the operands' precision (really about 2^-(bits + 60): there is a spare limb, and what lies below is cut off). Targets
- * may be operands. Exponents have 64 bits and do not overflow in anything that is done here. */
+ * A number is sign 0.m 2^exponent with the first bit of m set, or 0. It lives in one struct, without
+ * allocation. The precision belongs to the target: an operation with a target of `bits` bits has a
+ * relative error below 2^-bits, whatever the operands' precision (really about 2^-(bits + 60): there is a
+ * spare limb, and what lies below is cut off). Targets may be operands. Exponents have 64 bits and do not
+ * overflow in anything that is done here. */
 #ifndef TACIT_BASE_WIDE_H
 #define TACIT_BASE_WIDE_H
 
@@ -62,7 +63,8 @@ void tacit__wide_pi(tacit__wide *out);
 /* Beyond |x| = 2^40 the result is 2^(+-2^41): it neither overflows nor becomes 0. */
 void tacit__wide_exp(tacit__wide *out, const tacit__wide *x);
 
-/* Error below 2^-bits max(1, |log x|), absolute: near x = 1 that is not a relative one. x <= 0 gives -2^41. */
+/* Error below 2^-bits max(1, |log x|), absolute: near x = 1 that is not a relative one. x <= 0 gives
+ * -2^41. */
 void tacit__wide_log(tacit__wide *out, const tacit__wide *x);
 
 #endif

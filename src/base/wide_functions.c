@@ -1,5 +1,5 @@
-/* Square roots, exponentials, logarithms and pi of wide.h. Each works with some more bits than its target has: as many as
- * its own steps can lose, and 16 for all roundings together. */
+/* Square roots, exponentials, logarithms and pi of wide.h. Each works with some more bits than its target
+ * has: as many as its own steps can lose, and 16 for all roundings together. */
 #include <math.h>
 
 #include "base/wide.h"

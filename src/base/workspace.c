@@ -1,8 +1,9 @@
-/* See base/workspace.h. A workspace is lines of 64 bytes: one with the number of lines in all, those of the object, those of
- * each piece. Every part begins a line, so the parts cost what as many calls of tacit__alloc would, and one line more.
+/* See base/workspace.h. A workspace is lines of 64 bytes: one with the number of lines in all, those of the
+ * object, those of each piece. Every part begins a line, so the parts cost what as many calls of tacit__alloc
+ * would, and one line more.
  *
- * The address sanitizer cannot see an index that runs from one piece into the next. In its builds the end of each part's last
- * line, and a line after it, are poisoned. */
+ * The address sanitizer cannot see an index that runs from one piece into the next. In its builds the end
+ * of each part's last line, and a line after it, are poisoned. */
 #include "base/workspace.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* A workspace: an object and all its arrays in one allocation, so that a constructor is a list and has one failure.
+/* A workspace: an object and all its arrays in one allocation, so that a constructor is a list and has one
+ * failure.
  *
  *     filter w = {.n = n};
  *     filter *f = TACIT__WORKSPACE(w, TACIT__PIECE(w.taps, n), TACIT__PIECE_IF(is_local, w.report, n));
@@ -7,8 +8,8 @@
  *     ...
  *     tacit__workspace_destroy(f);
  *
- * The constructor fills the object on its stack; the call points its members at the pieces and copies it to the front. Arrays
- * that grow, or that are freed before the object, do not belong here. */
+ * The constructor fills the object on its stack; the call points its members at the pieces and copies it
+ * to the front. Arrays that grow, or that are freed before the object, do not belong here. */
 #ifndef TACIT_BASE_WORKSPACE_H
 #define TACIT_BASE_WORKSPACE_H
 
@@ -26,10 +27,10 @@ typedef struct tacit__piece {
 #define TACIT__PIECE_IF(wanted, pointer, count)                                                    \
     ((tacit__piece){&(pointer), (count), (wanted) ? sizeof *(pointer) : 0})
 
-/* Sets the pointer of every piece to zeroed memory, 64-byte aligned, and returns a copy of the `size` bytes at `object`, made
- * after that. A piece whose elements have no size is NULL. Without an object (NULL, 0) the result is the first piece,
- * which must have a size; all the pieces are destroyed by it. NULL: no memory, or the sizes overflow; the pointers are as they
- * were. */
+/* Sets the pointer of every piece to zeroed memory, 64-byte aligned, and returns a copy of the `size`
+ * bytes at `object`, made after that. A piece whose elements have no size is NULL. Without an object
+ * (NULL, 0) the result is the first piece, which must have a size; destroying it destroys all pieces.
+ * NULL: no memory, or the sizes overflow; the pointers are unchanged. */
 void *tacit__workspace_create(const void *object, size_t size, const tacit__piece *pieces,
                               size_t n);
 

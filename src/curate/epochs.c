@@ -130,7 +130,7 @@ static tacit_status place(tacit__epochs *c, size_t size, const double *vector, d
         c->x[i] = y * vector[i];
     if (!is_private(c))
         return TACIT_OK;
-    return tacit__lattice_place(&c->lattice, c->x, c->o.dimension, c->q, err);
+    return tacit__lattice_quantize(&c->lattice, c->x, c->o.dimension, c->q, err);
 }
 
 static tacit_status check_room(const tacit__epochs *c, tacit_error *err)

@@ -23,7 +23,7 @@ static const tacit__field own_fields[] = {
     {"outside", TACIT__FIELD_WORD, offsetof(own, outside), .words = manners},
     {NULL}};
 
-/* What is read: an entry under one combination of its lists. */
+/* An entry under one combination of its lists. */
 typedef struct source {
     const tacit__yaml *yaml;
     const tacit__grid *grid;
@@ -78,7 +78,7 @@ static const tacit__range deltas = {.high = 1, .expected = "a number from 0 to b
 typedef struct promise {
     size_t model, calibration, sums;
     double epsilon, delta;
-    bool large_delta; /* a delta above 1/users is meant */
+    bool large_delta; /* a delta above 1/users is intended */
 } promise;
 
 enum { MODEL, EPSILON, DELTA, CALIBRATION, SUMS, LARGE_DELTA, N_PRIVACY };
@@ -152,7 +152,7 @@ static tacit_status read_promise(const source *s, uint64_t episodes, tacit_entry
     entry->guarantee.delta = p.delta;
     entry->calibration = (tacit_calibration)p.calibration;
     entry->sums = get(s, SUMS) != NULL ? mechanisms[p.sums] : NULL;
-    /* A delta above 1/users allows a mechanism that shows everything of somebody: it must be meant. */
+    /* A delta above 1/users allows a mechanism that publishes all data of some user: it must be explicit. */
     entry->delta_too_large = !p.large_delta && p.delta > 1 / (double)episodes;
     return TACIT_OK;
 }
@@ -201,7 +201,7 @@ static tacit_status read_kind(const tacit_experiment *e, const tacit__node *node
     return *kind != NULL || e->lenient ? TACIT_OK : fail_kind(e->yaml, name, err);
 }
 
-/* What a yardstick does not have: it learns nothing from anybody. */
+/* A yardstick does not learn from users, so it takes no privacy and no parameters. */
 static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *node,
                                     const tacit_entry *entry, tacit_error *err)
 {
@@ -210,7 +210,7 @@ static tacit_status check_yardstick(const tacit__yaml *yaml, const tacit__node *
         const tacit__node *found = tacit__node_get(node, keys[i]);
         if (found != NULL)
             return tacit__yaml_fail(yaml, found->line, err, TACIT_SYNTAX,
-                                    "%s learns nothing from anybody and takes no '%s'; remove it",
+                                    "%s does not learn from users and takes no '%s'; remove it",
                                     entry->kind, keys[i]);
     }
     return TACIT_OK;
@@ -250,8 +250,8 @@ tacit_status tacit__entry_read(tacit_experiment *experiment, const tacit__node *
     if (status == TACIT_OK && s.privacy != NULL)
         status = read_privacy(&s, experiment->facts.episodes, entry, err);
     if (status == TACIT_OK)
-        status = tacit__settings_take(experiment, node, grid, own_keys, &entry->settings,
-                                      &entry->n_settings, err);
+        status = tacit__settings_collect(experiment, node, grid, own_keys, &entry->settings,
+                                         &entry->n_settings, err);
     if (status == TACIT_OK)
         status = tacit__grid_label(experiment->yaml, grid, entry->label, &entry->label, err);
     return status;

@@ -1,8 +1,9 @@
-/* A value that is written as a list stands for one entry per value, and several lists for their product. Nothing is
- * copied: a grid points at the chosen values, and whoever reads an entry asks it what a key's value is.
+/* A value that is written as a list stands for one entry per value, and several lists for their product.
+ * Nothing is copied: a grid points at the chosen values, and the reader of an entry asks the grid for a key's
+ * value.
  *
- * Every list names itself in the label, even a list of one value: so a list can grow without renaming, and thereby
- * without changing the chance of, what was there before. */
+ * Every list adds to the label, even a list of one value. So a list can grow without renaming the entries
+ * that were there before, and without changing their random numbers. */
 #include "lab/entry_grid.h"
 
 #include <stdio.h>
@@ -116,6 +117,6 @@ tacit_status tacit__grid_label(tacit__yaml *yaml, const tacit__grid *grid, const
                                     "give shorter ones, or fewer lists",
                                     label, TACIT__MAX_GRID_LABEL);
     }
-    *out = tacit__yaml_keep(yaml, text, used);
+    *out = tacit__yaml_copy(yaml, text, used);
     return *out != NULL ? TACIT_OK : tacit__fail_plain(err, TACIT_NO_MEMORY);
 }

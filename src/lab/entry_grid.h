@@ -4,7 +4,7 @@
 
 #include "lab/yaml.h"
 
-/* Stated choices: more axes than a person can overlook, and labels that still fit into a table. */
+/* Stated choices: more axes than a person can keep track of, and labels that still fit into a table. */
 enum { TACIT__MAX_AXES = 16, TACIT__MAX_LABEL = 80, TACIT__MAX_GRID_LABEL = 160 };
 
 /* One combination of values, the first of them to begin with. */
@@ -12,11 +12,11 @@ typedef struct tacit__grid {
     size_t n_axes;
     const tacit__node *axis[TACIT__MAX_AXES]; /* the lists, in the file's order */
     const tacit__node *at[TACIT__MAX_AXES];   /* the values chosen */
-    uint64_t size;                            /* combinations; UINT64_MAX: at least so many */
+    uint64_t size;                            /* combinations; UINT64_MAX: at least that many */
 } tacit__grid;
 
-/* Finds the lists of a map, and of a map `inside` it (NULL: none); keys in `skip` (NULL-terminated) are not looked at.
- * An empty list, and one of anything but plain values, is refused. */
+/* Finds the lists of a map, and of a map `inside` it (NULL: none); keys in `skip` (NULL-terminated) are
+ * not looked at. An empty list, and one of anything but plain values, is refused. */
 TACIT_MUST_USE tacit_status tacit__grid_open(const tacit__yaml *yaml, const tacit__node *map,
                                              const char *inside, const char *const *skip,
                                              tacit__grid *grid, tacit_error *err);

@@ -10,7 +10,7 @@
 #include "base/workspace.h"
 #include "lab/seed.h"
 
-/* Takes the tree over, in success and in failure. */
+/* Owns the tree from here on, in success and in failure. */
 static tacit_status create(tacit__yaml *yaml, const tacit_experiment_changes *changes, bool lenient,
                            tacit_experiment **out, tacit_error *err)
 {

@@ -1,4 +1,4 @@
-/* How an experiment is kept, and the parts of its reading that live in files of their own. */
+/* An experiment in memory, and the parts of its reader that live in files of their own. */
 #ifndef TACIT_LAB_EXPERIMENT_H
 #define TACIT_LAB_EXPERIMENT_H
 
@@ -7,8 +7,8 @@
 #include <tacit/lab.h>
 
 #include "lab/entry_grid.h"
-#include "lab/take.h"
 #include "lab/yaml.h"
+#include "lab/yaml_fields.h"
 
 /* What identifies a world beside its public entry. */
 typedef struct tacit__world_name {
@@ -25,7 +25,7 @@ typedef struct tacit__world_agent {
 
 struct tacit_experiment {
     tacit_experiment_facts facts;
-    tacit_experiment *self; /* not const, also for those who hold a const one */
+    tacit_experiment *self; /* mutable, also behind a const pointer */
     atomic_uint owners;
     tacit__yaml *yaml; /* owns texts and settings; all else follows from it and from `changes` */
     tacit_experiment_changes changes;
@@ -38,10 +38,10 @@ struct tacit_experiment {
     size_t n_pairs;
 };
 
-/* Another owner of the same experiment; tacit_experiment_destroy gives it up. */
+/* Another owner of the same experiment; tacit_experiment_destroy releases it. */
 tacit_experiment *tacit__experiment_share(const tacit_experiment *experiment);
 
-/* From a text that was an experiment once. Kinds that this program does not know are taken as they are. */
+/* Parses the saved text of an experiment. Kinds that this program does not know are accepted. */
 TACIT_MUST_USE tacit_status tacit__experiment_reopen(const char *text, size_t size,
                                                      const char *name,
                                                      const tacit_experiment_changes *changes,
@@ -67,10 +67,10 @@ TACIT_MUST_USE tacit_status tacit__entry_read(tacit_experiment *experiment, cons
                                               tacit_error *err);
 
 /* A map's scalars other than `skip` (NULL-terminated) as settings. */
-TACIT_MUST_USE tacit_status tacit__settings_take(tacit_experiment *experiment,
-                                                 const tacit__node *map, const tacit__grid *grid,
-                                                 const char *const *skip,
-                                                 const tacit_setting **settings, size_t *n,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__settings_collect(tacit_experiment *experiment,
+                                                    const tacit__node *map, const tacit__grid *grid,
+                                                    const char *const *skip,
+                                                    const tacit_setting **settings, size_t *n,
+                                                    tacit_error *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* What makes two experiments the same: everything that enters their results, as it was expanded, with the contents of the
- * files that are named, and the version of the library. Not the title, nor comments, nor the order of keys. */
+/* What makes two experiments the same: everything that enters their results, as it was expanded, with the
+ * contents of the files that are named, and the version of the library. Not the title, nor comments, nor
+ * the order of keys. */
 #include <string.h>
 
 #include "base/error.h"
@@ -107,7 +108,7 @@ static void add_agent(chain *c, const tacit_entry *entry)
     add_text(c, entry->sums);
     add_settings(c, entry->settings, entry->n_settings);
     if (entry->outside !=
-        TACIT_OUTSIDE_REFUSE) /* the default is left out: runs of before are found */
+        TACIT_OUTSIDE_REFUSE) /* the default is left out, so that earlier runs keep their identity */
         add_number(c, (uint64_t)entry->outside);
 }
 

@@ -1,4 +1,4 @@
-/* Results that were kept. Everything is checked against the experiment: a number that does not belong is damage. */
+/* Loads saved results. Everything is checked against the experiment: a number that does not fit is damage. */
 #include "lab/load.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* The transport over MPI: a module of its own, tacit-mpi.so, so that neither the library nor the command needs MPI to
- * start. Messages are sent plainly and received when a probe finds them; one thread does both. */
+/* The transport over MPI: a module of its own, tacit-mpi.so, so that neither the library nor the command
+ * needs MPI to start. Messages are sent plainly and received when a probe finds them; one thread does
+ * both. */
 #include <mpi.h>
 
 #include <limits.h>
@@ -47,7 +48,7 @@ static tacit_status open_transport(tacit_transport *out, tacit_error *err)
 {
     int provided, rank = 0, size = 1;
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    if (code == MPI_SUCCESS) /* a lost process is our business, not a reason to die */
+    if (code == MPI_SUCCESS) /* ranks.c handles a lost process; MPI must not abort */
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
         code = MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -72,7 +73,7 @@ static tacit_status open_transport(tacit_transport *out, tacit_error *err)
 static void close_transport(tacit_transport *transport, bool failed)
 {
     (void)transport;
-    if (failed) /* finalizing would wait for the dead */
+    if (failed) /* finalizing would wait for processes that are gone */
         (void)MPI_Abort(MPI_COMM_WORLD, 3);
     (void)MPI_Finalize();
 }

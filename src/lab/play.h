@@ -8,30 +8,31 @@
 #include <tacit/lab.h>
 
 /* What all jobs in one world share. */
-typedef struct tacit__stage {
+typedef struct tacit__lab_world {
     const tacit_experiment *experiment;
     size_t number; /* of the world */
     tacit_world *world;
     double optimal;     /* the best policy's value, with rewards in [0, 1] */
     double unit;        /* what a reward of 1 is in original units */
     const uint64_t *at; /* the curve's episodes, ascending, the last is the number of episodes */
-    atomic_bool *stop;  /* looked at before every episode */
-} tacit__stage;
+    atomic_bool *stop;  /* checked before every episode */
+} tacit__lab_world;
 
-/* Where a job is played; others may look on. A cache line each, since neighbours play at the same time. */
-typedef struct tacit__seat {
+/* The progress of a worker's job, which other threads may read. A cache line each, since neighboring slots
+ * are written at the same time. */
+typedef struct tacit__worker_slot {
     alignas(64) atomic_uint_fast64_t episodes; /* played */
     atomic_size_t points;                      /* of the curve that are there */
     atomic_size_t job;                         /* or TACIT__NO_JOB */
     _Atomic double since;                      /* when it began */
-} tacit__seat;
+} tacit__worker_slot;
 
 #define TACIT__NO_JOB SIZE_MAX
 
-/* Plays and fills *job and curve; the seat counts along. When stopped, job->done is false and the rest is undefined;
- * that is no failure. */
-TACIT_MUST_USE tacit_status tacit__play(const tacit__stage *stage, size_t agent, uint64_t run,
-                                        tacit__seat *seat, double *curve, tacit_job *job,
-                                        tacit_error *err);
+/* Plays and fills *job and curve; the slot shows progress. When stopped, job->done is false and the rest
+ * is undefined; that is no failure. */
+TACIT_MUST_USE tacit_status tacit__play(const tacit__lab_world *lab_world, size_t agent,
+                                        uint64_t run, tacit__worker_slot *slot, double *curve,
+                                        tacit_job *job, tacit_error *err);
 
 #endif

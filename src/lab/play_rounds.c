@@ -1,10 +1,11 @@
 /* Bandit worlds in the laboratory: a context comes, the billboard says what to do, a reward follows.
  *
- * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action that
- * was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where a log holds the
- * reward of one action only, a round counts if the agent does what the log did (otherwise nobody learns
- * anything: replay [LCLW11]), and its shortfall 1 - r is divided by the action's propensity: an unbiased estimate of the sum
- * over all rounds of 1 - r(a_k). Nothing is allocated in the loop. */
+ * Regret of a round is max_a E[r(c, a)] - E[r(c, a_k)] at the context c that came: exact for the action
+ * that was played. People with a right answer have E[r] = 1 for it, so regret counts wrong answers. Where
+ * a log holds the reward of one action only, a round counts if the agent does what the log did (otherwise
+ * there is nothing to learn: replay [LCLW11]), and its shortfall 1 - r is divided by the action's
+ * propensity: an unbiased estimate of the sum over all rounds of 1 - r(a_k). Nothing is allocated in the
+ * loop. */
 #include "lab/play_rounds.h"
 
 #include <math.h>
@@ -21,15 +22,15 @@ typedef struct score {
 } score;
 
 typedef struct table {
-    const tacit__stage *stage;
+    const tacit__lab_world *lab_world;
     tacit_rounds *rounds;
     size_t n_actions;
     uint64_t n_rounds, late;
     double *curve;
-    tacit__seat *seat;
+    tacit__worker_slot *slot;
 } table;
 
-/* What a round costs a player of `action`. */
+/* The regret of playing `action`. */
 static double gap_of(const table *t, const tacit_visitor *v, uint32_t action, double reward)
 {
     if (v->means == NULL)
@@ -40,21 +41,21 @@ static double gap_of(const table *t, const tacit_visitor *v, uint32_t action, do
     return best - v->means[action];
 }
 
-static void note(const table *t, score *s, uint64_t k, double gap)
+static void add_round(const table *t, score *s, uint64_t k, double gap)
 {
     s->sum += gap;
-    if (k + 1 == t->stage->at[s->point]) {
-        t->curve[s->point++] = t->stage->unit * s->sum;
-        atomic_store_explicit(&t->seat->points, s->point, memory_order_release);
+    if (k + 1 == t->lab_world->at[s->point]) {
+        t->curve[s->point++] = t->lab_world->unit * s->sum;
+        atomic_store_explicit(&t->slot->points, s->point, memory_order_release);
     }
     if (k + 1 == t->late)
         s->before = s->sum;
-    atomic_store_explicit(&t->seat->episodes, k + 1, memory_order_relaxed);
+    atomic_store_explicit(&t->slot->episodes, k + 1, memory_order_relaxed);
 }
 
 static void finish(const table *t, const score *s, tacit_job *job)
 {
-    double unit = t->stage->unit;
+    double unit = t->lab_world->unit;
     job->regret = unit * s->sum;
     job->late_regret = unit * (s->sum - s->before) / (double)(t->n_rounds - t->late);
     job->n_points = s->point;
@@ -63,7 +64,7 @@ static void finish(const table *t, const score *s, tacit_job *job)
 
 static bool stopped(const table *t)
 {
-    return atomic_load_explicit(t->stage->stop, memory_order_relaxed);
+    return atomic_load_explicit(t->lab_world->stop, memory_order_relaxed);
 }
 
 /* --- Learners ------------------------------------------------------------------------------------ */
@@ -109,7 +110,7 @@ static tacit_status learn(const table *t, tacit_agent *agent, tacit_job *job, ta
             return status;
         job->switches += k > 0 && board.version != version;
         version = board.version;
-        note(t, &s, k, gap);
+        add_round(t, &s, k, gap);
     }
     finish(t, &s, job);
     return TACIT_OK;
@@ -117,7 +118,7 @@ static tacit_status learn(const table *t, tacit_agent *agent, tacit_job *job, ta
 
 /* --- Yardsticks ---------------------------------------------------------------------------------- */
 
-/* What a round costs one who plays `action`, or each with equal chance (n_actions). */
+/* The regret of playing `action` in a round; n_actions: of playing each with equal probability. */
 static tacit_status cost(const table *t, uint64_t k, uint32_t action, double *gap)
 {
     tacit_visitor v;
@@ -175,7 +176,7 @@ static tacit_status measure(const table *t, const char *kind, tacit_job *job, ta
             return TACIT_OK;
         if (!optimal)
             status = cost(t, k, action, &gap);
-        note(t, &s, k, gap);
+        add_round(t, &s, k, gap);
     }
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
@@ -183,32 +184,33 @@ static tacit_status measure(const table *t, const char *kind, tacit_job *job, ta
     return TACIT_OK;
 }
 
-tacit_status tacit__rounds_play(const tacit__stage *stage, size_t agent, uint64_t run,
-                                tacit__seat *seat, double *curve, tacit_job *job, tacit_error *err)
+tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent, uint64_t run,
+                                tacit__worker_slot *slot, double *curve, tacit_job *job,
+                                tacit_error *err)
 {
-    const tacit_experiment_facts *facts = &stage->experiment->facts;
+    const tacit_experiment_facts *facts = &lab_world->experiment->facts;
     const tacit_entry *entry = &facts->agents[agent];
     uint64_t tenth = facts->episodes / 10;
-    table t = {.stage = stage,
-               .n_actions = tacit_world_describe(stage->world)->n_actions,
+    table t = {.lab_world = lab_world,
+               .n_actions = tacit_world_describe(lab_world->world)->n_actions,
                .n_rounds = facts->episodes,
                .late = facts->episodes - (tenth > 0 ? tenth : 1),
                .curve = curve,
-               .seat = seat};
+               .slot = slot};
     tacit_noise *root = NULL;
     tacit_agent *learner = NULL;
-    tacit_status status =
-        tacit__seed_world(facts->seed, run, stage->experiment->names[stage->number].key, &root);
+    tacit_status status = tacit__seed_world(
+        facts->seed, run, lab_world->experiment->names[lab_world->number].key, &root);
     if (status == TACIT_OK)
-        status = tacit_rounds_create(stage->world, root, &t.rounds, err);
+        status = tacit_rounds_create(lab_world->world, root, &t.rounds, err);
     tacit_noise_destroy(root);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     if (entry->yardstick) {
         status = measure(&t, entry->kind, job, err);
     } else {
-        status = tacit_experiment_agent(stage->experiment, stage->number, stage->world, agent, run,
-                                        &learner, err);
+        status = tacit_experiment_agent(lab_world->experiment, lab_world->number, lab_world->world,
+                                        agent, run, &learner, err);
         if (status == TACIT_OK)
             status = learn(&t, learner, job, err);
     }

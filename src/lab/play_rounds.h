@@ -5,8 +5,8 @@
 #include "lab/play.h"
 
 /* As tacit__play, without the time. */
-TACIT_MUST_USE tacit_status tacit__rounds_play(const tacit__stage *stage, size_t agent,
-                                               uint64_t run, tacit__seat *seat, double *curve,
-                                               tacit_job *job, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__rounds_play(const tacit__lab_world *lab_world, size_t agent,
+                                               uint64_t run, tacit__worker_slot *slot,
+                                               double *curve, tacit_job *job, tacit_error *err);
 
 #endif

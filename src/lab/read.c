@@ -88,8 +88,8 @@ static tacit_status world_grid(const tacit_experiment *e, const tacit__node *nod
     return tacit__grid_open(e->yaml, node, NULL, world_keys, grid, err);
 }
 
-/* A world of its own, written without a label and without lists, is known by nothing: it needs no name to be told from
- * others. All others are known by their labels. */
+/* A single world, written without a label and without lists, has the empty key: it needs no name. All others
+ * are known by their labels. */
 static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
                                const tacit__grid *grid, tacit_error *err)
 {
@@ -109,8 +109,8 @@ static tacit_status read_world(tacit_experiment *e, const tacit__node *node,
     if (status == TACIT_OK && label != NULL)
         status = tacit__node_read(e->yaml, label, &a_label, &name->base, err);
     if (status == TACIT_OK)
-        status = tacit__settings_take(e, node, grid, world_keys, &world->settings,
-                                      &world->n_settings, err);
+        status = tacit__settings_collect(e, node, grid, world_keys, &world->settings,
+                                         &world->n_settings, err);
     if (status == TACIT_OK)
         status = tacit__grid_label(e->yaml, grid, name->base, &world->label, err);
     bool alone = node->key != NULL && label == NULL && grid->n_axes == 0;
@@ -204,7 +204,7 @@ static tacit_status read_worlds(tacit_experiment *e, tacit_error *err)
     }
     if (status != TACIT_OK)
         return status;
-    if (times(n, e->facts.runs) > most_jobs(e)) /* somebody plays in each of them */
+    if (times(n, e->facts.runs) > most_jobs(e)) /* at least one agent plays in each */
         return fail_jobs(e, times(n, e->facts.runs), n, 1, err);
     if (TACIT__PIECES(TACIT__PIECE(e->worlds, n), TACIT__PIECE(e->names, n)) == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
@@ -261,7 +261,7 @@ static tacit_status check_restriction(const tacit_experiment *e, const tacit__no
     return TACIT_OK;
 }
 
-/* Agents, and jobs, that the list stands for. */
+/* The number of agents, and of jobs, that the list expands to. */
 static tacit_status count_agents(const tacit_experiment *e, const tacit__node *list,
                                  uint64_t *n_agents, uint64_t *n_jobs, tacit_error *err)
 {
@@ -372,7 +372,7 @@ static int compare_labels(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Results are told apart by their labels. Of several that are the same the first in the file is told. */
+/* Labels distinguish results. Of several equal labels the first in the file is reported. */
 static tacit_status check_labels(const tacit_experiment *e, const char *what, label *labels,
                                  size_t n, tacit_error *err)
 {

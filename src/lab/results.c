@@ -1,4 +1,4 @@
-/* Results: memory for every job, and what the runs of an agent say together. */
+/* Results: memory for every job, and summaries over the runs of an agent. */
 #include "lab/results.h"
 
 #include <math.h>
@@ -108,8 +108,8 @@ uint64_t tacit_results_episode(const tacit_results *results, size_t point)
     return point < results->n_points ? results->at[point] : 0;
 }
 
-/* Mean and standard error of a member of the finished jobs, as differences to the first of them: equal runs have exactly
- * their value as the mean, and error 0. */
+/* Mean and standard error of a member of the finished jobs, as differences to the first of them: equal
+ * runs have exactly their value as the mean, and error 0. */
 static void average(const tacit_results *results, uint32_t pair,
                     double (*member)(const tacit_job *), double *mean, double *error)
 {

@@ -1,4 +1,4 @@
-/* Where jobs leave what they found. */
+/* The results of an experiment in memory. */
 #ifndef TACIT_LAB_RESULTS_H
 #define TACIT_LAB_RESULTS_H
 

@@ -1,14 +1,15 @@
-/* Running an experiment: worlds, a rehearsal, a crew, and a watcher, which is the thread that called: it reports
- * progress, passes on the wish to stop, and talks to other processes if there are any. */
+/* Running an experiment: creates worlds, checks every agent, starts workers and the results writer. The
+ * calling thread is the watcher: it reports progress, stops the workers on request, and exchanges messages
+ * with other processes if there are any. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "lab/crew.h"
 #include "lab/experiment.h"
-#include "lab/keep.h"
 #include "lab/ranks.h"
+#include "lab/results_writer.h"
+#include "lab/workers.h"
 
-/* Milliseconds: between two reports, and, where others wait for an answer, between two looks. */
+/* Milliseconds: between two reports, and, where others wait for an answer, between two polls. */
 enum { MAX_THREADS = 1024, TICK_MS = 100, SHORT_TICK_MS = 5 };
 
 static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
@@ -20,27 +21,27 @@ static size_t choose_threads(const tacit_lab_options *options, size_t n_jobs)
     return n < n_jobs ? n : n_jobs;
 }
 
-/* What is to be taken down again. */
+/* What a run creates and destroys. */
 typedef struct run {
     const tacit_lab_options *options;
     bool first; /* of several processes, or alone */
     tacit_results *results;
-    tacit__crew *crew;
-    tacit__keeper *keeper;
+    tacit__workers *workers;
+    tacit__results_writer *writer;
     tacit__ranks *ranks;
 } run;
 
-/* Waits for a change, but not for long. Returns whether threads are at work. */
+/* Waits for a change, but not for long. Returns whether threads are running. */
 static bool wait_a_tick(const run *r)
 {
-    tacit__crew *crew = r->crew;
-    (void)pthread_mutex_lock(&crew->lock);
-    if (crew->at_work > 0 || r->ranks != NULL)
-        (void)tacit__wait_ms(&crew->changed, &crew->lock,
+    tacit__workers *workers = r->workers;
+    (void)pthread_mutex_lock(&workers->lock);
+    if (workers->n_running > 0 || r->ranks != NULL)
+        (void)tacit__wait_ms(&workers->changed, &workers->lock,
                              r->ranks != NULL ? SHORT_TICK_MS : TICK_MS);
-    bool at_work = crew->at_work > 0;
-    (void)pthread_mutex_unlock(&crew->lock);
-    return at_work;
+    bool n_running = workers->n_running > 0;
+    (void)pthread_mutex_unlock(&workers->lock);
+    return n_running;
 }
 
 static void report(const run *r, double start)
@@ -48,9 +49,9 @@ static void report(const run *r, double start)
     tacit_lab_progress p;
     if (r->options->progress == NULL)
         return;
-    tacit__crew_measure(r->crew, start, &p);
+    tacit__workers_measure(r->workers, start, &p);
     if (!r->options->progress(r->options->context, &p))
-        tacit__crew_stop(r->crew);
+        tacit__workers_stop(r->workers);
 }
 
 static void watch(const run *r)
@@ -70,19 +71,19 @@ static void watch(const run *r)
 
 static tacit_status play_all(const run *r, tacit_error *err)
 {
-    tacit__crew *crew = r->crew;
+    tacit__workers *workers = r->workers;
     for (uint32_t job = 0; r->first && job < r->results->n_jobs; job++)
         if (!r->results->jobs[job].done)
-            tacit__crew_add(crew, job);
+            tacit__workers_add_job(workers, job);
     if (r->first)
-        tacit__crew_close(crew);
-    tacit_status status = tacit__crew_start(crew, err);
+        tacit__workers_close(workers);
+    tacit_status status = tacit__workers_start(workers, err);
     if (status != TACIT_OK)
         return status;
     watch(r);
-    tacit__crew_join(crew);
-    if (crew->failure.status != TACIT_OK)
-        return tacit__fail_again(err, &crew->failure);
+    tacit__workers_join(workers);
+    if (workers->failure.status != TACIT_OK)
+        return tacit__fail_again(err, &workers->failure);
     return TACIT_OK;
 }
 
@@ -91,29 +92,32 @@ static tacit_status prepare(run *r, const tacit_experiment *experiment, tacit_er
     const tacit_lab_options *options = r->options;
     tacit_status status = tacit__results_create(experiment, &r->results, err);
     if (status == TACIT_OK)
-        status = tacit__crew_create(
+        status = tacit__workers_create(
             r->results, choose_threads(options, r->results->n_jobs),
-            options->transport != NULL && r->first ? options->transport->size : 1, &r->crew, err);
+            options->transport != NULL && r->first ? options->transport->size : 1, &r->workers,
+            err);
     if (status == TACIT_OK)
-        status = tacit__stages_create(r->results, &r->crew->stop, &r->crew->stages, err);
+        status =
+            tacit__lab_worlds_create(r->results, &r->workers->stop, &r->workers->lab_worlds, err);
     if (status == TACIT_OK && r->first && options->directory != NULL)
-        status = tacit__keeper_open(r->crew, options->directory, options->mode, &r->keeper, err);
+        status = tacit__results_writer_open(r->workers, options->directory, options->mode,
+                                            &r->writer, err);
     if (status == TACIT_OK && r->first)
-        status = tacit__rehearse(r->crew->stages, r->results, err);
+        status = tacit__check_agents(r->workers->lab_worlds, r->results, err);
     if (status == TACIT_OK && options->transport != NULL)
-        status = tacit__ranks_create(r->crew, options->transport, &r->ranks, err);
-    if (status == TACIT_OK && r->keeper != NULL)
-        status = tacit__keeper_start(r->keeper, err);
+        status = tacit__ranks_create(r->workers, options->transport, &r->ranks, err);
+    if (status == TACIT_OK && r->writer != NULL)
+        status = tacit__results_writer_start(r->writer, err);
     return status;
 }
 
-static void take_down(run *r, const tacit_experiment *experiment)
+static void destroy_run(run *r, const tacit_experiment *experiment)
 {
-    tacit__keeper_destroy(r->keeper);
+    tacit__results_writer_destroy(r->writer);
     tacit__ranks_destroy(r->ranks);
-    if (r->crew != NULL)
-        tacit__stages_destroy(r->crew->stages, experiment->facts.n_worlds);
-    tacit__crew_destroy(r->crew);
+    if (r->workers != NULL)
+        tacit__lab_worlds_destroy(r->workers->lab_worlds, experiment->facts.n_worlds);
+    tacit__workers_destroy(r->workers);
 }
 
 tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_options *options,
@@ -130,15 +134,15 @@ tacit_status tacit_lab_run(const tacit_experiment *experiment, const tacit_lab_o
     tacit_status status = prepare(&r, experiment, err);
     if (status == TACIT_OK) {
         status = play_all(&r, err);
-        /* What was found is kept, also when something went wrong; the first failure is told. */
-        tacit_status kept = tacit__keeper_finish(r.keeper, status == TACIT_OK ? err : NULL);
+        /* Results are saved even after a failure; the first failure is reported. */
+        tacit_status kept = tacit__results_writer_finish(r.writer, status == TACIT_OK ? err : NULL);
         status = status == TACIT_OK ? kept : status;
         if (status == TACIT_OK && r.ranks != NULL)
             status = tacit__ranks_check(r.ranks, err);
     } else {
         tacit_lab_absent(r.options->transport, err);
     }
-    take_down(&r, experiment);
+    destroy_run(&r, experiment);
     if (status != TACIT_OK || !r.first) {
         tacit_results_destroy(r.results);
         r.results = NULL;

@@ -1,7 +1,7 @@
-/* The root's seed is the first 64 bits of BLAKE2b(seed, run, role, NUL, name), where the role is "world" and the name its
- * key, or the role is "agent" and the name its label, followed by NUL and the world's key unless that is empty. Names
- * contain no NUL, so no two of these texts are the same. Two of n jobs share a root by accident with probability below
- * n^2 / 2^65: 3e-8 for the largest experiment. */
+/* The root's seed is the first 64 bits of BLAKE2b(seed, run, role, NUL, name), where the role is "world"
+ * and the name its key, or the role is "agent" and the name its label, followed by NUL and the world's key
+ * unless that is empty. Names contain no NUL, so no two of these texts are the same. Two of n jobs share a
+ * root by accident with probability below n^2 / 2^65: 3e-8 for the largest experiment. */
 #include "lab/seed.h"
 
 #include <string.h>

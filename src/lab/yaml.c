@@ -1,5 +1,5 @@
-/* From libyaml's events to the tree. One pass, recursive to the stated depth; all memory is in a chain of blocks that
- * is freed at once. */
+/* From libyaml's events to the tree. One pass, recursive to the stated depth; all memory is in a chain of
+ * blocks that is freed at once. */
 #include "lab/yaml.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ struct tacit__yaml {
 
 /* --- Memory ------------------------------------------------------------------------------------ */
 
-void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes)
+void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
     block *b = yaml->blocks;
@@ -48,9 +48,9 @@ void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes)
     return p;
 }
 
-char *tacit__yaml_keep(tacit__yaml *yaml, const char *text, size_t length)
+char *tacit__yaml_copy(tacit__yaml *yaml, const char *text, size_t length)
 {
-    char *copy = tacit__yaml_take(yaml, length + 1);
+    char *copy = tacit__yaml_allocate(yaml, length + 1);
     if (copy != NULL) {
         memcpy(copy, text, length);
         copy[length] = '\0';
@@ -146,7 +146,7 @@ static int line_of(const yaml_event_t *event)
     return (int)event->start_mark.line + 1;
 }
 
-/* libyaml says what it did not like and in the middle of what. */
+/* libyaml reports the problem and its context. */
 static tacit_status fail_parser(const reader *r)
 {
     const yaml_parser_t *p = &r->parser;
@@ -203,25 +203,25 @@ static tacit_status next_event(reader *r, yaml_event_t *event)
     return status;
 }
 
-static tacit_status take_scalar(reader *r, const yaml_event_t *event, const char **text)
+static tacit_status read_scalar(reader *r, const yaml_event_t *event, const char **text)
 {
     const char *value = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(value, '\0', length) != NULL)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "a text with a NUL character in it, expected none");
-    *text = tacit__yaml_keep(r->yaml, value, length);
+    *text = tacit__yaml_copy(r->yaml, value, length);
     return *text != NULL ? TACIT_OK : tacit__fail_plain(r->err, TACIT_NO_MEMORY);
 }
 
 /* A key of `map`, which must be a scalar and new. */
-static tacit_status take_key(reader *r, const yaml_event_t *event, const tacit__node *map,
+static tacit_status read_key(reader *r, const yaml_event_t *event, const tacit__node *map,
                              const char **key)
 {
     if (event->type != YAML_SCALAR_EVENT)
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "a key is a list or a map, expected a word");
-    tacit_status status = take_scalar(r, event, key);
+    tacit_status status = read_scalar(r, event, key);
     if (status != TACIT_OK)
         return status;
     /* Keys become parts of messages and labels, which are lines. */
@@ -261,7 +261,7 @@ static tacit_status build_children(reader *r, tacit__node *node, int depth)
                                       TACIT__YAML_MAX_CHILDREN);
         if (status == TACIT_OK && node->kind == TACIT__MAP) {
             line = line_of(&event);
-            status = take_key(r, &event, node, &key);
+            status = read_key(r, &event, node, &key);
             yaml_event_delete(&event);
             if (status == TACIT_OK)
                 status = next_event(r, &event);
@@ -293,7 +293,7 @@ static tacit_status build(reader *r, const yaml_event_t *event, int depth, tacit
         return tacit__yaml_fail(r->yaml, line_of(event), r->err, TACIT_SYNTAX,
                                 "maps and lists are nested more than %d deep",
                                 TACIT__YAML_MAX_DEPTH);
-    tacit__node *node = tacit__yaml_take(r->yaml, sizeof *node);
+    tacit__node *node = tacit__yaml_allocate(r->yaml, sizeof *node);
     if (node == NULL)
         return tacit__fail_plain(r->err, TACIT_NO_MEMORY);
     node->line = line_of(event);
@@ -301,7 +301,7 @@ static tacit_status build(reader *r, const yaml_event_t *event, int depth, tacit
     if (event->type == YAML_SCALAR_EVENT) {
         node->kind = TACIT__SCALAR;
         node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-        return take_scalar(r, event, &node->text);
+        return read_scalar(r, event, &node->text);
     }
     node->kind = event->type == YAML_MAPPING_START_EVENT ? TACIT__MAP : TACIT__LIST;
     return build_children(r, node, depth);
@@ -357,11 +357,11 @@ tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name, 
     tacit__yaml *yaml = tacit__alloc(1, sizeof *yaml);
     if (yaml == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    yaml->name = tacit__yaml_keep(yaml, name, strlen(name));
+    yaml->name = tacit__yaml_copy(yaml, name, strlen(name));
     tacit_status status = yaml->name != NULL ? parse(yaml, size > 0 ? text : "", size, err)
                                              : tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK) {
-        yaml->text = tacit__yaml_keep(yaml, text, size);
+        yaml->text = tacit__yaml_copy(yaml, text, size);
         yaml->size = size;
         if (yaml->text == NULL)
             status = tacit__fail_plain(err, TACIT_NO_MEMORY);

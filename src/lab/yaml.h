@@ -1,8 +1,9 @@
 /* YAML files as a tree of nodes that remember their lines.
  *
- * The part of YAML that people write by hand: maps, lists and scalars, in block or flow style. Anchors, aliases, tags
- * and further documents are refused, so that a file cannot mean more than it shows; so are a key given twice and a
- * file beyond the limits below. A scalar stays the text that it is: what it must be is the reader's business. */
+ * The part of YAML that people write by hand: maps, lists and scalars, in block or flow style. Anchors,
+ * aliases, tags and further documents are refused, so that a file cannot mean more than it shows; so are a
+ * key given twice and a file beyond the limits below. A scalar stays text: its reader decides what it must
+ * be. */
 #ifndef TACIT_LAB_YAML_H
 #define TACIT_LAB_YAML_H
 
@@ -12,7 +13,8 @@
 
 #include <tacit/status.h>
 
-/* Stated choices: ten times what the largest sensible experiment needs, and little enough to check in no time. */
+/* Stated choices: ten times what the largest sensible experiment needs, and little enough to check in no
+ * time. */
 enum {
     TACIT__YAML_MAX_BYTES = 1 << 18,
     TACIT__YAML_MAX_DEPTH = 8,
@@ -36,17 +38,17 @@ typedef struct tacit__yaml tacit__yaml;
 /* Reads a text; `name` is the file's name in messages and is copied. */
 TACIT_MUST_USE tacit_status tacit__yaml_parse(const char *text, size_t size, const char *name,
                                               tacit__yaml **out, tacit_error *err);
-/* Reads a file. That it is not there, or may not be read, is BAD_ARGUMENT; that reading fails, SYSTEM. `what` says in messages
- * what kind of file is expected: "an experiment file, such as ...". */
+/* Reads a file. BAD_ARGUMENT: it does not exist or must not be read; SYSTEM: reading failed. In messages
+ * `what` says which kind of file is expected: "an experiment file, such as ...". */
 TACIT_MUST_USE tacit_status tacit__yaml_read(const char *path, const char *what, tacit__yaml **out,
                                              tacit_error *err);
 /* The text that was read. */
 const char *tacit__yaml_text(const tacit__yaml *yaml, size_t *size);
 void tacit__yaml_destroy(tacit__yaml *yaml);
 
-/* Memory, and a copy of a text, that live as long as the tree; NULL: none. */
-void *tacit__yaml_take(tacit__yaml *yaml, size_t bytes);
-char *tacit__yaml_keep(tacit__yaml *yaml, const char *text, size_t length);
+/* Memory, and a copy of a text, that live as long as the tree; NULL: no memory. */
+void *tacit__yaml_allocate(tacit__yaml *yaml, size_t bytes);
+char *tacit__yaml_copy(tacit__yaml *yaml, const char *text, size_t length);
 
 const tacit__node *tacit__yaml_root(const tacit__yaml *yaml);
 const char *tacit__yaml_name(const tacit__yaml *yaml);
@@ -54,15 +56,15 @@ const char *tacit__yaml_name(const tacit__yaml *yaml);
 /* The value of a key, or NULL. */
 const tacit__node *tacit__node_get(const tacit__node *map, const char *key);
 
-/* "a map", "a list", "'6'", "nothing": what stands there, for messages, in `out`. */
+/* "a map", "a list", "'6'", "nothing": the node's value for messages, in `out`. */
 enum { TACIT__NODE_SHOWN = 48 };
 const char *tacit__node_show(const tacit__node *node, char out[TACIT__NODE_SHOWN]);
 
 /* A plain scalar that is empty, ~ or null. */
 bool tacit__node_is_null(const tacit__node *node);
 
-/* The first of the map's keys that is none of `keys`: fails, at its line, with the nearest key that exists, or with
- * the list of them. `what` is the owner: "an experiment has no key 'episode'". */
+/* Fails at the line of the first key of the map that is not in `keys`, and suggests the nearest key or lists
+ * them all. `what` is the owner: "an experiment has no key 'episode'". */
 TACIT_MUST_USE tacit_status tacit__node_check_keys(const tacit__yaml *yaml, const tacit__node *map,
                                                    const char *what, const char *const *keys,
                                                    size_t n_keys, tacit_error *err);

@@ -1,7 +1,7 @@
 /* The yardsticks: what a learner must beat, and what it cannot beat.
  *
- * `uniform` and `constant` bracket what can be had without looking at anybody; `optimal` is regret 0 by
- * definition and is evaluated like any other policy, so that rounding cancels. */
+ * `uniform` and `constant` bracket what is possible without data; `optimal` has regret 0 by definition
+ * and is evaluated like any other policy, so that rounding cancels. */
 #include "lab/yardstick.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ static const struct {
      value_of_uniform},
     {{.name = "constant",
       .help = "always the same action, the best one for that",
-      .source = "a yardstick: what can be had without looking at states",
+      .source = "a yardstick: the best that is possible without looking at states",
       .models = TACIT_AGENT_NONE},
      value_of_constant},
     {{.name = "optimal",

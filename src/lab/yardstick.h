@@ -1,4 +1,4 @@
-/* What yardsticks are worth. They do not learn, so one number says all about them. */
+/* The values of yardsticks. They do not learn, so one number is enough. */
 #ifndef TACIT_LAB_YARDSTICK_H
 #define TACIT_LAB_YARDSTICK_H
 

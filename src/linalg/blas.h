@@ -1,10 +1,10 @@
-/* The dense kernels under symmetric.c and pivoted.c, twice: blas_lapack.c calls OpenBLAS and LAPACK, for servers and
- * experiments; blas_plain.c is loops, for devices, where matrices are small and a library of megabytes is not wanted. A library
- * is built with one of them.
+/* The dense kernels under symmetric.c and pivoted.c, twice: blas_lapack.c calls OpenBLAS and LAPACK, for
+ * servers and experiments; blas_plain.c is loops, for devices, where matrices are small and a library of
+ * megabytes is not wanted. A library is built with one of them.
  *
- * Names and meanings are those of BLAS and LAPACK. Matrices are column-major; `lda` is the distance of columns. Factors are
- * lower triangles without unit diagonal, and what is above the diagonal is not looked at. Vectors are contiguous. With
- * beta = 0 the target is written only, never read. Any size may be 0. */
+ * Names and meanings are those of BLAS and LAPACK. Matrices are column-major; `lda` is the distance of
+ * columns. Factors are lower triangles without unit diagonal, and what is above the diagonal is not looked
+ * at. Vectors are contiguous. With beta = 0 the target is written only, never read. Any size may be 0. */
 #ifndef TACIT_LINALG_BLAS_H
 #define TACIT_LINALG_BLAS_H
 

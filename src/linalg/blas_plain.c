@@ -1,9 +1,9 @@
-/* See blas.h: plain loops over contiguous columns, in textbook form [GV13, 1.1, 3.1, 4.2.5, 8.5]. Sums run in the
- * order of the indices, so results depend on nothing but the input.
+/* See blas.h: plain loops over contiguous columns, in textbook form [GV13, 1.1, 3.1, 4.2.5, 8.5]. Sums run in
+ * the order of the indices, so results depend on nothing but the input.
  *
- * Departures from LAPACK, all within its error bounds: sums are not blocked, and eigenvectors come from cyclic Jacobi
- * rotations, which are short and accurate; about 6 sweeps of 3 d^3 multiplications each, so a few milliseconds at d = 32 and a
- * second at d = 300. */
+ * Departures from LAPACK, all within its error bounds: sums are not blocked, and eigenvectors come from
+ * cyclic Jacobi rotations, which are short and accurate; about 6 sweeps of 3 d^3 multiplications each, so
+ * a few milliseconds at d = 32 and a second at d = 300. */
 #include "linalg/blas.h"
 
 #include <float.h>
@@ -124,8 +124,8 @@ bool tacit__blas_potrf(size_t d, double *a, size_t lda)
     return true;
 }
 
-/* From the last column to the first: with L^-1 of what is below and to the right in place, column j of L^-1 is
- * -L^-1 l_j / L_jj; its product goes from the bottom up, so that it needs no room. */
+/* From the last column to the first: with L^-1 of what is below and to the right in place, column j of
+ * L^-1 is -L^-1 l_j / L_jj; its product goes from the bottom up, so that it needs no room. */
 void tacit__blas_trtri(size_t d, double *a, size_t lda)
 {
     for (size_t j = d; j-- > 0;) {
@@ -195,8 +195,8 @@ static void sort(size_t d, double *values, double *vectors, size_t lda)
     }
 }
 
-/* The lower triangle of A as a whole matrix of entries below 1 in size, and the power of two it was divided by; the unit
- * matrix in the place of A. */
+/* The lower triangle of A as a whole matrix of entries below 1 in size, and the power of two it was
+ * divided by; the unit matrix in the place of A. */
 static int unload(size_t d, double *a, size_t lda, double *m)
 {
     double most = 0;

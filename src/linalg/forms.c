@@ -1,5 +1,6 @@
-/* See forms.h. Vectors are taken in groups whose coordinates lie side by side, so that a group is solved with wide
- * instructions, its running row in registers. Plain C and AVX2 add in the same order and give the same bits. */
+/* See forms.h. Vectors are taken in groups whose coordinates lie side by side, so that a group is solved
+ * with wide instructions, its running row in registers. Plain C and AVX2 add in the same order and give
+ * the same bits. */
 #include "linalg/forms.h"
 
 #include <math.h>
@@ -7,9 +8,10 @@
 
 #include "base/cpu.h"
 
-/* ROWS: so many rows of a factor are taken together, as many as there are registers for. A row alone would wait for one
- * subtraction after the other, and for a cache line at every element, since factors are stored by columns. For the same reason
- * groups are no wider: one of 16 leaves registers for two rows, and takes twice the time of two groups of 8. */
+/* ROWS: the number of rows of a factor that are processed together, as many as there are registers for. A
+ * row alone would wait for one subtraction after the other, and for a cache line at every element, since
+ * factors are stored by columns. For the same reason groups are no wider: one of 16 leaves registers for
+ * two rows, and takes twice the time of two groups of 8. */
 enum { LANE = 4, WIDTH = 8, ROWS = 4, LANES = WIDTH / LANE };
 
 /* Four doubles side by side; the compiler makes of it what the processor has. */
@@ -20,8 +22,9 @@ size_t tacit__forms_scratch(size_t d)
     return WIDTH * d + LANE; /* room to align */
 }
 
-/* From each of some neighboring rows, what the first `end` coordinates of z account for. The order in a row is that of the coordinates,
- * however many rows there are: the same bits. `factor` is its first column, from these rows on. */
+/* From each of some neighboring rows, what the first `end` coordinates of z account for. The order in a
+ * row is that of the coordinates, however many rows there are: the same bits. `factor` is its first
+ * column, from these rows on. */
 TACIT__INLINE void subtract(size_t d, size_t rows, size_t end, const double *restrict factor,
                             const lane *restrict z, lane *restrict row)
 {

@@ -1,5 +1,5 @@
-/* See kernel_function.h. Distances come from differences of coordinates, never from norms and inner products: equal points must
- * have distance exactly 0, or repeated points would look like near ones. */
+/* See kernel_function.h. Distances come from differences of coordinates, never from norms and inner
+ * products: equal points must have distance exactly 0, or repeated points would look like near ones. */
 #include "linalg/kernel_function.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@
 /* --- Values ------------------------------------------------------------------------------------- */
 
 /* K_nu(z) = int_0^inf exp(-z cosh t) cosh(nu t) dt [DLMF 10.32.9] by the trapezoid rule, whose error falls
- * exponentially for such an integrand; e^-z and the largest term are kept apart, so that nothing overflows. The step follows
- * the width of the peak, 1 / sqrt(|(z, nu)|); following z alone would be too coarse for nu above some 100. */
+ * exponentially for such an integrand; e^-z and the largest term are kept apart, so that nothing
+ * overflows. The step follows the width of the peak, 1 / sqrt(|(z, nu)|); following z alone would be too
+ * coarse for nu above some 100. */
 double tacit__matern_quadrature(double nu, double z)
 {
     if (z < 1e-10)
@@ -126,7 +127,7 @@ static void skip(cursor *c)
 }
 
 /* "2.5" or "5/2" */
-static bool take_number(cursor *c, double *out)
+static bool parse_number(cursor *c, double *out)
 {
     size_t n = strspn(c->at, "0123456789.eE"), m = 0;
     double below = 1;
@@ -142,7 +143,7 @@ static bool take_number(cursor *c, double *out)
     return true;
 }
 
-static tacit_status take_name(cursor *c, tacit__kernel_part *p)
+static tacit_status parse_name(cursor *c, tacit__kernel_part *p)
 {
     static const struct {
         const char *name;
@@ -161,7 +162,7 @@ static tacit_status take_name(cursor *c, tacit__kernel_part *p)
         p->kind = names[i].kind;
         if (names[i].name[n - 1] != '-')
             return TACIT_OK;
-        if (!take_number(c, &number))
+        if (!parse_number(c, &number))
             return fail(c, "a number is missing after the name");
         if (p->kind == TACIT__KERNEL_POLYNOMIAL) {
             if (!(number >= 1 && number <= 64) || number != floor(number))
@@ -176,7 +177,7 @@ static tacit_status take_name(cursor *c, tacit__kernel_part *p)
     return fail(c, "the name is not known");
 }
 
-static tacit_status take_lengths(cursor *c, tacit__kernel_part *p)
+static tacit_status parse_lengths(cursor *c, tacit__kernel_part *p)
 {
     double length[TACIT__KERNEL_DIMENSIONS] = {0.2};
     size_t n = 0;
@@ -185,7 +186,7 @@ static tacit_status take_lengths(cursor *c, tacit__kernel_part *p)
     skip(c);
     if (*c->at == '(') {
         for (c->at++, skip(c); *c->at != ')'; c->at += strspn(c->at, ", \t\n")) {
-            if (n == TACIT__KERNEL_DIMENSIONS || !take_number(c, &length[n]))
+            if (n == TACIT__KERNEL_DIMENSIONS || !parse_number(c, &length[n]))
                 return fail(c, "the numbers in brackets are not understood");
             n++;
         }
@@ -229,12 +230,12 @@ tacit_status tacit__kernel_read(const char *text, size_t dimension, size_t conte
     }
     for (size_t i = 0; i < k.n_parts; i++) {
         tacit__kernel_part *p = &k.part[i];
-        tacit_status status = take_name(&c, p);
+        tacit_status status = parse_name(&c, p);
         if (status == TACIT_OK && p->n > TACIT__KERNEL_DIMENSIONS &&
             (p->kind == TACIT__KERNEL_SE || p->kind == TACIT__KERNEL_MATERN))
             status = fail(&c, "there are more dimensions than 64");
         if (status == TACIT_OK)
-            status = take_lengths(&c, p);
+            status = parse_lengths(&c, p);
         if (status != TACIT_OK)
             return status;
         skip(&c);

@@ -3,7 +3,8 @@
  * As text:   se(0.2)   matern-2.5(0.2 0.5)   matern-3/2   linear   poly-3(1)
  *            K1 * K2   the product of a kernel of the context and a kernel of the action
  *            K1 + K2   the mean of the two, so that it is at most 1
- * In brackets: length scales, one for all dimensions or one for each (default 0.2); for poly the constant (default 1). */
+ * In brackets: length scales, one for all dimensions or one for each (default 0.2); for poly the constant
+ * (default 1). */
 #ifndef TACIT_LINALG_KERNEL_FUNCTION_H
 #define TACIT_LINALG_KERNEL_FUNCTION_H
 
@@ -21,8 +22,8 @@ typedef enum tacit__kernel_kind {
 
 enum { TACIT__KERNEL_DIMENSIONS = 64 };
 
-/* A kernel of coordinates first .. first+n-1. r is the distance after division by the length scales; rho the largest
- * norm of a point. */
+/* A kernel of coordinates first .. first+n-1. r is the distance after division by the length scales; rho
+ * the largest norm of a point. */
 typedef struct tacit__kernel_part {
     tacit__kernel_kind kind;
     size_t first, n;
@@ -38,8 +39,9 @@ typedef struct tacit__kernel {
     tacit__kernel_part part[2];
 } tacit__kernel;
 
-/* From text, for points of `dimension` coordinates whose first `context_dimension` are the context's (0: not told
- * apart, and then there are no products and sums). The message is a sentence without a beginning: "kernel is ...". */
+/* From text, for points of `dimension` coordinates whose first `context_dimension` are the context's (0:
+ * not distinguished apart, and then there are no products and sums). The message is a sentence without a
+ * beginning: "kernel is ...". */
 TACIT_MUST_USE tacit_status tacit__kernel_read(const char *text, size_t dimension,
                                                size_t context_dimension, tacit__kernel *out,
                                                tacit_error *err);

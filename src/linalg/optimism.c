@@ -1,5 +1,5 @@
-/* See optimism.h. Sums over a column run in four lanes, always the same ones, so that the bits do not depend on how
- * many columns are evaluated together. */
+/* See optimism.h. Sums over a column run in four lanes, always the same ones, so that the bits do not
+ * depend on how many columns are evaluated together. */
 #include "linalg/optimism.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ void tacit__optimism_slope(size_t d, const double *factor, const double *weights
     }
 }
 
-/* Four numbers that are added side by side; wherever there are no registers for it, as pairs or one by one. */
+/* Four numbers that are added side by side; wherever there are no registers for it, as pairs or one by
+ * one. */
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 
 /* One pass over a transformed column: its inner product with the slope and its square. */

@@ -2,9 +2,9 @@
  *
  *     Q(phi) = offset + scale (phi . w + bonus |phi|_{M^-1}),     cut to [low, high].
  *
- * A value function of this form is a handful of public numbers; whoever holds features can evaluate it on many of them
- * at once: one product with L^-1 for a block of columns, then one pass, because phi . w = (L^-1 phi) . (L^T w). (The triangular
- * solve in its place takes ten times as long at d = 32.) */
+ * A value function of this form is a handful of public numbers; with features at hand it can be evaluated
+ * on many of them at once: one product with L^-1 for a block of columns, then one pass, because phi . w =
+ * (L^-1 phi) . (L^T w). (The triangular solve in its place takes ten times as long at d = 32.) */
 #ifndef TACIT_LINALG_OPTIMISM_H
 #define TACIT_LINALG_OPTIMISM_H
 

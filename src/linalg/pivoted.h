@@ -7,10 +7,11 @@
 
 #include "linalg/kernel_function.h"
 
-/* psi(w) in R^p for n points, so that psi(w) . psi(w') = <P phi(w), P phi(w')>, P the projector on the span of the pivots;
- * residual[w] = k(w, w) - |psi(w)|^2 >= 0. Pivots are those of the points marked in `candidate` (NULL: all) with the largest
- * residual, ties to the lowest index, until it is at most tol or there are `cap` of them. Point i is
- * points[which[i]]. psi has room for [n][cap] and comes as [n][p]; returns p. scratch: n doubles. */
+/* psi(w) in R^p for n points, so that psi(w) . psi(w') = <P phi(w), P phi(w')>, P the projector on the
+ * span of the pivots; residual[w] = k(w, w) - |psi(w)|^2 >= 0. Pivots are those of the points marked in
+ * `candidate` (NULL: all) with the largest residual, ties to the lowest index, until it is at most tol or
+ * there are `cap` of them. Point i is points[which[i]]. psi has room for [n][cap] and comes as [n][p];
+ * returns p. scratch: n doubles. */
 size_t tacit__pivoted_features(const tacit__kernel *kernel, size_t n, const double *points,
                                const size_t *which, const bool *candidate, double tol, size_t cap,
                                double *psi, double *residual, double *scratch);

@@ -1,5 +1,5 @@
-/* See symmetric.h. The small cases are written out: below ORDER_BY_HAND the call of a BLAS routine costs more than its
- * arithmetic. */
+/* See symmetric.h. The small cases are written out: below ORDER_BY_HAND the call of a BLAS routine costs
+ * more than its arithmetic. */
 #include "linalg/symmetric.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 /* Measured here: the crossing of the loop below and dpotrf. */
 enum { ORDER_BY_HAND = 16 };
 
-#define ROOT_2 1.4142135623730950488
+#define ROOT_2 1.4142135623730950488 /* sqrt(2), correctly rounded */
 
 void tacit__packed_outer(size_t d, double scale, const double *x, double *out)
 {

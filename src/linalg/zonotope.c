@@ -1,9 +1,12 @@
-/* See zonotope.h. Length is convex, so the longest vector is that of a corner u in {low, 1}^n. Finding it is as hard as maximum cut, so:
+/* See zonotope.h. Length is convex, so the longest vector is that of a corner u in {low, 1}^n. Finding it is
+ * as hard as maximum cut, so:
  *
- *   climb   u <- signs of a_i . x, which never makes x = sum_i u_i a_i shorter, from u = 1 and from the signs of the heaviest row;
- *   prove   depth first through the u_i, heavy columns first. With u_1 .. u_k fixed to a vector p, every component j lies in
- *           [p_j + least_kj, p_j + most_kj], sums of what the others can add, so no vector below is longer than the
- *           vector of the larger absolute ends. What cannot beat the longest so far, or the limit, is left out.
+ *   climb   u <- signs of a_i . x, which never makes x = sum_i u_i a_i shorter, from u = 1 and from the signs
+ *           of the heaviest row;
+ *   prove   depth first through the u_i, heavy columns first. With u_1 .. u_k fixed to a vector p, every
+ *           component j lies in [p_j + least_kj, p_j + most_kj], sums of what the others can add, so no
+ *           vector below is longer than the vector of the larger absolute ends. Branches that cannot beat
+ *           the longest so far, or the limit, are left out.
  *
  * -x is as long as x if low is -1: u_1 = 1 is enough. Columns of zeros do nothing and are left out. */
 #include "linalg/zonotope.h"

@@ -20,7 +20,8 @@ typedef struct tacit__length {
 /* Doubles of scratch. */
 size_t tacit__zonotope_scratch(size_t d, size_t n);
 
-/* met == proved, or both at most `limit`, if *steps steps are enough to tell; they are counted down. Exact to rounding. */
+/* met == proved, or both at most `limit`, if *steps steps are enough to tell; they are counted down. Exact
+ * to rounding. */
 tacit__length tacit__zonotope_longest(const tacit__zonotope *z, double limit, uint64_t *steps,
                                       double *scratch);
 

@@ -1,4 +1,4 @@
-/* The fast part of the sampler: 64-bit words in, lattice points out, or "look closer". */
+/* The fast part of the sampler: 64-bit words in, lattice points out, or "undecided". */
 #ifndef TACIT_NOISE_DRAW_LOOP_H
 #define TACIT_NOISE_DRAW_LOOP_H
 
@@ -9,8 +9,8 @@
 #include "noise/quantile_tables.h"
 
 /* Replaces n words by round(scale * X) for X of the table's law. Returns true if every answer is proven;
- * false if at least one word was too close to a rounding boundary, and then the array holds nothing of
- * use. */
+ * false if at least one word was too close to a rounding boundary, and then the array's
+ * contents are undefined. */
 typedef bool tacit__draw_loop_fn(const tacit__slot *table, double scale, size_t n, int64_t *words);
 
 /* One word; false when it has to be refined. */

@@ -1,5 +1,5 @@
 /* Computes the quantile tables of quantile_tables.h, with a proven tolerance for every slot, and prints them
- * as a C initialiser. Runs at build time; MPFR at 192 bits throughout.
+ * as a C initializer. Runs at build time; MPFR at 192 bits throughout.
  *
  * Interpolation at the Chebyshev nodes of a segment of half-width r in w errs by at most
  *     max |Q^(n+1)| r^(n+1) / (2^n (n+1)!),   n = DEGREE,

@@ -1,6 +1,6 @@
 /* See normal.h. Two forms of Mills' ratio [AS64, 26.2.10, 26.2.14]:
  *
- *     R(x) = sqrt(pi / 2) e^(x^2/2) - sum_n x^(2n+1) / (1 3 5 ... (2n+1)),   the sum positive, so that only the one difference cancels;
+ *     R(x) = sqrt(pi / 2) e^(x^2/2) - sum_n x^(2n+1) / (1 3 5 ... (2n+1)),   one difference cancels;
  *     R(x) = 1/(x + 1/(x + 2/(x + 3/(x + ...)))),                            whose convergents enclose it.
  *
  * The first is for small x, where the second converges slowly. Cost: 10 to 30 microseconds at 200 bits. */
@@ -50,8 +50,9 @@ static void by_series(tacit__wide *out, const tacit__wide *x)
     tacit__wide_sub(out, &first, &sum);
 }
 
-/* The convergents A_k / B_k by their recurrence, A_k = x A_(k-1) + a_k A_(k-2) with a = 1, 1, 2, 3, ..., and B alike: all terms
- * are positive. Two neighbours are a_1 ... a_k / (B_(k-1) B_k) apart, and the truth is between them. */
+/* The convergents A_k / B_k by their recurrence, A_k = x A_(k-1) + a_k A_(k-2) with a = 1, 1, 2, 3, ...,
+ * and B alike: all terms are positive. Two neighbors are a_1 ... a_k / (B_(k-1) B_k) apart, and the truth
+ * is between them. */
 static void by_fraction(tacit__wide *out, const tacit__wide *x)
 {
     tacit__wide a[2], b[2], t, apart;
@@ -80,7 +81,7 @@ static void by_fraction(tacit__wide *out, const tacit__wide *x)
         tacit__wide_add(next, next, &t);
         tacit__wide_mul_small(&apart, &apart, k);
     }
-    tacit__wide_div(out, &a[0], &b[0]); /* two neighbours: either will do */
+    tacit__wide_div(out, &a[0], &b[0]); /* two neighbors: either will do */
 }
 
 void tacit__mills_ratio(tacit__wide *out, const tacit__wide *x)

@@ -7,7 +7,8 @@
 /* exp(-x^2/2) / sqrt(2 pi). Relative error below 2^-bits (2 + x^2), that of x^2 included. `out` is not x. */
 void tacit__normal_density(tacit__wide *out, const tacit__wide *x);
 
-/* Mills' ratio R(x) = Phi(-x) / phi(x) for x >= 0: the tail is phi(x) R(x). Relative error below 2^(2-bits). `out` is not x. */
+/* Mills' ratio R(x) = Phi(-x) / phi(x) for x >= 0: the tail is phi(x) R(x). Relative error below
+ * 2^(2-bits). `out` is not x. */
 void tacit__mills_ratio(tacit__wide *out, const tacit__wide *x);
 
 #endif

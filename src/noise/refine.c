@@ -45,8 +45,9 @@ static void enclose(draw *d)
     tacit__wipe(&word, sizeof word);
 }
 
-/* out = S(z), z = (r + 1/2) / scale; slack bounds its error. With z < 2^e the relative error of z, at most 2^(1-bits), becomes
- * one of 2^(2 + 2 e - bits) in S: the slope of log S is at most z + 1. Those of phi and R are smaller together. */
+/* out = S(z), z = (r + 1/2) / scale; slack bounds its error. With z < 2^e the relative error of z, at most
+ * 2^(1-bits), becomes one of 2^(2 + 2 e - bits) in S: the slope of log S is at most z + 1. Those of phi
+ * and R are smaller together. */
 static void survival(const draw *d, int64_t r, tacit__wide *out, tacit__wide *slack)
 {
     tacit__wide z, ratio;

@@ -1,4 +1,4 @@
-/* The slow, always right answer for one draw. */
+/* The slow, always exact answer for one draw. */
 #ifndef TACIT_NOISE_REFINE_H
 #define TACIT_NOISE_REFINE_H
 

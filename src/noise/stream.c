@@ -1,26 +1,29 @@
 /* ChaCha20 streams keyed per site, and the only file that asks for random bits.
  *
- * Layout. root key (256 bits) --BLAKE2b keyed, message = (domain, scope, site name)--> site key. Word i of step s is word
- * i mod 8 of ChaCha20 block i / 8 under (site key, nonce = s). Extension words of word i use nonce
- * s + 2^63, block i: ChaCha20's 64-bit nonce and 64-bit counter make the two families disjoint as long
- * as s < 2^63. Nothing is buffered between calls, so there is no state to lose, to fork, or to save but
- * the key.
+ * Layout. root key (256 bits) --BLAKE2b keyed, message = (domain, scope, site name)--> site key. Word i of
+ * step s is word i mod 8 of ChaCha20 block i / 8 under (site key, nonce = s). Extension words of word i use
+ * nonce s + 2^63, block i: ChaCha20's 64-bit nonce and 64-bit counter make the two families disjoint as long
+ * as s < 2^63. Nothing is buffered between calls, so there is no state to lose, to fork, or to save but the
+ * key.
  *
- * Chains: the noise of releases. Step t has a key K_t; K_1 is the site's. The step's input has a tag of 94 bits (tag.c), which
- * takes the place of s in the nonce (63 bits) and of the upper bits of the block counter (31). Of the words under
- * (K_t, tag_t) the first four are K_(t+1), the others are the step's noise. So
+ * Chains: the noise of releases. Step t has a key K_t; K_1 is the site's. The step's input has a tag of 94
+ * bits (tag.c), which takes the place of s in the nonce (63 bits) and of the upper bits of the block counter
+ * (31). Of the words under (K_t, tag_t) the first four are K_(t+1), the others are the step's noise. So
  *
- *   - the noise of step t is a function of K_1 and the inputs 1 .. t: the same history gives the same noise, to the bit;
- *   - take any states, copied or restored, that were continued in q ways. Two ways are alike up to some step and have
- *     different inputs there. With probability at least 1 - q^2 2^-92 no two different inputs under the same key have equal
- *     tags; then all blocks that the ways use from there on are different blocks of ChaCha20 under keys that are themselves
- *     such blocks. If ChaCha20 is a pseudorandom function, the noise of the ways is independent after they part. (Hybrids over
- *     steps: with K_t uniform, blocks at different places are independent and uniform, K_(t+1) of each way among them.)
+ *   - the noise of step t is a function of K_1 and the inputs 1 .. t: the same history gives the same noise,
+ *     to the bit;
+ *   - take any states, copied or restored, that were continued in q ways. Two ways are alike up to some step
+ *     and have different inputs there. With probability at least 1 - q^2 2^-92 no two different inputs under
+ *     the same key have equal tags; then all blocks that the ways use from there on are different blocks of
+ *     ChaCha20 under keys that are themselves such blocks. If ChaCha20 is a pseudorandom function, the noise
+ *     of the ways is independent after they part. (Hybrids over steps: with K_t uniform, blocks at different
+ *     places are independent and uniform, K_(t+1) of each way among them.)
  *
- * Hence a user whose data stand in m ways is protected by m guarantees together, and one whose data stand in one, by one:
- * as if each way had been begun with a key of its own. What can be told is whether two ways are still alike; where that is itself
- * about somebody, labels (tag.h) make all ways different. The place of a user in one way that is another's in the other way is the case:
- * without labels, equal releases say that the two brought the same. A key that has moved on does not give the keys before it.
+ * Hence a user whose data are in m ways is protected by m guarantees together, and a user in one way by one:
+ * as if each way had begun with a key of its own. An observer can only see whether two ways are still alike.
+ * Where that says something about a user, labels (tag.h) make all ways different: if two ways have different
+ * users at the same step, then without labels equal releases reveal that both brought the same data. A key
+ * does not reveal the keys before it.
  *
  * libsodium's randombytes aborts the process when the system has no randomness to give: there is no
  * fallback. Fork: a handler counts forks in the child; an OS-keyed root or site that sees a new count
@@ -39,7 +42,7 @@ struct tacit_noise {
     uint8_t key[TACIT__KEY_BYTES];
     uint64_t generation;
     bool simulated;
-    atomic_uint_fast64_t scopes; /* given out so far */
+    atomic_uint_fast64_t scopes; /* used so far */
 };
 
 static atomic_uint_fast64_t forks;

@@ -1,23 +1,26 @@
-/* See tag.h. With p = 2^107 - 1, a Mersenne prime, and secret keys k_i, b_j, kappa, beta, uniform below 2^107,
+/* See tag.h. With p = 2^107 - 1, a Mersenne prime, and secret keys k_i, b_j, kappa, beta, uniform below
+ * 2^107,
  *
  *     y_j = sum of x_i k_(i mod 512) over the places i of chunk j = floor(i / 512),
  *     tag = y_0 + sum over j >= 1 of b_j y_j + beta L     (mod p),
  *     L   = sum over m <= n of kappa^(n-m) l_m            (mod p),  the labels l_1 .. l_n.
  *
- * Collisions. Two inputs x != x' differ in some place by less than 2^64 < p, so that its chunk has y_j != y'_j but for
- * one k of p; if j >= 1 then b_j times that difference is any given residue for one b_j of p. Two different lists of n
- * labels have L != L' but for n of the p values of kappa, and then beta does the same. As one residue has two names below
- * 2^107, each of these events has a probability of at most 2^-106 (n 2^-106 for L). What is shown is the residue's
- * low 94 bits: equal for 2^14 differences at most. So two inputs with the same labels have the same tag with probability at most
- * 2^-91, whoever chose them, as long as nobody has seen a tag: tags only enter ChaCha20's input block (stream.c), whose output
- * does not depend on them in any way that can be told while they differ.
+ * Collisions. Two inputs x != x' differ in some place by less than 2^64 < p, so that its chunk has y_j !=
+ * y'_j but for one k of p; if j >= 1 then b_j times that difference is any given residue for one b_j of p.
+ * Two different lists of n labels have L != L' but for n of the p values of kappa, and then beta does the
+ * same. As one residue has two names below 2^107, each of these events has a probability of at most 2^-106 (n
+ * 2^-106 for L). What is shown is the residue's low 94 bits: equal for 2^14 differences at most. So two
+ * inputs with the same labels have the same tag with probability at most 2^-91, however they were chosen, as
+ * long as no tag was revealed: tags only enter ChaCha20's input block (stream.c), whose outputs for different
+ * tags are indistinguishable from independent ones.
  *
- * Arithmetic. A key is four limbs of 27 bits. Wide values are x = hi 2^32 + lo with hi signed and lo not: products with
- * a limb are below 2^59, and 16 of them are added before they move to 128 bits. Narrow ones are below 2^27: 512 products are
- * below 2^63. All sums are exact, so the plain loop and the one with AVX2 give the same tags.
+ * Arithmetic. A key is four limbs of 27 bits. Wide values are x = hi 2^32 + lo with hi signed and lo not:
+ * products with a limb are below 2^59, and 16 of them are added before they move to 128 bits. Narrow ones are
+ * below 2^27: 512 products are below 2^63. All sums are exact, so the plain loop and the one with AVX2 give
+ * the same tags.
  *
- * Cost: 5 instructions a value when narrow, 1 if it is 0, about 9 when wide. Memory: 32 bytes for each of the first 512 places, and
- * for each chunk. */
+ * Cost: 5 instructions a value when narrow, 1 if it is 0, about 9 when wide. Memory: 32 bytes for each of
+ * the first 512 places, and for each chunk. */
 #include "noise/tag.h"
 
 #include <string.h>

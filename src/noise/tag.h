@@ -1,8 +1,9 @@
-/* A keyed universal hash of integer vectors: what makes the noise of a step its input's own.
+/* A keyed universal hash of integer vectors, which makes the noise of a step depend on its input.
  *
- * Noise that is a function of (key, step) alone is the same wherever a saved state is continued, and its difference
- * cancels: what is left is the difference of the data. So the noise of a step also depends on a tag of all that the
- * step's input brings (stream.h). The tag is a function of the vector, not of how it is written: zeros may be left out. */
+ * Noise that is a function of (key, step) alone is the same wherever a saved state is continued, and its
+ * difference cancels: what is left is the difference of the data. So the noise of a step also depends on a
+ * tag of all that the step's input brings (stream.h). The tag is a function of the vector, not of how it
+ * is written: zeros may be left out. */
 #ifndef TACIT_NOISE_TAG_H
 #define TACIT_NOISE_TAG_H
 
@@ -23,19 +24,21 @@ typedef struct tacit__input {
 
 typedef struct tacit__tagger tacit__tagger;
 
-/* For vectors of `size` places whose values are at most `largest` in magnitude (and 2^62). The table follows from the key. */
+/* For vectors of `size` places whose values are at most `largest` in magnitude (and 2^62). The table
+ * follows from the key. */
 TACIT_MUST_USE tacit_status tacit__tagger_create(const uint8_t key[TACIT__KEY_BYTES], size_t size,
                                                  double largest, tacit__tagger **out);
 void tacit__tagger_destroy(tacit__tagger *tagger);
 
-/* Fills its table, before the first tag: many a gate is opened, or loaded, that no step passes. */
+/* Fills its table before the first tag. Separate from `create` because many gates that are opened, or loaded,
+ * never pass a step. */
 void tacit__tagger_prepare(tacit__tagger *tagger);
 
 /* The same for another key; to be prepared again. */
 void tacit__tagger_rekey(tacit__tagger *tagger, const uint8_t key[TACIT__KEY_BYTES]);
 const uint8_t *tacit__tagger_key(const tacit__tagger *tagger);
 
-/* Labels: names of whoever gave the inputs, chained. Every later tag depends on all of them. */
+/* Labels: the names of the users whose inputs came, chained. Every later tag depends on all of them. */
 typedef struct tacit__labels {
     uint64_t low, high; /* a residue modulo 2^107 - 1 */
 } tacit__labels;

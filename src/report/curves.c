@@ -11,11 +11,11 @@ enum { FINEST = 250 }; /* points of a line that is 490 pixels long */
 static const double spread = 50,
                     depth = 1e7; /* of results; of a logarithmic axis: stated choices */
 
-bool tacit__curves_want_log(const tacit__report *r, size_t stage)
+bool tacit__curves_want_log(const tacit__report *r, size_t world)
 {
     double low = HUGE_VAL, high = 0;
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__report_outcome *o = &r->stages[stage].outcomes[i];
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit__report_outcome *o = &r->worlds[world].outcomes[i];
         if (o->n_runs == 0 || !(o->regret > 0))
             continue;
         low = o->regret < low ? o->regret : low;
@@ -25,12 +25,12 @@ bool tacit__curves_want_log(const tacit__report *r, size_t stage)
 }
 
 /* From 0, or from the least positive value, to the largest. False: there is nothing. */
-static bool find_range(const tacit__report *r, size_t stage, bool log, tacit__axis *axis)
+static bool find_range(const tacit__report *r, size_t world, bool log, tacit__axis *axis)
 {
     double low = HUGE_VAL, high = 0;
     bool any = false;
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__report_outcome *o = &r->stages[stage].outcomes[i];
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit__report_outcome *o = &r->worlds[world].outcomes[i];
         any = any || o->mean != NULL;
         for (size_t p = 0; o->mean != NULL && p < r->n_points; p++) {
             high = o->high[p] > high ? o->high[p] : high;
@@ -91,51 +91,51 @@ static bool drawable(const tacit__report *r, const tacit__report_outcome *o, boo
 }
 
 static void draw_agents(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
-                        const tacit__report_stage *stage)
+                        const tacit__report_world *world)
 {
     for (int layer = 0; layer < 2; layer++)
-        for (size_t i = 0; i < r->n_players; i++) {
-            const tacit__report_outcome *o = &stage->outcomes[i];
+        for (size_t i = 0; i < r->n_agents; i++) {
+            const tacit__report_outcome *o = &world->outcomes[i];
             if (!drawable(r, o, f->y.log) || (layer == 0 && o->n_runs < 2))
                 continue;
             tacit__text_print(to, "<g data-series=\"%zu\">", i);
             if (layer == 0) {
-                draw_band(to, f, r, o, r->players[i].style);
+                draw_band(to, f, r, o, r->agents[i].style);
             } else {
                 tacit__text_put(to, "<title>");
-                tacit__write_html(to, r->players[i].entry->label);
+                tacit__write_html(to, r->agents[i].entry->label);
                 tacit__text_put(to, "</title>");
-                draw_mean(to, f, r, o, r->players[i].style);
+                draw_mean(to, f, r, o, r->agents[i].style);
             }
             tacit__text_put(to, "</g>\n");
         }
 }
 
-bool tacit__curves_svg(tacit__text *to, const tacit__report *r, size_t stage, bool log)
+bool tacit__curves_svg(tacit__text *to, const tacit__report *r, size_t world, bool log)
 {
-    const tacit__report_stage *s = &r->stages[stage];
+    const tacit__report_world *s = &r->worlds[world];
     tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
-    double height = tacit__labels_height(r->n_players) + TOP + BOTTOM;
+    double height = tacit__labels_height(r->n_agents) + TOP + BOTTOM;
     f.height = height > HEIGHT ? height : HEIGHT;
     f.bottom = f.height - BOTTOM;
     f.x = (tacit__axis){0, (double)r->episodes, false};
-    if (!find_range(r, stage, log, &f.y))
+    if (!find_range(r, world, log, &f.y))
         return false;
-    tacit__label *labels = tacit__alloc(r->n_players, sizeof *labels);
+    tacit__label *labels = tacit__alloc(r->n_agents, sizeof *labels);
     if (labels == NULL) {
         to->failed = true;
         return true;
     }
     size_t n = 0;
-    for (size_t i = 0; i < r->n_players; i++)
+    for (size_t i = 0; i < r->n_agents; i++)
         if (drawable(r, &s->outcomes[i], log))
             labels[n++] =
-                (tacit__label){.text = r->players[i].entry->label,
-                               .style = r->players[i].style,
+                (tacit__label){.text = r->agents[i].entry->label,
+                               .style = r->agents[i].style,
                                .series = i,
                                .x = f.right,
                                .y = tacit__frame_y(&f, s->outcomes[i].mean[r->n_points - 1])};
-    tacit__labels_place(labels, n, f.top + 4, f.bottom);
+    tacit__labels_arrange(labels, n, f.top + 4, f.bottom);
     tacit__figure_begin(to, &f, log ? "log" : "linear",
                         log ? "Regret against users, logarithmic" : "Regret against users", "users",
                         "regret");

@@ -21,17 +21,17 @@ static void put_numbers(tacit__text *to, const char *name, const double *values,
 
 static void put_style(tacit__text *to, tacit__style style)
 {
-    tacit__text_print(to, ",\"colour\":%d,\"dash\":\"%s\"", style.colour, tacit__dash(style));
+    tacit__text_print(to, ",\"colour\":%d,\"dash\":\"%s\"", style.color, tacit__dash(style));
 }
 
-static void put_agents(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
+static void put_agents(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
 {
     tacit__text_put(to, "\"agents\":[");
-    for (size_t i = 0; i < r->n_players; i++) {
+    for (size_t i = 0; i < r->n_agents; i++) {
         const tacit__report_outcome *o = &s->outcomes[i];
         tacit__text_put(to, i == 0 ? "{\"label\":" : ",\n{\"label\":");
-        tacit__write_json(to, r->players[i].entry->label);
-        put_style(to, r->players[i].style);
+        tacit__write_json(to, r->agents[i].entry->label);
+        put_style(to, r->agents[i].style);
         put_numbers(to, "mean", o->mean, r->n_points);
         bool band = o->n_runs > 1;
         put_numbers(to, "low", band ? o->low : NULL, r->n_points);
@@ -41,7 +41,7 @@ static void put_agents(tacit__text *to, const tacit__report *r, const tacit__rep
     tacit__text_put(to, "]");
 }
 
-static void put_family(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
+static void put_family(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                        size_t f)
 {
     const tacit__report_family *family = &r->families[f];
@@ -56,7 +56,7 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__rep
         if (o->n_runs == 0)
             continue;
         tacit__text_put(to, first ? "[" : ",[");
-        tacit__write_json_number(to, r->players[i].entry->guarantee.epsilon);
+        tacit__write_json_number(to, r->agents[i].entry->guarantee.epsilon);
         tacit__text_put(to, ",");
         tacit__write_json_number(to, o->regret);
         tacit__text_put(to, ",");
@@ -68,21 +68,21 @@ static void put_family(tacit__text *to, const tacit__report *r, const tacit__rep
     tacit__text_print(to, "],\"hollow\":%s}", hollow ? "true" : "false");
 }
 
-static void put_price(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
+static void put_price(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
 {
     tacit__text_put(to, "\"families\":[");
     for (size_t f = 0; f < r->n_families; f++)
         put_family(to, r, s, f);
     tacit__text_put(to, "],\"levels\":[");
     bool first = true;
-    for (size_t i = 0; i < r->n_players; i++) {
+    for (size_t i = 0; i < r->n_agents; i++) {
         const tacit__report_outcome *o = &s->outcomes[i];
-        if (r->players[i].family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
+        if (r->agents[i].family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
             continue;
         tacit__text_print(to, "%s{\"series\":%zu,\"label\":", first ? "" : ",\n",
                           r->n_families + i);
-        tacit__write_json(to, r->players[i].entry->label);
-        put_style(to, r->players[i].style);
+        tacit__write_json(to, r->agents[i].entry->label);
+        put_style(to, r->agents[i].style);
         tacit__text_put(to, ",\"value\":");
         tacit__write_json_number(to, o->regret);
         tacit__text_put(to, "}");
@@ -97,12 +97,12 @@ void tacit__data(tacit__text *to, const tacit__report *r)
     for (size_t i = 0; i < r->n_points; i++)
         tacit__text_print(to, "%s%llu", i == 0 ? "" : ",", (unsigned long long)r->at[i]);
     tacit__text_put(to, "],\n\"worlds\":[");
-    for (size_t w = 0; w < r->n_stages; w++) {
+    for (size_t w = 0; w < r->n_worlds; w++) {
         tacit__text_print(to, "%s{\"log\":%s,", w == 0 ? "" : ",\n",
                           tacit__curves_want_log(r, w) ? "true" : "false");
-        put_agents(to, r, &r->stages[w]);
+        put_agents(to, r, &r->worlds[w]);
         tacit__text_put(to, ",\n");
-        put_price(to, r, &r->stages[w]);
+        put_price(to, r, &r->worlds[w]);
         tacit__text_put(to, "}");
     }
     tacit__text_put(to, "]}");

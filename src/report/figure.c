@@ -1,4 +1,5 @@
-/* See figure.h. The labels are placed by isotonic regression (pool adjacent violators): exact, and linear once sorted. */
+/* See figure.h. The labels are placed by isotonic regression (pool adjacent violators): exact, and linear
+ * once sorted. */
 #include "report/figure.h"
 
 #include <math.h>
@@ -71,11 +72,11 @@ size_t tacit__axis_ticks(const tacit__axis *axis, double out[TACIT__TICKS])
 
 /* --- Styles -------------------------------------------------------------------------------------- */
 
-const char *tacit__colour(tacit__style style)
+const char *tacit__color(tacit__style style)
 {
-    static const char *const colours[] = {"#1a1a1a", "#0072B2", "#D55E00", "#009E73",
-                                          "#CC79A7", "#E69F00", "#56B4E9", "#767676"};
-    return colours[style.colour >= 0 && style.colour <= TACIT__GREY ? style.colour : 0];
+    static const char *const colors[] = {"#1a1a1a", "#0072B2", "#D55E00", "#009E73",
+                                         "#CC79A7", "#E69F00", "#56B4E9", "#767676"};
+    return colors[style.color >= 0 && style.color <= TACIT__GRAY ? style.color : 0];
 }
 
 const char *tacit__dash(tacit__style style)
@@ -86,25 +87,25 @@ const char *tacit__dash(tacit__style style)
 
 void tacit__figure_stroke(tacit__text *to, tacit__style style)
 {
-    tacit__text_print(to, " class=\"c%d\" stroke=\"%s\"", style.colour, tacit__colour(style));
+    tacit__text_print(to, " class=\"c%d\" stroke=\"%s\"", style.color, tacit__color(style));
     if (style.dash > 0)
         tacit__text_print(to, " stroke-dasharray=\"%s\"", tacit__dash(style));
 }
 
 void tacit__figure_fill(tacit__text *to, tacit__style style)
 {
-    tacit__text_print(to, " class=\"f%d\" fill=\"%s\"", style.colour, tacit__colour(style));
+    tacit__text_print(to, " class=\"f%d\" fill=\"%s\"", style.color, tacit__color(style));
 }
 
 /* --- The frame ----------------------------------------------------------------------------------- */
 
-static void line(tacit__text *to, const char *css_class, const char *colour, double x1, double y1,
+static void line(tacit__text *to, const char *css_class, const char *color, double x1, double y1,
                  double x2, double y2)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER];
     tacit__text_print(to,
                       "<line class=\"%s\" stroke=\"%s\" x1=\"%s\" y1=\"%s\" x2=\"%s\" y2=\"%s\"/>",
-                      css_class, colour, tacit__coordinate(a, x1), tacit__coordinate(b, y1),
+                      css_class, color, tacit__coordinate(a, x1), tacit__coordinate(b, y1),
                       tacit__coordinate(c, x2), tacit__coordinate(d, y2));
 }
 
@@ -179,34 +180,35 @@ double tacit__labels_height(size_t n)
     return (double)n * GAP;
 }
 
-void tacit__labels_place(tacit__label *labels, size_t n, double top, double bottom)
+void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bottom)
 {
     if (n == 0)
         return;
     qsort(labels, n, sizeof *labels, by_height);
-    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `place` of a pool's first label is its mean until the next merge. */
+    /* z_i = y_i - i GAP must not descend. Runs of equal z are pools; `height` of a pool's first label is
+     * its mean until the next merge. */
     for (size_t i = 0; i < n; i++)
-        labels[i].place = labels[i].y - (double)i * GAP;
+        labels[i].height = labels[i].y - (double)i * GAP;
     for (size_t i = 1; i < n; i++) {
         size_t first = i;
-        double sum = labels[i].place, count = 1;
-        while (first > 0 && labels[first - 1].place > sum / count) {
-            double pooled = labels[first - 1].place;
-            while (first > 0 && labels[first - 1].place >= pooled) {
-                sum += labels[first - 1].place;
+        double sum = labels[i].height, count = 1;
+        while (first > 0 && labels[first - 1].height > sum / count) {
+            double pooled = labels[first - 1].height;
+            while (first > 0 && labels[first - 1].height >= pooled) {
+                sum += labels[first - 1].height;
                 count++;
                 first--;
             }
         }
         for (size_t j = first; j <= i; j++)
-            labels[j].place = sum / count;
+            labels[j].height = sum / count;
     }
     double most = bottom - (double)(n - 1) * GAP;
     for (size_t i = 0; i < n; i++) {
-        double z = labels[i].place;
+        double z = labels[i].height;
         z = z > most ? most : z;
         z = z < top ? top : z;
-        labels[i].place = z + (double)i * GAP;
+        labels[i].height = z + (double)i * GAP;
     }
 }
 
@@ -219,13 +221,13 @@ void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *f, const tac
             e[TACIT__NUMBER];
         tacit__text_print(to, "<g data-series=\"%zu\"><path fill=\"none\" opacity=\"0.6\"",
                           l->series);
-        tacit__style solid = {l->style.colour, 0};
+        tacit__style solid = {l->style.color, 0};
         tacit__figure_stroke(to, solid);
         tacit__text_print(to, " d=\"M%s %sL%s %sH%s\"/>", tacit__coordinate(a, l->x + 3),
                           tacit__coordinate(b, l->y), tacit__coordinate(c, f->right + 16),
-                          tacit__coordinate(d, l->place), tacit__coordinate(e, f->right + 20));
+                          tacit__coordinate(d, l->height), tacit__coordinate(e, f->right + 20));
         tacit__text_print(to, "<text class=\"ink\" fill=\"#1a1a1a\" x=\"%s\" y=\"%s\">",
-                          tacit__coordinate(a, f->right + 24), tacit__coordinate(b, l->place + 4));
+                          tacit__coordinate(a, f->right + 24), tacit__coordinate(b, l->height + 4));
         tacit__write_html_short(to, l->text, LONGEST);
         tacit__text_put(to, "</text></g>\n");
     }

@@ -1,7 +1,7 @@
 /* Static figures as SVG: a frame with two axes, styles, and labels beside the frame that do not overlap.
  *
- * Colours are attributes, so that a figure is complete by itself (saved, or printed in a paper); classes of the same
- * names let the page's style sheet change them on a dark background. */
+ * Colors are attributes, so that a figure is complete by itself (saved, or printed in a paper); classes of
+ * the same names let the page's style sheet change them on a dark background. */
 #ifndef TACIT_REPORT_FIGURE_H
 #define TACIT_REPORT_FIGURE_H
 
@@ -26,12 +26,12 @@ typedef struct tacit__figure_frame {
 double tacit__frame_x(const tacit__figure_frame *frame, double x);
 double tacit__frame_y(const tacit__figure_frame *frame, double y);
 
-/* Ticks inside [low, high], ascending, at most TACIT__TICKS; returns how many. Steps of 1, 2, 5 times a power of ten, or
- * powers of ten. */
+/* Ticks inside [low, high], ascending, at most TACIT__TICKS; returns how many. Steps of 1, 2, 5 times a
+ * power of ten, or powers of ten. */
 enum { TACIT__TICKS = 16 };
 size_t tacit__axis_ticks(const tacit__axis *axis, double out[TACIT__TICKS]);
 
-/* <svg …> with title and description for those who do not see it, grid, axes; and its end. */
+/* <svg …> with title and description for screen readers, grid, axes; and its end. */
 void tacit__figure_begin(tacit__text *to, const tacit__figure_frame *frame, const char *css_class,
                          const char *title, const char *x_name, const char *y_name);
 void tacit__figure_end(tacit__text *to);
@@ -40,7 +40,7 @@ void tacit__figure_end(tacit__text *to);
 void tacit__figure_stroke(tacit__text *to, tacit__style style);
 void tacit__figure_fill(tacit__text *to, tacit__style style);
 /* "#0072B2", and "7 4" or "". */
-const char *tacit__colour(tacit__style style);
+const char *tacit__color(tacit__style style);
 const char *tacit__dash(tacit__style style);
 
 /* A label to the right of the frame for what ends at (x, y), in pixels. */
@@ -49,22 +49,23 @@ typedef struct tacit__label {
     tacit__style style;
     size_t series; /* which legend entry hides it */
     double x, y;
-    double place; /* its own height, found by `place` */
+    double height; /* where it goes, set by tacit__labels_arrange */
 } tacit__label;
 
-/* Moves labels apart, as little as possible in the sense of least squares, between top and bottom; sorts them. */
-void tacit__labels_place(tacit__label *labels, size_t n, double top, double bottom);
+/* Moves labels apart, as little as possible in the sense of least squares, between top and bottom; sorts
+ * them. */
+void tacit__labels_arrange(tacit__label *labels, size_t n, double top, double bottom);
 void tacit__labels_draw(tacit__text *to, const tacit__figure_frame *frame,
                         const tacit__label *labels, size_t n);
 /* Pixels of height that n labels need. */
 double tacit__labels_height(size_t n);
 
-/* The figures. Regret over time in a world; regret against epsilon. `id` is that of the SVG element. False: nothing to
- * draw, and nothing is written. */
-bool tacit__curves_svg(tacit__text *to, const tacit__report *report, size_t stage, bool log);
-bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t stage);
+/* The figures. Regret over time in a world; regret against epsilon. `id` is that of the SVG element.
+ * False: nothing to draw, and nothing is written. */
+bool tacit__curves_svg(tacit__text *to, const tacit__report *report, size_t world, bool log);
+bool tacit__price_svg(tacit__text *to, const tacit__report *report, size_t world);
 
-/* Whether a logarithmic axis tells more: the results span more than a factor of 50, a stated choice. */
-bool tacit__curves_want_log(const tacit__report *report, size_t stage);
+/* Whether a logarithmic axis is clearer: the results span more than a factor of 50, a stated choice. */
+bool tacit__curves_want_log(const tacit__report *report, size_t world);
 
 #endif

@@ -1,8 +1,8 @@
 /* From results to the plain data of a report. The only file here that knows them.
  *
- * Curves keep at most BUDGET points in all, so that a page stays small whatever the experiment; the last episode is
- * always among them. A band covers the middle of the runs: the lowest and the highest tenth are left out, which for
- * fewer than ten runs is nobody. */
+ * Curves keep at most BUDGET points in all, so that a page stays small whatever the experiment; the last
+ * episode is always among them. A band covers the middle of the runs: the lowest and the highest tenth are
+ * left out, which for fewer than ten runs is empty. */
 #include "report/model.h"
 
 #include <math.h>
@@ -20,12 +20,12 @@ enum {
 
 void tacit__report_empty(tacit__report *r)
 {
-    for (size_t w = 0; w < r->n_stages; w++)
-        for (size_t i = 0; i < r->n_players; i++) {
-            tacit__workspace_destroy(r->stages[w].outcomes[i].per_run);
-            tacit_explanation_destroy(r->stages[w].outcomes[i].promise);
+    for (size_t w = 0; w < r->n_worlds; w++)
+        for (size_t i = 0; i < r->n_agents; i++) {
+            tacit__workspace_destroy(r->worlds[w].outcomes[i].per_run);
+            tacit_explanation_destroy(r->worlds[w].outcomes[i].promise);
         }
-    tacit__workspace_destroy(r->stages);
+    tacit__workspace_destroy(r->worlds);
     *r = (tacit__report){0};
 }
 
@@ -81,7 +81,7 @@ static tacit_status fill_curves(const tacit__report *r, const tacit_results *res
     return TACIT_OK;
 }
 
-/* Nothing is known of a promise before anybody has begun to play. */
+/* The promise of an agent is not known before it has played. */
 static tacit_status explain(const tacit_results *results, size_t world, size_t agent,
                             const tacit_entry *entry, const char *remark, tacit_explanation **out,
                             tacit_error *err)
@@ -101,7 +101,7 @@ static tacit_status explain(const tacit_results *results, size_t world, size_t a
 static tacit_status fill_outcome(tacit__report *r, const tacit_results *results, size_t world,
                                  size_t agent, tacit_error *err)
 {
-    tacit__report_outcome *o = &r->stages[world].outcomes[agent];
+    tacit__report_outcome *o = &r->worlds[world].outcomes[agent];
     tacit_summary s = tacit_results_summary(results, world, agent);
     *o = (tacit__report_outcome){.n_runs = s.runs,
                                  .regret = s.regret_mean,
@@ -126,56 +126,56 @@ static tacit_status fill_outcome(tacit__report *r, const tacit_results *results,
     tacit_status status = s.runs > 0 ? fill_curves(r, results, world, agent, o) : TACIT_OK;
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    return explain(results, world, agent, r->players[agent].entry, s.remark, &o->promise, err);
+    return explain(results, world, agent, r->agents[agent].entry, s.remark, &o->promise, err);
 }
 
 /* --- All of it ----------------------------------------------------------------------------------- */
 
-/* All arrays, and the outcomes of each stage. */
+/* All arrays, and the outcomes of each world. */
 static bool allocate(tacit__report *r)
 {
-    const size_t n = r->n_players;
+    const size_t n = r->n_agents;
     tacit__report_outcome *outcomes;
-    if (TACIT__PIECES(TACIT__PIECE(r->stages, r->n_stages), TACIT__PIECE(outcomes, r->n_stages * n),
-                      TACIT__PIECE(r->players, n), TACIT__PIECE(r->families, n),
+    if (TACIT__PIECES(TACIT__PIECE(r->worlds, r->n_worlds), TACIT__PIECE(outcomes, r->n_worlds * n),
+                      TACIT__PIECE(r->agents, n), TACIT__PIECE(r->families, n),
                       TACIT__PIECE(r->members, n), TACIT__PIECE(r->at, r->n_points)) == NULL)
         return false;
-    for (size_t w = 0; w < r->n_stages; w++)
-        r->stages[w].outcomes = outcomes + w * n;
+    for (size_t w = 0; w < r->n_worlds; w++)
+        r->worlds[w].outcomes = outcomes + w * n;
     return true;
 }
 
-static void fill_players(tacit__report *r, const tacit_experiment_facts *facts)
+static void fill_agents(tacit__report *r, const tacit_experiment_facts *facts)
 {
-    for (size_t i = 0; i < r->n_players; i++) {
+    for (size_t i = 0; i < r->n_agents; i++) {
         const tacit_entry *entry = &facts->agents[i];
-        r->players[i] =
-            (tacit__report_player){.entry = entry,
-                                   .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
-                                                            : tacit_agent_kind_find(entry->kind)};
+        r->agents[i] =
+            (tacit__report_agent){.entry = entry,
+                                  .kind = entry->yardstick ? tacit_yardstick_find(entry->kind)
+                                                           : tacit_agent_kind_find(entry->kind)};
     }
     tacit__report_families(r);
 }
 
-static tacit_status fill_stage(tacit__report *r, const tacit_results *results, size_t world,
+static tacit_status fill_world(tacit__report *r, const tacit_results *results, size_t world,
                                tacit_error *err)
 {
     const tacit_world_entry *entry = &tacit_results_describe(results)->worlds[world];
     const tacit_world_facts *space = tacit_results_world(results, world);
-    tacit__report_stage *stage = &r->stages[world];
+    tacit__report_world *to = &r->worlds[world];
     double optimal = tacit_results_optimal_value(results, world);
-    *stage = (tacit__report_stage){.name = entry->label,
-                                   .kind = entry->kind,
-                                   .settings = entry->settings,
-                                   .n_settings = entry->n_settings,
-                                   .n_states = space->n_states,
-                                   .n_actions = space->n_actions,
-                                   .horizon = space->horizon,
-                                   .has_share = space->reward_low == 0 && optimal > 0,
-                                   .optimal_value = optimal,
-                                   .outcomes = stage->outcomes};
+    *to = (tacit__report_world){.name = entry->label,
+                                .kind = entry->kind,
+                                .settings = entry->settings,
+                                .n_settings = entry->n_settings,
+                                .n_states = space->n_states,
+                                .n_actions = space->n_actions,
+                                .horizon = space->horizon,
+                                .has_share = space->reward_low == 0 && optimal > 0,
+                                .optimal_value = optimal,
+                                .outcomes = to->outcomes};
     tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < r->n_players && status == TACIT_OK; i++)
+    for (size_t i = 0; i < r->n_agents && status == TACIT_OK; i++)
         status = fill_outcome(r, results, world, i, err);
     return status;
 }
@@ -189,18 +189,18 @@ tacit_status tacit__report_fill(const tacit_results *results, tacit__report *out
                        .episodes = facts->episodes,
                        .runs = facts->runs,
                        .seed = facts->seed,
-                       .n_stages = facts->n_worlds,
-                       .n_players = facts->n_agents};
+                       .n_worlds = facts->n_worlds,
+                       .n_agents = facts->n_agents};
     const size_t n_all = tacit_results_points(results);
-    r.n_points = points_of(n_all, r.n_stages * r.n_players);
+    r.n_points = points_of(n_all, r.n_worlds * r.n_agents);
     if (!allocate(&r))
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    fill_players(&r, facts);
+    fill_agents(&r, facts);
     for (size_t i = 0; i < r.n_points; i++)
         r.at[i] = tacit_results_episode(results, source_point(&r, n_all, i));
     tacit_status status = TACIT_OK;
-    for (size_t w = 0; w < r.n_stages && status == TACIT_OK; w++)
-        status = fill_stage(&r, results, w, err);
+    for (size_t w = 0; w < r.n_worlds && status == TACIT_OK; w++)
+        status = fill_world(&r, results, w, err);
     if (status == TACIT_OK)
         *out = r;
     else

@@ -11,33 +11,34 @@ typedef struct tacit__report_outcome {
     double regret, error, late, switches, seconds;
     double *per_run;            /* [runs], NaN where not finished */
     double *mean, *low, *high;  /* [n_points], over the finished runs */
-    tacit_explanation *promise; /* NULL: not known, because nobody has begun to play */
+    tacit_explanation *promise; /* NULL: not known before the agent has played */
     bool plays;
 } tacit__report_outcome;
 
-typedef struct tacit__report_stage {
+typedef struct tacit__report_world {
     const char *name, *kind;
     const tacit_setting *settings;
     size_t n_settings;
     size_t n_states, n_actions, horizon; /* 0: unknown */
     double optimal_value;
-    bool has_share; /* regret may be told as a share of what the best policy earns */
+    bool has_share; /* regret may be given as a share of what the best policy earns */
     tacit__report_outcome *outcomes; /* [n_agents] */
-} tacit__report_stage;
+} tacit__report_world;
 
-/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one colour, several dashes. */
+/* How an agent is drawn, in all figures. Agents that differ in epsilon alone are a family: one color,
+ * several dashes. */
 typedef struct tacit__style {
-    int colour; /* 0 no privacy, 1 .. TACIT__COLOURS families, TACIT__GREY yardsticks */
-    int dash;   /* 0 solid, 1 .. TACIT__DASHES - 1 */
+    int color; /* 0 no privacy, 1 .. TACIT__COLORS families, TACIT__GRAY yardsticks */
+    int dash;  /* 0 solid, 1 .. TACIT__DASHES - 1 */
 } tacit__style;
-enum { TACIT__COLOURS = 6, TACIT__GREY = 7, TACIT__DASHES = 4 };
+enum { TACIT__COLORS = 6, TACIT__GRAY = 7, TACIT__DASHES = 4 };
 
-typedef struct tacit__report_player {
+typedef struct tacit__report_agent {
     const tacit_entry *entry;
     const tacit_agent_kind *kind;
     size_t family; /* of the private agents; SIZE_MAX: none */
     tacit__style style;
-} tacit__report_player;
+} tacit__report_agent;
 
 /* A family of private agents, members by ascending epsilon. */
 typedef struct tacit__report_family {
@@ -51,13 +52,13 @@ typedef struct tacit__report {
     const char *command; /* NULL: made from the rest */
     uint64_t episodes, runs, seed;
     uint64_t n_jobs, n_done;
-    tacit__report_stage *stages;
-    size_t n_stages;
-    tacit__report_player *players;
-    size_t n_players;
+    tacit__report_world *worlds;
+    size_t n_worlds;
+    tacit__report_agent *agents;
+    size_t n_agents;
     tacit__report_family *families;
     size_t n_families;
-    size_t *members; /* [n_players], storage of the families */
+    size_t *members; /* [n_agents], storage of the families */
     uint64_t *at;    /* [n_points] episodes */
     size_t n_points;
 } tacit__report;
@@ -67,7 +68,7 @@ TACIT_MUST_USE tacit_status tacit__report_fill(const tacit_results *results, tac
                                                tacit_error *err);
 void tacit__report_empty(tacit__report *report);
 
-/* Groups players into families and gives styles; called by fill. */
+/* Groups agents into families and gives styles; called by fill. */
 void tacit__report_families(tacit__report *report);
 
 #endif

@@ -1,4 +1,5 @@
-/* The page: head, story, figures, table, promises, settings; styles and scripts come from web/ by way of the build. */
+/* The page: head, story, figures, table, promises, settings; styles and scripts come from web/ by way of
+ * the build. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static void put_asset(tacit__text *to, const tacit__asset *asset)
 
 static void put_head(tacit__text *to, const tacit__report *r, bool plots)
 {
-    /* Nothing is loaded from anywhere, and the browser is told to see to it. */
+    /* The page loads nothing, and tells the browser to enforce that. */
     tacit__text_put(to,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -36,7 +37,7 @@ static void put_head(tacit__text *to, const tacit__report *r, bool plots)
     tacit__text_put(to, "</style>\n</head>\n");
 }
 
-static void put_space(tacit__text *to, const tacit__report_stage *s)
+static void put_space(tacit__text *to, const tacit__report_world *s)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER], d[TACIT__NUMBER];
     tacit__write_html(to, s->name);
@@ -55,16 +56,16 @@ static void put_opening(tacit__text *to, const tacit__report *r)
                         "<span class=\"stamp\">simulated, not private</span></p>\n<h1>");
     tacit__write_html(to, r->title);
     tacit__text_put(to, "</h1>\n");
-    if (r->n_stages == 1) {
+    if (r->n_worlds == 1) {
         tacit__text_put(to, "<p class=\"story\">");
         tacit__story(to, r, 0);
         tacit__text_put(to, "</p>\n");
     }
     tacit__text_put(to, "<p class=\"facts\">");
-    if (r->n_stages == 1)
-        put_space(to, &r->stages[0]);
+    if (r->n_worlds == 1)
+        put_space(to, &r->worlds[0]);
     else
-        tacit__text_print(to, "%zu worlds", r->n_stages);
+        tacit__text_print(to, "%zu worlds", r->n_worlds);
     tacit__text_print(to, ". %s users, %s run%s, seed %llu.</p>\n", tacit__count(a, r->episodes),
                       tacit__count(b, r->runs), r->runs == 1 ? "" : "s",
                       (unsigned long long)r->seed);
@@ -78,8 +79,8 @@ static void put_opening(tacit__text *to, const tacit__report *r)
     tacit__text_print(
         to,
         "<p class=\"notice\"><strong>Simulated, not private.</strong> All noise comes "
-        "from seed %llu, so that everything here can be had again; whoever knows the "
-        "seed can subtract it. The promises below are those of the same agents with "
+        "from seed %llu, so that every result here can be reproduced; anyone who knows "
+        "the seed can subtract it. The promises below are those of the same agents with "
         "noise from the operating system.</p>\n",
         (unsigned long long)r->seed);
     tacit__text_put(to, "<p class=\"tools top\" data-script hidden><button type=\"button\" "
@@ -112,15 +113,15 @@ static void put_tools(tacit__text *to, bool switches, bool log)
                         "type=\"button\" data-pdf>PDF</button></span></div>\n");
 }
 
-static void open_figure(tacit__text *to, size_t number, size_t stage, const char *what)
+static void open_figure(tacit__text *to, size_t number, size_t world, const char *what)
 {
     tacit__text_print(to,
                       "<figure id=\"figure%zu\" data-figure=\"%s\" data-world=\"%zu\" "
                       "data-file=\"figure%zu\">\n",
-                      number, what, stage, number);
+                      number, what, world, number);
 }
 
-static void put_stage_frame(tacit__text *to, bool log)
+static void put_world_frame(tacit__text *to, bool log)
 {
     tacit__text_print(to,
                       "<div class=\"live\" hidden></div>\n<div class=\"legend\" role=\"group\" "
@@ -143,14 +144,14 @@ static void put_band_words(tacit__text *to, const tacit__report *r)
                       r->runs >= 10 ? ", the outer tenths left out" : "");
 }
 
-static size_t put_curves(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+static size_t put_curves(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
-    bool log = tacit__curves_want_log(r, stage);
-    open_figure(to, number, stage, "curves");
+    bool log = tacit__curves_want_log(r, world);
+    open_figure(to, number, world, "curves");
     put_tools(to, true, log);
-    put_stage_frame(to, log);
-    bool drawn = tacit__curves_svg(to, r, stage, true);
-    drawn = tacit__curves_svg(to, r, stage, false) && drawn;
+    put_world_frame(to, log);
+    bool drawn = tacit__curves_svg(to, r, world, true);
+    drawn = tacit__curves_svg(to, r, world, false) && drawn;
     if (!drawn)
         tacit__text_put(to, "<p>No run was finished, so there is nothing to draw.</p>\n");
     tacit__text_print(to,
@@ -163,7 +164,7 @@ static size_t put_curves(tacit__text *to, const tacit__report *r, size_t stage, 
     return number + 1;
 }
 
-static bool any_hollow(const tacit__report_stage *s, size_t n)
+static bool any_hollow(const tacit__report_world *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (s->outcomes[i].promise != NULL &&
@@ -172,24 +173,24 @@ static bool any_hollow(const tacit__report_stage *s, size_t n)
     return false;
 }
 
-static size_t put_price(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+static size_t put_price(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
     tacit__text drawing = {0};
     char users[TACIT__NUMBER];
-    bool drawn = tacit__price_svg(&drawing, r, stage);
+    bool drawn = tacit__price_svg(&drawing, r, world);
     to->failed = to->failed || drawing.failed;
     if (drawn && !drawing.failed) {
-        open_figure(to, number, stage, "price");
+        open_figure(to, number, world, "price");
         put_tools(to, false, false);
-        put_stage_frame(to, false);
+        put_world_frame(to, false);
         tacit__text_add(to, drawing.data, drawing.length);
         tacit__text_print(to,
                           "</div>\n<figcaption><b>Figure %zu.</b> The price of privacy: regret "
                           "after %s users against the claimed <i>ε</i>, both logarithmic. Bars are "
-                          "standard errors; those who need no <i>ε</i> are lines across.%s"
+                          "standard errors; agents without an <i>ε</i> are horizontal lines.%s"
                           "</figcaption>\n</figure>\n",
                           number, tacit__count(users, r->episodes),
-                          any_hollow(&r->stages[stage], r->n_players)
+                          any_hollow(&r->worlds[world], r->n_agents)
                               ? " Hollow points claim what does not hold."
                               : "");
         number++;
@@ -200,7 +201,7 @@ static size_t put_price(tacit__text *to, const tacit__report *r, size_t stage, s
 
 /* --- Table --------------------------------------------------------------------------------------- */
 
-/* The single runs, for whoever points at their mean. */
+/* The single runs, shown when the reader points at their mean. */
 static void put_runs(tacit__text *to, const tacit__report *r, const tacit__report_outcome *o)
 {
     char number[TACIT__NUMBER];
@@ -216,15 +217,15 @@ static void put_runs(tacit__text *to, const tacit__report *r, const tacit__repor
     tacit__text_put(to, "\"");
 }
 
-static void put_row(tacit__text *to, const tacit__report *r, const tacit__report_stage *s, size_t i)
+static void put_row(tacit__text *to, const tacit__report *r, const tacit__report_world *s, size_t i)
 {
-    const tacit__report_player *p = &r->players[i];
+    const tacit__report_agent *p = &r->agents[i];
     const tacit__report_outcome *o = &s->outcomes[i];
     char number[TACIT__NUMBER];
     tacit__text_print(to,
                       "<tr><th scope=\"row\"><span class=\"swatch s%d\"></span><a "
                       "href=\"#agent%zu\">",
-                      p->style.colour, i + 1);
+                      p->style.color, i + 1);
     tacit__write_html(to, p->entry->label);
     tacit__text_put(to, "</a></th><td class=\"words\">");
     tacit__guarantee(to, p->entry);
@@ -253,9 +254,9 @@ static void put_row(tacit__text *to, const tacit__report *r, const tacit__report
     tacit__text_put(to, "</tr>\n");
 }
 
-static void put_table(tacit__text *to, const tacit__report *r, size_t stage)
+static void put_table(tacit__text *to, const tacit__report *r, size_t world)
 {
-    const tacit__report_stage *s = &r->stages[stage];
+    const tacit__report_world *s = &r->worlds[world];
     tacit__text_print(
         to,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Results\">\n<table "
@@ -264,9 +265,9 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t stage)
         "class=\"words\">guarantee</th><th scope=\"col\">regret</th>%s<th "
         "scope=\"col\">late</th><th scope=\"col\">switches</th><th "
         "scope=\"col\">seconds</th>%s</tr></thead>\n<tbody>\n",
-        stage + 1, s->has_share ? "<th scope=\"col\">of best</th>" : "",
+        world + 1, s->has_share ? "<th scope=\"col\">of best</th>" : "",
         r->n_done < r->n_jobs ? "<th scope=\"col\">runs</th>" : "");
-    for (size_t i = 0; i < r->n_players; i++)
+    for (size_t i = 0; i < r->n_agents; i++)
         if (s->outcomes[i].plays)
             put_row(to, r, s, i);
     tacit__text_print(
@@ -275,25 +276,25 @@ static void put_table(tacit__text *to, const tacit__report *r, size_t stage)
         "Regret in the world's own units, mean ± standard error over the runs%s; <i>late</i> is "
         "per user over the last tenth of them; <i>switches</i> are changes of policy; "
         "<i>seconds</i> of processor time for a run.</p>\n",
-        stage + 1, stage + 1, s->has_share ? ", and as a share of what the best policy earns" : "");
+        world + 1, world + 1, s->has_share ? ", and as a share of what the best policy earns" : "");
 }
 
-static size_t put_stage(tacit__text *to, const tacit__report *r, size_t stage, size_t number)
+static size_t put_world(tacit__text *to, const tacit__report *r, size_t world, size_t number)
 {
-    tacit__text_print(to, "<section id=\"world%zu\">\n<h2>", stage + 1);
-    if (r->n_stages == 1) {
+    tacit__text_print(to, "<section id=\"world%zu\">\n<h2>", world + 1);
+    if (r->n_worlds == 1) {
         tacit__text_put(to, "What was found</h2>\n");
     } else {
-        tacit__write_html(to, r->stages[stage].name);
+        tacit__write_html(to, r->worlds[world].name);
         tacit__text_put(to, "</h2>\n<p class=\"story\">");
-        tacit__story(to, r, stage);
+        tacit__story(to, r, world);
         tacit__text_put(to, "</p>\n<p class=\"facts\">");
-        put_space(to, &r->stages[stage]);
+        put_space(to, &r->worlds[world]);
         tacit__text_put(to, ".</p>\n");
     }
-    number = put_curves(to, r, stage, number);
-    number = put_price(to, r, stage, number);
-    put_table(to, r, stage);
+    number = put_curves(to, r, world, number);
+    number = put_price(to, r, world, number);
+    put_table(to, r, world);
     tacit__text_put(to, "</section>\n");
     return number;
 }
@@ -347,8 +348,8 @@ void tacit__page(tacit__text *to, const tacit__report *r, bool scripts, bool plo
     tacit__text_put(to, "<body>\n<main>\n");
     put_opening(to, r);
     size_t number = 1;
-    for (size_t w = 0; w < r->n_stages; w++)
-        number = put_stage(to, r, w, number);
+    for (size_t w = 0; w < r->n_worlds; w++)
+        number = put_world(to, r, w, number);
     tacit__promises(to, r);
     tacit__settings(to, r);
     put_repeat(to, r, scripts, plots);

@@ -1,5 +1,6 @@
-/* The price of privacy: regret against epsilon, both logarithmic. A line for each family of private agents; the levels of
- * those without privacy, and of the yardsticks, across. Hollow points are claims that do not hold. */
+/* The price of privacy: regret against epsilon, both logarithmic. A line for each family of private
+ * agents; the levels of those without privacy, and of the yardsticks, across. Hollow points are claims
+ * that do not hold. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -17,7 +18,7 @@ static void widen(tacit__axis *axis, double value)
 }
 
 /* At least a decade is shown, and some air on both sides. */
-static void air(tacit__axis *axis, double factor)
+static void add_margin(tacit__axis *axis, double factor)
 {
     double decade = axis->high / axis->low;
     if (decade < 10) {
@@ -29,26 +30,26 @@ static void air(tacit__axis *axis, double factor)
 }
 
 /* An epsilon of 0, beside a delta, is nowhere on an axis of logarithms. */
-static bool has_place(const tacit__report_player *p)
+static bool is_plotted(const tacit__report_agent *p)
 {
     return p->entry->guarantee.epsilon > 0;
 }
 
-static bool find_ranges(const tacit__report *r, const tacit__report_stage *s,
+static bool find_ranges(const tacit__report *r, const tacit__report_world *s,
                         tacit__figure_frame *f)
 {
     f->x = f->y = (tacit__axis){HUGE_VAL, 0, true};
-    for (size_t i = 0; i < r->n_players; i++) {
+    for (size_t i = 0; i < r->n_agents; i++) {
         if (s->outcomes[i].n_runs == 0)
             continue;
         widen(&f->y, s->outcomes[i].regret);
-        if (r->players[i].family != SIZE_MAX && has_place(&r->players[i]))
-            widen(&f->x, r->players[i].entry->guarantee.epsilon);
+        if (r->agents[i].family != SIZE_MAX && is_plotted(&r->agents[i]))
+            widen(&f->x, r->agents[i].entry->guarantee.epsilon);
     }
     if (!(f->x.high > 0) || !(f->y.high > 0))
         return false;
-    air(&f->x, 1.6);
-    air(&f->y, 1.5);
+    add_margin(&f->x, 1.6);
+    add_margin(&f->y, 1.5);
     return true;
 }
 
@@ -57,12 +58,12 @@ static bool holds(const tacit__report_outcome *o)
     return o->promise == NULL || o->promise->verdict != TACIT_VERDICT_FAILS;
 }
 
-static void draw_point(tacit__text *to, const tacit__figure_frame *f, const tacit__report_player *p,
+static void draw_point(tacit__text *to, const tacit__figure_frame *f, const tacit__report_agent *p,
                        const tacit__report_outcome *o)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
     double x = tacit__frame_x(f, p->entry->guarantee.epsilon);
-    tacit__style solid = {p->style.colour, 0};
+    tacit__style solid = {p->style.color, 0};
     if (o->error > 0) {
         tacit__text_put(to, "<path stroke-width=\"1.2\"");
         tacit__figure_stroke(to, solid);
@@ -77,7 +78,7 @@ static void draw_point(tacit__text *to, const tacit__figure_frame *f, const taci
         tacit__text_print(to,
                           "<circle r=\"4\" class=\"c%d hollow\" stroke=\"%s\" stroke-width=\"1.8\" "
                           "fill=\"#ffffff\"",
-                          solid.colour, tacit__colour(solid));
+                          solid.color, tacit__color(solid));
     }
     tacit__text_print(to, " cx=\"%s\" cy=\"%s\"><title>", tacit__coordinate(a, x),
                       tacit__coordinate(b, tacit__frame_y(f, o->regret)));
@@ -87,7 +88,7 @@ static void draw_point(tacit__text *to, const tacit__figure_frame *f, const taci
 
 /* The line of a family through its finished members; returns the last of them, or SIZE_MAX. */
 static size_t draw_family(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
-                          const tacit__report_stage *s, const tacit__report_family *family)
+                          const tacit__report_world *s, const tacit__report_family *family)
 {
     size_t last = SIZE_MAX;
     char a[TACIT__NUMBER], b[TACIT__NUMBER];
@@ -96,9 +97,9 @@ static size_t draw_family(tacit__text *to, const tacit__figure_frame *f, const t
     tacit__text_put(to, " d=\"");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        if (s->outcomes[i].n_runs == 0 || !has_place(&r->players[i]))
+        if (s->outcomes[i].n_runs == 0 || !is_plotted(&r->agents[i]))
             continue;
-        double x = tacit__frame_x(f, r->players[i].entry->guarantee.epsilon);
+        double x = tacit__frame_x(f, r->agents[i].entry->guarantee.epsilon);
         tacit__text_print(to, "%c%s %s", last == SIZE_MAX ? 'M' : 'L', tacit__coordinate(a, x),
                           tacit__coordinate(b, tacit__frame_y(f, s->outcomes[i].regret)));
         last = i;
@@ -106,17 +107,17 @@ static size_t draw_family(tacit__text *to, const tacit__figure_frame *f, const t
     tacit__text_put(to, last == SIZE_MAX ? "M0 0\"/>" : "\"/>");
     for (size_t m = 0; m < family->n_members; m++) {
         size_t i = family->members[m];
-        if (s->outcomes[i].n_runs > 0 && has_place(&r->players[i]))
-            draw_point(to, f, &r->players[i], &s->outcomes[i]);
+        if (s->outcomes[i].n_runs > 0 && is_plotted(&r->agents[i]))
+            draw_point(to, f, &r->agents[i], &s->outcomes[i]);
     }
     return last;
 }
 
-static void draw_level(tacit__text *to, const tacit__figure_frame *f, const tacit__report_player *p,
+static void draw_level(tacit__text *to, const tacit__figure_frame *f, const tacit__report_agent *p,
                        double y)
 {
     char a[TACIT__NUMBER], b[TACIT__NUMBER], c[TACIT__NUMBER];
-    tacit__style dashed = {p->style.colour, p->style.dash};
+    tacit__style dashed = {p->style.color, p->style.dash};
     tacit__text_put(to, "<path fill=\"none\" stroke-width=\"1.4\"");
     tacit__figure_stroke(to, dashed);
     tacit__text_print(to, " d=\"M%s %sH%s\"/>", tacit__coordinate(a, f->left),
@@ -125,11 +126,11 @@ static void draw_level(tacit__text *to, const tacit__figure_frame *f, const taci
 
 /* Series are the families, then the levels by the number of their agent. */
 static size_t draw_all(tacit__text *to, const tacit__figure_frame *f, const tacit__report *r,
-                       const tacit__report_stage *s, tacit__label *labels)
+                       const tacit__report_world *s, tacit__label *labels)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit__report_player *p = &r->players[i];
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit__report_agent *p = &r->agents[i];
         const tacit__report_outcome *o = &s->outcomes[i];
         if (p->family != SIZE_MAX || o->n_runs == 0 || !(o->regret > 0))
             continue;
@@ -148,30 +149,30 @@ static size_t draw_all(tacit__text *to, const tacit__figure_frame *f, const taci
                 (tacit__label){r->families[i].name,
                                r->families[i].style,
                                i,
-                               tacit__frame_x(f, r->players[last].entry->guarantee.epsilon) + 4,
+                               tacit__frame_x(f, r->agents[last].entry->guarantee.epsilon) + 4,
                                tacit__frame_y(f, s->outcomes[last].regret),
                                0};
     }
     return n;
 }
 
-bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t stage)
+bool tacit__price_svg(tacit__text *to, const tacit__report *r, size_t world)
 {
-    const tacit__report_stage *s = &r->stages[stage];
+    const tacit__report_world *s = &r->worlds[world];
     tacit__figure_frame f = {.width = WIDTH, .left = LEFT, .right = WIDTH - RIGHT, .top = TOP};
-    double height = tacit__labels_height(r->n_players) + TOP + BOTTOM;
+    double height = tacit__labels_height(r->n_agents) + TOP + BOTTOM;
     f.height = height > HEIGHT ? height : HEIGHT;
     f.bottom = f.height - BOTTOM;
     if (!find_ranges(r, s, &f))
         return false;
-    tacit__label *labels = tacit__alloc(r->n_players, sizeof *labels);
+    tacit__label *labels = tacit__alloc(r->n_agents, sizeof *labels);
     if (labels == NULL) {
         to->failed = true;
         return true;
     }
     tacit__figure_begin(to, &f, "price", "Regret against epsilon", "ε, as claimed", "regret");
     size_t n = draw_all(to, &f, r, s, labels);
-    tacit__labels_place(labels, n, f.top + 4, f.bottom);
+    tacit__labels_arrange(labels, n, f.top + 4, f.bottom);
     tacit__labels_draw(to, &f, labels, n);
     tacit__figure_end(to);
     tacit__free(labels);

@@ -1,6 +1,6 @@
-/* What each agent promises, for somebody who must answer for it: the claim, everything that leaves the curator or a
- * device, how far one person can move it and why, the noise, how the releases compose, and the verdict. The sentences
- * are those of tacit/explain.h. */
+/* What each agent promises, for the person responsible for it: the claim, everything that leaves the
+ * curator or a device, how far one person can move it and why, the noise, how the releases compose, and
+ * the verdict. The sentences are those of tacit/explain.h. */
 #include <math.h>
 #include <string.h>
 
@@ -127,8 +127,8 @@ static void put_promise(tacit__text *to, const tacit_explanation *p)
 static const tacit_explanation *worst_of(const tacit__report *r, size_t i)
 {
     const tacit_explanation *worst = NULL;
-    for (size_t w = 0; w < r->n_stages; w++) {
-        const tacit_explanation *p = r->stages[w].outcomes[i].promise;
+    for (size_t w = 0; w < r->n_worlds; w++) {
+        const tacit_explanation *p = r->worlds[w].outcomes[i].promise;
         if (p != NULL && (worst == NULL || p->verdict > worst->verdict))
             worst = p;
     }
@@ -138,14 +138,14 @@ static const tacit_explanation *worst_of(const tacit__report *r, size_t i)
 static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
 {
     const tacit_explanation *last = NULL;
-    for (size_t w = 0; w < r->n_stages; w++) {
-        const tacit__report_outcome *o = &r->stages[w].outcomes[i];
+    for (size_t w = 0; w < r->n_worlds; w++) {
+        const tacit__report_outcome *o = &r->worlds[w].outcomes[i];
         if (!o->plays || (last != NULL && last->n_releases == 0))
             continue; /* no releases here, none elsewhere */
-        bool titled = r->n_stages > 1 && r->players[i].entry->guarantee.model != TACIT_MODEL_NONE;
+        bool titled = r->n_worlds > 1 && r->agents[i].entry->guarantee.model != TACIT_MODEL_NONE;
         if (titled) {
             tacit__text_put(to, "<h4>In ");
-            tacit__write_html(to, r->stages[w].name);
+            tacit__write_html(to, r->worlds[w].name);
             tacit__text_put(to, "</h4>\n");
         }
         if (o->promise != NULL)
@@ -157,30 +157,30 @@ static void put_everywhere(tacit__text *to, const tacit__report *r, size_t i)
     }
 }
 
-static void put_player(tacit__text *to, const tacit__report *r, size_t i)
+static void put_agent(tacit__text *to, const tacit__report *r, size_t i)
 {
-    const tacit__report_player *player = &r->players[i];
+    const tacit__report_agent *agent = &r->agents[i];
     const tacit_explanation *worst = worst_of(r, i);
     tacit__text_print(to, "<article class=\"promise s%d\" id=\"agent%zu\">\n<h3>",
-                      player->style.colour, i + 1);
-    tacit__write_html(to, player->entry->label);
+                      agent->style.color, i + 1);
+    tacit__write_html(to, agent->entry->label);
     tacit__text_put(to, " ");
     if (worst != NULL)
         put_badge(to, worst);
     tacit__text_put(to, "</h3>\n<p class=\"claim\">");
-    if (player->entry->guarantee.model != TACIT_MODEL_NONE) {
+    if (agent->entry->guarantee.model != TACIT_MODEL_NONE) {
         tacit__text_put(to, "Claims ");
-        tacit__guarantee(to, player->entry);
+        tacit__guarantee(to, agent->entry);
         tacit__text_print(to, "; calibration %s; ",
-                          tacit_calibration_name(player->entry->calibration));
+                          tacit_calibration_name(agent->entry->calibration));
     }
-    tacit__write_html(to, player->entry->kind);
-    if (player->kind != NULL) {
+    tacit__write_html(to, agent->entry->kind);
+    if (agent->kind != NULL) {
         tacit__text_put(to, ": ");
-        tacit__write_html(to, player->kind->help);
-        if (player->kind->source != NULL && player->kind->source[0] != '\0') {
+        tacit__write_html(to, agent->kind->help);
+        if (agent->kind->source != NULL && agent->kind->source[0] != '\0') {
             tacit__text_put(to, " (");
-            tacit__write_html(to, player->kind->source);
+            tacit__write_html(to, agent->kind->source);
             tacit__text_put(to, ")");
         }
     }
@@ -196,9 +196,9 @@ static void put_definitions(tacit__text *to, const tacit__report *r)
     tacit__text_put(to, "<dl class=\"definitions\">\n");
     for (size_t m = 0; m < 2; m++) {
         const tacit_explanation *last = NULL;
-        for (size_t i = 0; i < r->n_stages * r->n_players; i++) {
+        for (size_t i = 0; i < r->n_worlds * r->n_agents; i++) {
             const tacit_explanation *p =
-                r->stages[i / r->n_players].outcomes[i % r->n_players].promise;
+                r->worlds[i / r->n_agents].outcomes[i % r->n_agents].promise;
             if (p == NULL || p->claim.model != models[m] || p->n_releases == 0 ||
                 (last != NULL && strcmp(last->against, p->against) == 0 &&
                  strcmp(last->neighbours, p->neighbours) == 0))
@@ -207,23 +207,23 @@ static void put_definitions(tacit__text *to, const tacit__report *r)
             tacit__text_print(to, "<dt>%s privacy</dt><dd>protects from ",
                               models[m] == TACIT_MODEL_JOINT ? "Joint" : "Local");
             tacit__write_prose(to, p->against);
-            tacit__text_put(to, ". What cannot be told apart, beyond <i>ε</i> and <i>δ</i>: ");
+            tacit__text_put(to, ". What is indistinguishable, up to <i>ε</i> and <i>δ</i>: ");
             tacit__write_prose(to, p->neighbours);
             tacit__text_put(to, ".</dd>\n");
         }
     }
     tacit__text_put(
-        to, "<dt><i>ε</i> and <i>δ</i></dt><dd>whatever somebody concludes from what they see, "
-            "replacing one person changes its probability by the factor e<sup><i>ε</i></sup> at "
-            "most, up to <i>δ</i>. Smaller is safer; 0.1 is strong, 10 is weak.</dd>\n</dl>\n");
+        to, "<dt><i>ε</i> and <i>δ</i></dt><dd>replacing one person's data changes the "
+            "probability of any observation by a factor of at most e<sup><i>ε</i></sup>, up to "
+            "<i>δ</i>. Smaller is safer; 0.1 is strong, 10 is weak.</dd>\n</dl>\n");
 }
 
 void tacit__promises(tacit__text *to, const tacit__report *r)
 {
     tacit__text_put(to, "<section id=\"promises\">\n<h2>What is promised</h2>\n");
     put_definitions(to, r);
-    for (size_t i = 0; i < r->n_players; i++)
-        put_player(to, r, i);
+    for (size_t i = 0; i < r->n_agents; i++)
+        put_agent(to, r, i);
     tacit__text_put(to, "<h3>What no promise here covers</h3>\n<ul>\n");
     for (size_t i = 0; tacit_explanation_exception(i) != NULL; i++) {
         tacit__text_put(to, "<li>");

@@ -9,7 +9,7 @@
 void tacit__page(tacit__text *to, const tacit__report *report, bool scripts, bool plots);
 
 /* Its parts. */
-void tacit__story(tacit__text *to, const tacit__report *report, size_t stage);
+void tacit__story(tacit__text *to, const tacit__report *report, size_t world);
 void tacit__promises(tacit__text *to, const tacit__report *report);
 void tacit__data(tacit__text *to, const tacit__report *report);
 void tacit__settings(tacit__text *to, const tacit__report *report);

@@ -1,7 +1,9 @@
-/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have one colour
- * in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons apart.
+/* Families: private agents that differ in epsilon alone. They are one line in the price of privacy, and have
+ * one color in every figure, so that the eye follows a method from figure to figure; dashes tell its epsilons
+ * apart.
  *
- * Colours are those of Okabe and Ito, which colour-blind readers tell apart, in the order of their contrast on white. */
+ * Colors are those of Okabe and Ito, which color-blind readers tell apart, in the order of their contrast
+ * on white. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +35,7 @@ static bool related(const tacit_entry *a, const tacit_entry *b)
 
 static const tacit_entry *head_of(const tacit__report *r, size_t family)
 {
-    return r->players[r->families[family].members[0]].entry;
+    return r->agents[r->families[family].members[0]].entry;
 }
 
 static void sort_members(const tacit__report *r, tacit__report_family *f)
@@ -41,7 +43,7 @@ static void sort_members(const tacit__report *r, tacit__report_family *f)
     for (size_t i = 1; i < f->n_members; i++)
         for (size_t j = i; j > 0; j--) {
             size_t *a = &f->members[j - 1], *b = &f->members[j], swap = *a;
-            if (r->players[*a].entry->guarantee.epsilon <= r->players[*b].entry->guarantee.epsilon)
+            if (r->agents[*a].entry->guarantee.epsilon <= r->agents[*b].entry->guarantee.epsilon)
                 break;
             *a = *b;
             *b = swap;
@@ -52,22 +54,22 @@ static void sort_members(const tacit__report *r, tacit__report_family *f)
 static bool is_boundary(const tacit__report *r, const tacit__report_family *f, size_t n)
 {
     for (size_t m = 0; m < f->n_members; m++) {
-        const char *label = r->players[f->members[m]].entry->label;
+        const char *label = r->agents[f->members[m]].entry->label;
         if (label[n - 1] != ' ' && label[n] != ' ' && label[n] != '\0')
             return false;
     }
     return true;
 }
 
-/* The beginning that all labels of a family have in common, without the words that announce an epsilon: "joint" from
- * "joint eps 1", "joint eps 10". False: there is none. */
+/* The beginning that all labels of a family have in common, without the words that announce an epsilon:
+ * "joint" from "joint eps 1", "joint eps 10". False: there is no such name. */
 static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
 {
     static const char *const announcements[] = {"epsilon", "eps", "ε", "=", ",", ":", "(", " "};
-    const char *first = r->players[f->members[0]].entry->label;
+    const char *first = r->agents[f->members[0]].entry->label;
     size_t n = strlen(first) < sizeof f->name ? strlen(first) : sizeof f->name - 1;
     for (size_t m = 1; m < f->n_members; m++) {
-        const char *label = r->players[f->members[m]].entry->label;
+        const char *label = r->agents[f->members[m]].entry->label;
         size_t same = 0;
         while (same < n && label[same] == first[same])
             same++;
@@ -87,7 +89,8 @@ static bool name_by_labels(const tacit__report *r, tacit__report_family *f)
     return n > 0;
 }
 
-/* As short as tells it apart: the model; the kind, the calibration, the law and the settings where these differ. */
+/* As short as possible and unique: the model; the kind, the calibration, the law and the settings where
+ * these differ. */
 static void name_by_nature(const tacit__report *r, size_t i)
 {
     tacit__report_family *f = &r->families[i];
@@ -127,39 +130,39 @@ static void name_all(const tacit__report *r)
 
 static tacit__style style_of(size_t family, size_t member)
 {
-    return (tacit__style){1 + (int)(family % TACIT__COLOURS),
-                          (int)((member + family / TACIT__COLOURS) % TACIT__DASHES)};
+    return (tacit__style){1 + (int)(family % TACIT__COLORS),
+                          (int)((member + family / TACIT__COLORS) % TACIT__DASHES)};
 }
 
 void tacit__report_families(tacit__report *r)
 {
     size_t used = 0;
     int plain = 0, sticks = 0;
-    for (size_t i = 0; i < r->n_players; i++) {
-        tacit__report_player *p = &r->players[i];
+    for (size_t i = 0; i < r->n_agents; i++) {
+        tacit__report_agent *p = &r->agents[i];
         p->family = SIZE_MAX;
         if (p->entry->yardstick)
-            p->style = (tacit__style){TACIT__GREY, 1 + sticks++ % (TACIT__DASHES - 1)};
+            p->style = (tacit__style){TACIT__GRAY, 1 + sticks++ % (TACIT__DASHES - 1)};
         else if (p->entry->guarantee.model == TACIT_MODEL_NONE)
             p->style = (tacit__style){0, plain++ % TACIT__DASHES};
     }
-    for (size_t i = 0; i < r->n_players; i++) {
-        if (r->players[i].entry->guarantee.model == TACIT_MODEL_NONE ||
-            r->players[i].family != SIZE_MAX)
+    for (size_t i = 0; i < r->n_agents; i++) {
+        if (r->agents[i].entry->guarantee.model == TACIT_MODEL_NONE ||
+            r->agents[i].family != SIZE_MAX)
             continue;
         tacit__report_family *f = &r->families[r->n_families];
         f->members = r->members + used;
-        for (size_t j = i; j < r->n_players; j++)
-            if (r->players[j].entry->guarantee.model != TACIT_MODEL_NONE &&
-                related(r->players[i].entry, r->players[j].entry)) {
-                r->players[j].family = r->n_families;
+        for (size_t j = i; j < r->n_agents; j++)
+            if (r->agents[j].entry->guarantee.model != TACIT_MODEL_NONE &&
+                related(r->agents[i].entry, r->agents[j].entry)) {
+                r->agents[j].family = r->n_families;
                 f->members[f->n_members++] = j;
             }
         used += f->n_members;
         sort_members(r, f);
         f->style = style_of(r->n_families, 0);
         for (size_t m = 0; m < f->n_members; m++) /* the weakest promise is solid */
-            r->players[f->members[m]].style = style_of(r->n_families, f->n_members - 1 - m);
+            r->agents[f->members[m]].style = style_of(r->n_families, f->n_members - 1 - m);
         r->n_families++;
     }
     name_all(r);

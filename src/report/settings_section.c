@@ -1,4 +1,4 @@
-/* What was asked for, and how to have it again. */
+/* The settings of the experiment, and the command that repeats it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,8 +71,8 @@ void tacit__settings(tacit__text *to, const tacit__report *r)
     put_row(to, "runs", tacit__count(number, r->runs));
     (void)snprintf(number, sizeof number, "%llu", (unsigned long long)r->seed);
     put_row(to, "seed", number);
-    for (size_t w = 0; w < r->n_stages; w++) {
-        const tacit__report_stage *s = &r->stages[w];
+    for (size_t w = 0; w < r->n_worlds; w++) {
+        const tacit__report_world *s = &r->worlds[w];
         tacit__text_put(to, "<tr><th scope=\"row\">world ");
         tacit__write_html(to, s->name);
         tacit__text_put(to, "</th><td>");
@@ -83,8 +83,8 @@ void tacit__settings(tacit__text *to, const tacit__report *r)
         put_settings(to, s->settings, s->n_settings, NULL);
         tacit__text_put(to, "</td></tr>\n");
     }
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit_entry *e = r->players[i].entry;
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit_entry *e = r->agents[i].entry;
         tacit__text_put(to, "<tr><th scope=\"row\">agent ");
         tacit__write_html(to, e->label);
         tacit__text_put(to, "</th><td>");

@@ -1,17 +1,17 @@
-/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of privacy
- * costs at each epsilon, and which claims are not true.
+/* The story of a report in a few computed sentences: what learning costs without privacy, what each model of
+ * privacy costs at each epsilon, and which claims are not true.
  *
- * Where rewards begin at 0, regret is told as a share of what the best policy earns, which needs no units. For each model
- * and epsilon the best agent whose promise holds speaks. */
+ * Where rewards begin at 0, regret is given as a share of what the best policy earns, which needs no
+ * units. For each model and epsilon the best agent whose promise holds speaks. */
 #include <math.h>
 #include <string.h>
 
 #include "report/render.h"
 #include "report/write.h"
 
-enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are told */
+enum { MOST = 5, FALSE_CLAIMS = 2 }; /* epsilons of a model, and false claims, that are listed */
 
-static void put_loss(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
+static void put_loss(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
                      double regret)
 {
     char number[TACIT__NUMBER];
@@ -23,11 +23,11 @@ static void put_loss(tacit__text *to, const tacit__report *r, const tacit__repor
 }
 
 /* The agent without privacy that does best, and random actions; SIZE_MAX: none. */
-static size_t find_plain(const tacit__report *r, const tacit__report_stage *s)
+static size_t find_plain(const tacit__report *r, const tacit__report_world *s)
 {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit_entry *e = r->players[i].entry;
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit_entry *e = r->agents[i].entry;
         if (e->yardstick || e->guarantee.model != TACIT_MODEL_NONE || s->outcomes[i].n_runs == 0)
             continue;
         if (best == SIZE_MAX || s->outcomes[i].regret < s->outcomes[best].regret)
@@ -36,45 +36,45 @@ static size_t find_plain(const tacit__report *r, const tacit__report_stage *s)
     return best;
 }
 
-static size_t find_random(const tacit__report *r, const tacit__report_stage *s)
+static size_t find_random(const tacit__report *r, const tacit__report_world *s)
 {
-    for (size_t i = 0; i < r->n_players; i++)
-        if (r->players[i].entry->yardstick && strcmp(r->players[i].entry->kind, "uniform") == 0 &&
+    for (size_t i = 0; i < r->n_agents; i++)
+        if (r->agents[i].entry->yardstick && strcmp(r->agents[i].entry->kind, "uniform") == 0 &&
             s->outcomes[i].n_runs > 0)
             return i;
     return SIZE_MAX;
 }
 
 /* The best agent of this model with the largest epsilon below `bound` whose promise holds; SIZE_MAX: none. */
-static size_t find_next(const tacit__report *r, const tacit__report_stage *s, tacit_model model,
+static size_t find_next(const tacit__report *r, const tacit__report_world *s, tacit_model model,
                         double bound)
 {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < r->n_players; i++) {
-        const tacit_guarantee *g = &r->players[i].entry->guarantee;
+    for (size_t i = 0; i < r->n_agents; i++) {
+        const tacit_guarantee *g = &r->agents[i].entry->guarantee;
         const tacit__report_outcome *o = &s->outcomes[i];
         if (g->model != model || !(g->epsilon < bound) || o->n_runs == 0 ||
             (o->promise != NULL && o->promise->verdict != TACIT_VERDICT_HOLDS))
             continue;
-        double most = best == SIZE_MAX ? -1 : r->players[best].entry->guarantee.epsilon;
+        double most = best == SIZE_MAX ? -1 : r->agents[best].entry->guarantee.epsilon;
         if (g->epsilon > most || (g->epsilon == most && o->regret < s->outcomes[best].regret))
             best = i;
     }
     return best;
 }
 
-static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__report_stage *s,
-                       tacit_model model, const char *opening)
+static bool put_model(tacit__text *to, const tacit__report *r, const tacit__report_world *s,
+                      tacit_model model, const char *opening)
 {
-    size_t told[MOST], n = 0, all = 0;
+    size_t shown[MOST], n = 0, all = 0;
     for (double bound = HUGE_VAL;;) {
         size_t i = find_next(r, s, model, bound);
         if (i == SIZE_MAX)
             break;
-        told[n < MOST ? n : MOST - 1] = i; /* the smallest epsilon is always told */
+        shown[n < MOST ? n : MOST - 1] = i; /* the smallest epsilon is always shown */
         n += n < MOST;
         all++;
-        bound = r->players[i].entry->guarantee.epsilon;
+        bound = r->agents[i].entry->guarantee.epsilon;
     }
     if (all == 0)
         return false;
@@ -82,17 +82,17 @@ static bool tell_model(tacit__text *to, const tacit__report *r, const tacit__rep
     for (size_t k = 0; k < n; k++) {
         char number[TACIT__NUMBER];
         tacit__text_put(to, k == 0 ? "" : k + 1 < n ? ", " : " and ");
-        put_loss(to, r, s, s->outcomes[told[k]].regret);
+        put_loss(to, r, s, s->outcomes[shown[k]].regret);
         tacit__text_print(to, " at <i>ε</i>&nbsp;=&nbsp;%s",
-                          tacit__number(number, r->players[told[k]].entry->guarantee.epsilon, 4));
+                          tacit__number(number, r->agents[shown[k]].entry->guarantee.epsilon, 4));
     }
     return true;
 }
 
-static void tell_false_claims(tacit__text *to, const tacit__report *r, const tacit__report_stage *s)
+static void put_false_claims(tacit__text *to, const tacit__report *r, const tacit__report_world *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->n_players; i++) {
+    for (size_t i = 0; i < r->n_agents; i++) {
         const tacit_explanation *p = s->outcomes[i].promise;
         char claim[TACIT__NUMBER], real[TACIT__NUMBER];
         if (p == NULL || p->verdict != TACIT_VERDICT_FAILS)
@@ -100,7 +100,7 @@ static void tell_false_claims(tacit__text *to, const tacit__report *r, const tac
         if (n++ >= FALSE_CLAIMS)
             continue;
         tacit__text_put(to, " <b>");
-        tacit__write_html(to, r->players[i].entry->label);
+        tacit__write_html(to, r->agents[i].entry->label);
         tacit__text_print(to, "</b> claims <i>ε</i>&nbsp;=&nbsp;%s, but its noise really gives ",
                           tacit__number(claim, p->claim.epsilon, 4));
         if (isfinite(p->real.epsilon.high))
@@ -113,9 +113,9 @@ static void tell_false_claims(tacit__text *to, const tacit__report *r, const tac
         tacit__text_print(to, " %zu more claims do not hold.", n - FALSE_CLAIMS);
 }
 
-void tacit__story(tacit__text *to, const tacit__report *r, size_t stage)
+void tacit__story(tacit__text *to, const tacit__report *r, size_t world)
 {
-    const tacit__report_stage *s = &r->stages[stage];
+    const tacit__report_world *s = &r->worlds[world];
     size_t plain = find_plain(r, s), random = find_random(r, s);
     char users[TACIT__NUMBER];
     const char *verb = s->has_share ? "gives up" : "has a regret of";
@@ -126,19 +126,19 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t stage)
     }
     tacit__text_print(to, "Over %s users, ", tacit__count(users, r->episodes));
     if (plain != SIZE_MAX) {
-        tacit__write_html(to, r->players[plain].entry->label);
-        tacit__text_print(to, ", which protects nobody, %s ", verb);
+        tacit__write_html(to, r->agents[plain].entry->label);
+        tacit__text_print(to, ", which gives no privacy, %s ", verb);
         put_loss(to, r, s, s->outcomes[plain].regret);
         tacit__text_print(to, "%s. ", object);
     }
     bool first = plain == SIZE_MAX;
-    bool joint = tell_model(to, r, s, TACIT_MODEL_JOINT,
-                            first ? "joint privacy, with a trusted curator, costs "
-                                  : "Joint privacy, with a trusted curator, makes that ");
-    bool local = tell_model(to, r, s, TACIT_MODEL_LOCAL,
-                            joint   ? "; local privacy, which trusts nobody, "
-                            : first ? "local privacy, which trusts nobody, costs "
-                                    : "Local privacy, which trusts nobody, makes that ");
+    bool joint = put_model(to, r, s, TACIT_MODEL_JOINT,
+                           first ? "joint privacy, with a trusted curator, costs "
+                                 : "Joint privacy, with a trusted curator, makes that ");
+    bool local = put_model(to, r, s, TACIT_MODEL_LOCAL,
+                           joint   ? "; local privacy, which needs no trusted party, "
+                           : first ? "local privacy, which needs no trusted party, costs "
+                                   : "Local privacy, which needs no trusted party, makes that ");
     if (joint || local) {
         if (first)
             tacit__text_put(to, object);
@@ -153,5 +153,5 @@ void tacit__story(tacit__text *to, const tacit__report *r, size_t stage)
     } else if (first && !joint && !local) {
         tacit__text_put(to, "nobody learned.");
     }
-    tell_false_claims(to, r, s);
+    put_false_claims(to, r, s);
 }

@@ -1,4 +1,5 @@
-/* See write.h. Numbers are printed by the C library and then put right, because a program may have set a locale. */
+/* See write.h. Numbers are printed by the C library and then put right, because a program may have set a
+ * locale. */
 #include "report/write.h"
 
 #include <locale.h>

@@ -8,13 +8,14 @@
 
 #include "base/text.h"
 
-/* Text as content or as a quoted attribute, in HTML and in XML: markup is escaped; control characters and bytes that are no
- * UTF-8 become U+FFFD. */
+/* Text as content or as a quoted attribute, in HTML and in XML: markup is escaped; control characters and
+ * bytes that are no UTF-8 become U+FFFD. */
 void tacit__write_html(tacit__text *to, const char *text);
-/* The same, at most `most` characters; a longer text loses its middle, because what tells labels apart is often their end. */
+/* The same, at most `most` characters; a longer text loses its middle, because labels often differ only at
+ * their ends. */
 void tacit__write_html_short(tacit__text *to, const char *text, size_t most);
 
-/* A quoted JSON string that may stand inside a script element: <, > and & are escapes. */
+/* A quoted JSON string that is safe inside a script element: <, > and & are escapes. */
 void tacit__write_json(tacit__text *to, const char *text);
 /* Seven digits, in any locale; null if not finite. */
 void tacit__write_json_number(tacit__text *to, double x);
@@ -22,8 +23,8 @@ void tacit__write_json_number(tacit__text *to, double x);
 /* One of our own sentences: epsilon, delta, mu, powers and inequalities as mathematics. */
 void tacit__write_prose(tacit__text *to, const char *sentence);
 
-/* For people, in UTF-8: "11,508", "0.0096", "2×10⁻⁶", "∞", and a dash for NaN. `digits` are significant, but whole numbers
- * below ten million are never rounded. All return `out`. */
+/* For people, in UTF-8: "11,508", "0.0096", "2×10⁻⁶", "∞", and a dash for NaN. `digits` are significant,
+ * but whole numbers below ten million are never rounded. All return `out`. */
 enum { TACIT__NUMBER = 64 };
 char *tacit__number(char out[TACIT__NUMBER], double x, int digits);
 char *tacit__count(char out[TACIT__NUMBER], uint64_t n);

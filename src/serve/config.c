@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "lab/take.h"
+#include "lab/yaml_fields.h"
 #include "serve/config_learner.h"
 #include "serve/config_space.h"
 #include "serve/names.h"

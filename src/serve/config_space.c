@@ -6,7 +6,7 @@
 #include "agents/agent_inside.h"
 #include "base/error.h"
 #include "base/settings.h"
-#include "lab/take.h"
+#include "lab/yaml_fields.h"
 #include "serve/names.h"
 #include "serve/public_tables.h"
 

@@ -8,7 +8,7 @@
 #include "base/json_text.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "lab/take.h"
+#include "lab/yaml_fields.h"
 
 /* Stated choices: what fits into an answer and into a message. A request's object has at most
  * TACIT__JSON_KEYS columns. */
@@ -33,7 +33,7 @@ tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *spa
     if (list->n_children == 0)
         return tacit__yaml_fail(yaml, list->line, err, TACIT_SYNTAX,
                                 "actions is an empty list, expected names, or how many there are");
-    const char **names = tacit__yaml_take(yaml, list->n_children * sizeof *names);
+    const char **names = tacit__yaml_allocate(yaml, list->n_children * sizeof *names);
     if (names == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (const tacit__node *node = list->first; node != NULL; node = node->next, n++) {

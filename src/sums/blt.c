@@ -2,30 +2,31 @@
  *
  * Each step passes the increment of the release through the door: r_t = y_t + z_t with fresh noise z_t, and
  *     y_t = x_t + sum_j omega_j s_j(t),    s_j(t+1) = a_j (s_j(t) + x_t - r_t);    release: r_1 + .. + r_t.
- * Since x - r = -(sum omega_j s_j + z) the buffers hold noise only: r = x + C^-1 z, and what is shown is the exact
- * sum plus A C^-1 z, C x = x_t + sum_j omega_j sum_{n>=1} a_j^n x_{t-n}. For privacy look at one release r and two
- * streams that differ in one user by d: given r, the buffers of one and of the other differ by a_j^n d, so that y
- * differs by c_n d in the n-th step after, whatever r is: fresh Gaussian mechanisms, chosen adaptively, with
- * sensitivities c_n d known beforehand. They cost together what the column of C costs.
+ * Since x - r = -(sum omega_j s_j + z) the buffers hold noise only: r = x + C^-1 z, and what is shown is the
+ * exact sum plus A C^-1 z, C x = x_t + sum_j omega_j sum_{n>=1} a_j^n x_{t-n}. For privacy look at one
+ * release r and two streams that differ in one user by d: given r, the buffers of one and of the other differ
+ * by a_j^n d, so that y differs by c_n d in the n-th step after, whatever r is: fresh Gaussian mechanisms,
+ * chosen adaptively, with sensitivities c_n d known beforehand. They cost together what the column of C
+ * costs.
  *
- * In integers. C is *defined* by quantised coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and
- * omega_j = W_j 2^(G - 32 - F), W_j <= 2^29. Buffer j holds s_j in units of 2^-G lattice steps, and one step does
+ * In integers. C is *defined* by quantized coefficients: 1 - a_j = A_j / 2^32, A_j < 2^31, and omega_j = W_j
+ * 2^(G - 32 - F), W_j <= 2^29. Buffer j holds s_j in units of 2^-G lattice steps, and one step does
  *     y  = x + floor((2^(F-1) + floor(sum_j S_j W_j / 2^32)) / 2^F)               (before the door)
  *     S += (x - r) << G;   S -= floor(S A / 2^32);   S clamped to +-2^60           (after it)
- * Each floor moves the difference of two streams' buffers by less than 1, and the clamp, which is monotone and
- * shortens differences, only moves it towards 0: after n steps it is between 0 and a_j^n d, up to at most
- * sum_{m<n} a_j^m <= min(n, 1/(1-a_j)) units on either side. In lattice steps and for each coordinate that differs, y is
- * therefore off c_n d by less than
+ * Each floor moves the difference of two streams' buffers by less than 1, and the clamp, which is monotone
+ * and shortens differences, only moves it toward 0: after n steps it is between 0 and a_j^n d, up to at most
+ * sum_{m<n} a_j^m <= min(n, 1/(1-a_j)) units on either side. In lattice steps and for each coordinate that
+ * differs, y is therefore off c_n d by less than
  *     e_n = 1 + 2^-F + sum_j omega_j 2^-G min(n, 1/(1-a_j))    (n >= 1; e_0 = 0)
  * (or closer to 0) and the column norm that is charged is
  *     sqrt(sum_{n<K} (c_n + e_n sqrt(m) / D)^2),   m coordinates, D the L2 sensitivity in steps,
  * with every rounding upward (blt_norm.c). The lattice is chosen so fine
  * (lattice.c) that e_n adds about 1e-4.
  *
- * Room. A scale above 2^(53-G) steps is refused, so a draw, which is at most 400 scales, adds less than 3.2 * 2^60
- * units to a buffer and y another 2^60 (sum omega_j < 1): no overflow before the clamp. The buffers' standard
- * deviation is below 3 scales, so the clamp is some 40 of those away and acts in no real run; the proof does not
- * need that.
+ * Room. A scale above 2^(53-G) steps is refused, so a draw, which is at most 400 scales, adds less than 3.2 *
+ * 2^60 units to a buffer and y another 2^60 (sum omega_j < 1): no overflow before the clamp. The buffers'
+ * standard deviation is below 3 scales, so the clamp is some 40 of those away and acts in no real run; the
+ * proof does not need that.
  *
  * Cost for each coordinate and step with n buffers: 4n short multiplications; state 8 (n + 1) bytes. */
 #include <math.h>
@@ -55,8 +56,8 @@ typedef struct blt {
     double *shown;   /* the sum of what was released: public */
 } blt;
 
-/* Guard bits that make the buffers' rounding cost no more than the output's: sum_j omega_j / (1 - a_j) is near
- * sum_n c_n = 2 sqrt(K / pi). */
+/* Guard bits that make the buffers' rounding cost no more than the output's: sum_j omega_j / (1 - a_j) is
+ * near sum_n c_n = 2 sqrt(K / pi). */
 int tacit__blt_guard_bits(uint64_t users)
 {
     int guard = (int)ceil(log2((double)users) / 2) + 1;
@@ -64,7 +65,7 @@ int tacit__blt_guard_bits(uint64_t users)
 }
 
 /* Integers for the tuned C; F is what keeps W_j within 2^29. */
-static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients *out,
+static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
     tacit__blt tuned = tacit__blt_tune(shape->users);
@@ -77,7 +78,7 @@ static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients 
         tuned.one_minus_a[j] = ldexp((double)c.decay[j], -32);
         c.a[j] = 1 - tuned.one_minus_a[j];
     }
-    tacit__blt_residues(&tuned, omega); /* of the C with the quantised poles */
+    tacit__blt_residues(&tuned, omega); /* of the C with the quantized poles */
     for (unsigned j = 0; j < c.buffers; j++)
         heaviest = fmax(heaviest, omega[j]);
     if (c.buffers > 0) {
@@ -99,8 +100,8 @@ static tacit_status quantise(const tacit__shape *shape, tacit__blt_coefficients 
     return TACIT_OK;
 }
 
-/* Certification walks through up to a million users. The last answers of this thread are kept: an agent asks twice for each of its streams,
- * and a service makes the same agents again and again. */
+/* Certification walks through up to a million users. The last answers of this thread are kept: an agent
+ * asks twice for each of its streams, and a service makes the same agents again and again. */
 enum { KEPT = 8 };
 typedef struct answer {
     tacit__shape shape;
@@ -138,7 +139,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     if (!(shape->sensitivity > 0))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY, "blt sums need an L2 bound");
     tacit__blt_coefficients c;
-    tacit_status status = quantise(shape, &c, err);
+    tacit_status status = quantize(shape, &c, err);
     if (status == TACIT_OK) /* Laplace noise is refused above, so the L1 norm is never charged */
         *out = (tacit__columns){.l1 = HUGE_VAL, .l2 = certified(&c, shape)};
     return status;
@@ -147,7 +148,7 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
 static tacit_status create(const tacit__shape *shape, void **state, tacit_error *err)
 {
     blt w = {.dimension = shape->dimension, .unit = shape->unit};
-    tacit_status status = quantise(shape, &w.c, err);
+    tacit_status status = quantize(shape, &w.c, err);
     if (status != TACIT_OK)
         return status;
     w.factors = tacit__blt_factors(&w.c);

@@ -1,9 +1,9 @@
-/* Plain loops, and the same written out for AVX2 and AVX-512: compilers do not find that two 32-bit products are enough
- * for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note that one did, and
- * a second pass clamps.
+/* Plain loops, and the same written out for AVX2 and AVX-512: compilers do not find that two 32-bit products
+ * are enough for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note
+ * that one did, and a second pass clamps.
  *
- * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next y is computed from
- * them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
+ * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next
+ * y is computed from them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
 #include "sums/blt_kernel.h"
 
 #include "base/cpu.h"
@@ -11,8 +11,8 @@
 #include <immintrin.h>
 #endif
 
-/* Coordinates between what is worked on and what is fetched: the third-level cache is far, and the hardware's own
- * prefetching stops at the end of every page. Measured: 64 to 128 are best. */
+/* Coordinates between what is worked on and what is fetched: the third-level cache is far, and the
+ * hardware's own prefetching stops at the end of every page. Measured: 64 to 128 are best. */
 enum { AHEAD = 128 };
 
 /* floor(s m / 2^32) for 0 <= m < 2^31. */
@@ -22,7 +22,7 @@ TACIT__INLINE int64_t scaled(int64_t s, int64_t m)
 }
 
 /* Where coordinate i of row 0 is, when there are `rows` of them. */
-TACIT__INLINE size_t place_of(size_t i, unsigned rows)
+TACIT__INLINE size_t row_of(size_t i, unsigned rows)
 {
     return i / TACIT__LINE * TACIT__LINE * rows + i % TACIT__LINE;
 }
@@ -31,7 +31,7 @@ TACIT__INLINE void encode_from(const tacit__blt_coefficients *c, const int64_t *
                                size_t first, size_t n, const int64_t *x, int64_t *y)
 {
     for (size_t i = first; i < n; i++) {
-        const int64_t *row = buffer + place_of(i, c->buffers);
+        const int64_t *row = buffer + row_of(i, c->buffers);
         int64_t high = (int64_t)1 << (c->fraction - 1);
         uint64_t low = 0;
         for (unsigned j = 0; j < c->buffers; j++, row += TACIT__LINE) {
@@ -53,7 +53,7 @@ TACIT__INLINE void absorb_from(const tacit__blt_coefficients *c, int64_t *buffer
                                double *shown)
 {
     for (size_t i = first; i < n; i++) {
-        int64_t *row = buffer + place_of(i, c->buffers);
+        int64_t *row = buffer + row_of(i, c->buffers);
         int64_t change = (x[i] - y[i]) * ((int64_t)1 << c->guard);
         for (unsigned j = 0; j < c->buffers; j++, row += TACIT__LINE) {
             int64_t grown = *row + change;
@@ -68,7 +68,7 @@ static void clamp_first(const tacit__blt_coefficients *c, int64_t *buffer, size_
 {
     for (size_t i = 0; i < n; i++)
         for (unsigned j = 0; j < c->buffers; j++) {
-            int64_t *s = buffer + place_of(i, c->buffers) + j * TACIT__LINE;
+            int64_t *s = buffer + row_of(i, c->buffers) + j * TACIT__LINE;
             *s = clamped(*s);
         }
 }
@@ -105,8 +105,8 @@ TACIT__AVX2 TACIT__INLINE __m256i shift_right(__m256i v, int bits)
     return _mm256_sub_epi64(v, _mm256_set1_epi64x(lift >> bits));
 }
 
-/* Nor has it a conversion from 64 bits: the upper half as a multiple of 2^32 beside 2^84 + 2^63, the lower beside
- * 2^52, both exact; the last addition rounds, once. */
+/* Nor has it a conversion from 64 bits: the upper half as a multiple of 2^32 beside 2^84 + 2^63, the lower
+ * beside 2^52, both exact; the last addition rounds, once. */
 TACIT__AVX2 TACIT__INLINE __m256d as_doubles(__m256i v)
 {
     const __m256d both = _mm256_set1_pd(0x1p84 + 0x1p63 + 0x1p52);
@@ -125,7 +125,7 @@ TACIT__AVX2 TACIT__INLINE void encode_four(const tacit__blt_coefficients *c, uns
     const __m256i half = _mm256_set1_epi64x(half_step);
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        const int64_t *row = buffer + place_of(i, buffers);
+        const int64_t *row = buffer + row_of(i, buffers);
         __m256i high = half, low = _mm256_setzero_si256();
         if (i % TACIT__LINE == 0)
             fetch(row, buffers);
@@ -153,7 +153,7 @@ TACIT__AVX2 TACIT__INLINE void absorb_four(const tacit__blt_coefficients *c, uns
         __m256i released = load(y + i);
         __m256i change = _mm256_sll_epi64(_mm256_sub_epi64(load(x + i), released), guard);
         __m256d more = _mm256_mul_pd(as_doubles(released), _mm256_set1_pd(unit));
-        int64_t *row = buffer + place_of(i, buffers);
+        int64_t *row = buffer + row_of(i, buffers);
         if (i % TACIT__LINE == 0)
             __builtin_prefetch(shown + i + AHEAD, 1);
         _mm256_storeu_pd(shown + i, _mm256_add_pd(_mm256_loadu_pd(shown + i), more));

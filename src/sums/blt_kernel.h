@@ -29,8 +29,8 @@ typedef struct tacit__blt_coefficients {
 void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *buffer, size_t n,
                        const int64_t *x, int64_t *y);
 
-/* S_j += (x - y) << G;  S_j -= floor(S_j A_j / 2^32), then clamped to +-LIMIT;  shown += y unit. y is what was
- * released, so `shown` is its sum: exact up to 2^53 units, and nothing but post-processing. */
+/* S_j += (x - y) << G;  S_j -= floor(S_j A_j / 2^32), then clamped to +-LIMIT;  shown += y unit. y is what
+ * was released, so `shown` is its sum: exact up to 2^53 units, and nothing but post-processing. */
 void tacit__blt_absorb(const tacit__blt_coefficients *c, int64_t *buffer, size_t n,
                        const int64_t *x, const int64_t *y, double unit, double *shown);
 

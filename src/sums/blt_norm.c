@@ -1,28 +1,35 @@
-/* Norms of buffered linear Toeplitz sums, summed and in closed form. See blt_norm.h; C, c_n and e_n are in the head of blt.c.
+/* Norms of buffered linear Toeplitz sums, summed and in closed form. See blt_norm.h; C, c_n and e_n are in
+ * the head of blt.c.
  *
- * Columns. The norm that is charged must not be below the true one. Every number here is positive, so it is enough that every
- * operation errs upward: `up` adds 2^-62 of the result, more than a long double of 64 bits loses in an operation and in the
- * addition itself. In closed form: between two of the numbers 1/(1 - a_j) the error e_n is a line, so for n = from + m
+ * Columns. The norm that is charged must not be below the true one. Every number here is positive, so it is
+ * enough that every operation errs upward: `up` adds 2^-62 of the result, more than a long double of 64 bits
+ * loses in an operation and in the addition itself. In closed form: between two of the numbers 1/(1 - a_j)
+ * the error e_n is a line, so for n = from + m
  *
  *     (c_n + e_n s)^2 = sum_ij omega_i omega_j (a_i a_j)^n + 2 sum_j omega_j a_j^n (A + B m) + (A + B m)^2,
  *
- * and all that is wanted of a series with ratio q are q^N, sum_{m<N} q^m and sum_{m<N} m q^m. They follow from those for N/2:
+ * and all that is wanted of a series with ratio q are q^N, sum_{m<N} q^m and sum_{m<N} m q^m. They follow
+ * from those for N/2:
  *
  *     q^2N = (q^N)^2,    S(2N) = S(N) (1 + q^N),    T(2N) = T(N) + q^N (T(N) + N S(N)),
  *
- * which only adds and multiplies positive numbers: bounds stay bounds, nothing cancels, and 31 doublings reach 2^31. The usual
- * formulas, (1 - q^N) / (1 - q) and worse for T, lose all digits where q is near 1. a_j is a multiple of 2^-32, so a_i a_j is
- * exact. What `up` adds to q^N is 3 N 2^-62 of it: 2 10^-9 at N = 2^31, and less than 10^-12 at a million.
+ * which only adds and multiplies positive numbers: bounds stay bounds, nothing cancels, and 31 doublings
+ * reach 2^31. The usual formulas, (1 - q^N) / (1 - q) and worse for T, lose all digits where q is near 1. a_j
+ * is a multiple of 2^-32, so a_i a_j is exact. What `up` adds to q^N is 3 N 2^-62 of it: 2 10^-9 at N = 2^31,
+ * and less than 10^-12 at a million.
  *
- * Summation stays for up to SUMMED users, because the charged norm is part of what saved states must agree with.
+ * Summation stays for up to SUMMED users, because the charged norm is part of what saved states must agree
+ * with.
  *
- * Rows are for error bars: no privacy depends on them. B = 1 / ((1 - x) C(x)) has the poles 1 and the zeros b_j of C, so its
- * coefficients are r_n = kappa + sum_j v_j b_j^n, all positive, and row k is a double sum over poles (blt_tune.c). With
- * integers C is not quite the one that was tuned, so the zeros are looked for again: with alpha = 1 - a and beta = 1 - b,
+ * Rows are for error bars: no privacy depends on them. B = 1 / ((1 - x) C(x)) has the poles 1 and the zeros
+ * b_j of C, so its coefficients are r_n = kappa + sum_j v_j b_j^n, all positive, and row k is a double sum
+ * over poles (blt_tune.c). With integers C is not quite the one that was tuned, so the zeros are looked for
+ * again: with alpha = 1 - a and beta = 1 - b,
  *
  *     C = 0   where   f(beta) = 1 + sum_j omega_j (1 - alpha_j) / (alpha_j - beta) = 0,
  *
- * and f rises from -infinity to +infinity between two poles, and to 1 after the last: one zero in each place. */
+ * and f rises from -infinity to +infinity between two poles, and to 1 after the last: one zero in each
+ * place. */
 #include "sums/blt_norm.h"
 
 #include <float.h>
@@ -162,7 +169,8 @@ double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__sha
 
 /* --- Rows ----------------------------------------------------------------------------------------- */
 
-/* Where f is 0 between two places, of which it is negative just after the first and positive before the second. */
+/* Where f is 0 between two places, of which it is negative just after the first and positive before the
+ * second. */
 static double find_zero(const tacit__blt_coefficients *c, const double *alpha, double low,
                         double high)
 {

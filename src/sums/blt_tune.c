@@ -127,11 +127,11 @@ static void start_simplex(simplex *s, const double *origin, double size)
     }
 }
 
-/* The point at centre + t * (worst - centre), and its value. */
-static double reflect(const simplex *s, const double *centre, unsigned worst, double t, double *out)
+/* The point at center + t * (worst - center), and its value. */
+static double reflect(const simplex *s, const double *center, unsigned worst, double t, double *out)
 {
     for (unsigned j = 0; j < s->dimension; j++)
-        out[j] = centre[j] + t * (s->point[worst][j] - centre[j]);
+        out[j] = center[j] + t * (s->point[worst][j] - center[j]);
     return objective(out, s->buffers, s->users);
 }
 
@@ -160,20 +160,20 @@ static bool step_simplex(simplex *s, double tol)
         best = s->value[i] < s->value[best] ? i : best;
         worst = s->value[i] > s->value[worst] ? i : worst;
     }
-    double second = -HUGE_VAL, centre[MAX_POINTS] = {0}, trial[MAX_POINTS] = {0};
+    double second = -HUGE_VAL, center[MAX_POINTS] = {0}, trial[MAX_POINTS] = {0};
     double other[MAX_POINTS] = {0};
     for (unsigned i = 0; i <= s->dimension; i++) {
         if (i == worst)
             continue;
         second = fmax(second, s->value[i]);
         for (unsigned j = 0; j < s->dimension; j++)
-            centre[j] += s->point[i][j] / s->dimension;
+            center[j] += s->point[i][j] / s->dimension;
     }
     if (s->value[worst] - s->value[best] < tol)
         return false;
-    double value = reflect(s, centre, worst, -1, trial);
+    double value = reflect(s, center, worst, -1, trial);
     if (value < s->value[best]) {
-        double further = reflect(s, centre, worst, -2, other);
+        double further = reflect(s, center, worst, -2, other);
         if (further < value)
             replace(s, worst, other, further);
         else
@@ -181,7 +181,7 @@ static bool step_simplex(simplex *s, double tol)
     } else if (value < second) {
         replace(s, worst, trial, value);
     } else {
-        double inside = reflect(s, centre, worst, value < s->value[worst] ? -0.5 : 0.5, other);
+        double inside = reflect(s, center, worst, value < s->value[worst] ? -0.5 : 0.5, other);
         if (inside < fmin(value, s->value[worst]))
             replace(s, worst, other, inside);
         else

@@ -20,7 +20,7 @@ void tacit__blt_residues(const tacit__blt *blt, double omega[TACIT__MAX_BUFFERS]
  * deviation of a released prefix at mu = 1 and sensitivity 1. Closed form. */
 double tacit__blt_error(const tacit__blt *blt, uint64_t users);
 
-/* The squared norm of the row of B for so many users. */
+/* The squared norm of the row of B for that many users. */
 double tacit__blt_row_square(const tacit__blt *blt, double users);
 
 /* The best C found for this many users, with as few buffers as come within 0.2 % of the best. */

@@ -1,24 +1,27 @@
-/* Quantise, then clip, in integers.
+/* Quantize, then clip, in integers.
  *
  * Sensitivities of a replaced user, from the bound on one contribution:
- *     L1: |x - x'|_1 <= 2 max |x|_1;   L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
+ *     L1: |x - x'|_1 <= 2 max |x|_1;
+ *     L2: |x - x'|_2 <= 2 max |x|_2, and sqrt(2) max |x|_2 when no coordinate
  *     is negative, since then x . x' >= 0. A norm that is not declared follows from the other:
  *     |x|_2 <= |x|_1 <= sqrt(nonzeros) |x|_2.
  * They hold for the integers exactly, because the integers are checked, not the doubles: an input within
  * the bound may leave it by rounding to the lattice and is then scaled back, in integers.
  *
- * A sensitivity that the caller gives is a distance of doubles, and what becomes of it on the way to the integers is added to it.
- * Rounding moves each coordinate of each user by at most half a step g, exactly (x / g is exact, g being a power of two), and moves
- * no 0; so it adds at most g in each of the m coordinates in which the integers can differ: m g in L1, sqrt(m) g in L2. Scaling back
- * could add more, since no scaling onto an L1 ball, and none that truncates, keeps distances: with a sensitivity of the caller's
- * the integers' bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back, and
- * clipping is refused. Neither is done where the caller's sensitivity is one of integers (sensitivity_on_lattice).
+ * A sensitivity that the caller gives is a distance of doubles, and what becomes of it on the way to the
+ * integers is added to it. Rounding moves each coordinate of each user by at most half a step g, exactly (x /
+ * g is exact, g being a power of two), and moves no 0; so it adds at most g in each of the m coordinates in
+ * which the integers can differ: m g in L1, sqrt(m) g in L2. Scaling back could add more, since no scaling
+ * onto an L1 ball, and none that truncates, keeps distances: with a sensitivity of the caller's the integers'
+ * bound is therefore raised by what rounding can add to a norm, so that nothing accepted is ever scaled back,
+ * and clipping is refused. Neither is done where the caller's sensitivity is one of integers
+ * (sensitivity_on_lattice).
  *
- * Step. The bound measures at least 2^26 steps, so that quantisation is far below any useful noise, and more if rounding would
- * otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
- * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the buffers for noise
- * of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than leaves K contributions room
- * in 2^60. */
+ * Step. The bound measures at least 2^26 steps, so that quantization is far below any useful noise, and
+ * more if rounding would otherwise add more than 1/1024 to a sensitivity that the caller gives; blt sums
+ * take as many as make their rounding cost about 1e-4 of the noise (blt.c), if that leaves room in the
+ * buffers for noise of 2^14 times the sensitivity (mu = 1e-4), or 1e-3 and 2^10 times; never more than
+ * leaves K contributions room in 2^60. */
 #include "sums/lattice.h"
 
 #include <math.h>
@@ -99,8 +102,8 @@ static bool is_rounded(const tacit_sum_spec *spec)
     return (spec->sensitivity_l1 > 0 || spec->sensitivity_l2 > 0) && !spec->sensitivity_on_lattice;
 }
 
-/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. What rounding can add to
- * it comes first. */
+/* Where the caller knows a smaller sensitivity than the bound implies, it wins; never a larger one. What
+ * rounding can add to it comes first. */
 static double least(double from_bound, double given, double rounding)
 {
     double move = rounding > 0 ? (given + rounding) * (1 + 0x1p-50) : given;
@@ -128,8 +131,8 @@ static double given_bits(const tacit__lattice *l, const tacit_sum_spec *spec)
     return log2(share) + log2(l->bound.l2) + GIVEN_BITS;
 }
 
-/* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0, above what the check in
- * doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
+/* The bound that vectors within `b` keep after rounding: half a step for each coordinate that is not 0,
+ * above what the check in doubles lets pass, whose own sums are off by less than a relative (n + 8) 2^-52. */
 static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
 {
     double up = (1 + SLACK) * (1 + ((double)n + 8) * 0x1p-52), nonzeros = (double)b->nonzeros;
@@ -220,7 +223,7 @@ typedef struct lanes {
 } lanes;
 
 /* Rounds x * factor to an integer, |x * factor| < 2^51, by adding 1.5 * 2^52. */
-TACIT__INLINE int64_t place_one(double x, double factor, bool all, size_t lane, lanes *s)
+TACIT__INLINE int64_t quantize_one(double x, double factor, bool all, size_t lane, lanes *s)
 {
     const double magic = 0x1.8p52;
     double shifted = x * factor + magic;
@@ -240,16 +243,16 @@ TACIT__INLINE int64_t place_one(double x, double factor, bool all, size_t lane, 
     return (int64_t)value;
 }
 
-TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, bool all,
-                             int64_t *restrict q)
+TACIT__INLINE measured quantize(const double *restrict x, size_t n, double factor, bool all,
+                                int64_t *restrict q)
 {
     lanes s = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
-            q[i + lane] = place_one(x[i + lane], factor, all, lane, &s);
+            q[i + lane] = quantize_one(x[i + lane], factor, all, lane, &s);
     for (size_t lane = 0; i < n; i++, lane++)
-        q[i] = place_one(x[i], factor, all, lane, &s);
+        q[i] = quantize_one(x[i], factor, all, lane, &s);
     measured m = {.l1 = (s.l1[0] + s.l1[1]) + (s.l1[2] + s.l1[3]),
                   .l2 = sqrt((s.square[0] + s.square[1]) + (s.square[2] + s.square[3]))};
     for (size_t lane = 0; lane < LANES; lane++) {
@@ -261,26 +264,26 @@ TACIT__INLINE measured place(const double *restrict x, size_t n, double factor, 
     return m;
 }
 
-static measured place_base(const double *x, size_t n, double factor, bool all, int64_t *q)
+static measured quantize_base(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
-    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
+    return all ? quantize(x, n, factor, true, q) : quantize(x, n, factor, false, q);
 }
 
 #if TACIT__HAVE_AVX2
-TACIT__AVX2 static measured place_avx2(const double *x, size_t n, double factor, bool all,
-                                       int64_t *q)
+TACIT__AVX2 static measured quantize_avx2(const double *x, size_t n, double factor, bool all,
+                                          int64_t *q)
 {
-    return all ? place(x, n, factor, true, q) : place(x, n, factor, false, q);
+    return all ? quantize(x, n, factor, true, q) : quantize(x, n, factor, false, q);
 }
 #endif
 
-static measured place_fast(const double *x, size_t n, double factor, bool all, int64_t *q)
+static measured quantize_fast(const double *x, size_t n, double factor, bool all, int64_t *q)
 {
 #if TACIT__HAVE_AVX2
     if (tacit__cpu_has_avx2())
-        return place_avx2(x, n, factor, all, q);
+        return quantize_avx2(x, n, factor, all, q);
 #endif
-    return place_base(x, n, factor, all, q);
+    return quantize_base(x, n, factor, all, q);
 }
 
 /* True if the integers keep both norms: the check that counts. */
@@ -304,7 +307,7 @@ static bool within_measured(const tacit__lattice *l, const measured *m, const in
     return m->sum <= (uint64_t)l->l1 && m->square <= l->l2_square;
 }
 
-/* Shrinks towards 0 until the bound holds; each round loses at least a relative 2^-40. */
+/* Shrinks toward 0 until the bound holds; each round loses at least a relative 2^-40. */
 static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
 {
     do
@@ -313,8 +316,8 @@ static void shrink(const tacit__lattice *l, int64_t *q, size_t n)
     while (!within(l, q, n));
 }
 
-/* Norms of x in units of `unit`, a power of two that is at least its largest coordinate, so that no square overflows.
- * False: not all coordinates are finite. */
+/* Norms of x in units of `unit`, a power of two that is at least its largest coordinate, so that no square
+ * overflows. False: not all coordinates are finite. */
 static bool measure_scaled(const double *x, size_t n, double *unit, measured *m)
 {
     double largest = 0, l1 = 0, square = 0;
@@ -343,12 +346,12 @@ static tacit_status refuse_infinite(const double *x, size_t n, tacit_error *err)
     return tacit__fail(err, TACIT_OUT_OF_BOUND, "a contribution is too large to be measured");
 }
 
-tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size_t n, int64_t *out,
-                                  tacit_error *err)
+tacit_status tacit__lattice_quantize(const tacit__lattice *l, const double *x, size_t n,
+                                     int64_t *out, tacit_error *err)
 {
     const tacit_bound *b = &l->bound;
     double unit = 1;
-    measured m = place_fast(x, n, l->per_unit, l->all, out);
+    measured m = quantize_fast(x, n, l->per_unit, l->all, out);
     if ((!isfinite(m.l1) || !isfinite(m.l2)) && !(b->clip && measure_scaled(x, n, &unit, &m)))
         return refuse_infinite(x, n, err);
     if (unit != 1 || m.l1 > b->l1 * (1 + SLACK) || m.l2 > b->l2 * (1 + SLACK)) {
@@ -361,7 +364,7 @@ tacit_status tacit__lattice_place(const tacit__lattice *l, const double *x, size
         double factor = fmin(unit == 1 ? 1 : HUGE_VAL, b->l2 / m.l2);
         if (l->all)
             factor = fmin(factor, b->l1 / m.l1);
-        m = place_fast(x, n, unit * (factor * l->per_unit), l->all, out);
+        m = quantize_fast(x, n, unit * (factor * l->per_unit), l->all, out);
     }
     if (m.nonzeros > b->nonzeros)
         return tacit__fail(

@@ -27,7 +27,7 @@ TACIT_MUST_USE tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, si
 
 /* x to integers within the bound. On failure `out` holds nothing of use. No message repeats a number
  * from x: it belongs to a person. */
-TACIT_MUST_USE tacit_status tacit__lattice_place(const tacit__lattice *lattice, const double *x,
-                                                 size_t n, int64_t *out, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__lattice_quantize(const tacit__lattice *lattice, const double *x,
+                                                    size_t n, int64_t *out, tacit_error *err);
 
 #endif

@@ -1,8 +1,10 @@
-/* The collector's side of a `local` sum: what it does with what devices send. (Their side is tacit_sum_report, sum.c.)
+/* The collector's side of a `local` sum: what it does with what devices send. (Their side is
+ * tacit_sum_report, sum.c.)
  *
- * A report is the user's vector on the lattice with the noise added, coordinates without structural zeros. An honest one is no
- * larger than the largest contribution and the largest draw together; what is larger is forged, or made for another sum, and is
- * refused, so that nobody can push the total out of its 64 bits. */
+ * A report is the user's vector on the lattice with the noise added, coordinates without structural zeros.
+ * An honest one is no larger than the largest contribution and the largest draw together; what is larger
+ * is forged, or made for another sum, and is refused, so that no report can push the total out of its 64
+ * bits. */
 #include <math.h>
 
 #include "base/error.h"

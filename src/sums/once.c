@@ -11,7 +11,7 @@
 enum { PIECE = 2048 }; /* coordinates that pass the door together; a multiple of 8 */
 #define LARGEST 0x1p61 /* of a number that is released */
 
-#define MAGIC 0x746163697466726fU
+#define MAGIC 0x746163697466726fU /* "tacitfro" */
 enum { FORMAT_VERSION = 2 };
 
 struct tacit__once {

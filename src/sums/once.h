@@ -1,11 +1,11 @@
 /* Fresh releases: vectors that are no sums over time, each shown once with noise of its own.
  *
- * Next to a running sum, which shares its noise between steps, a fresh release pays for every showing: after n of
- * them a user who is in all has moved the whole by sqrt(n) times (L2), or n times (L1), what one showing moves.
- * Declare at most how many there will be; the next one is refused.
+ * Next to a running sum, which shares its noise between steps, a fresh release pays for every showing: after
+ * n of them a user in all of them has moved the whole by sqrt(n) times (L2), or n times (L1), what one
+ * showing moves. Declare at most how many there will be; the next one is refused.
  *
- * The vector comes as integers on the lattice of step 2^-bits. Whoever adds people's data up does so on the lattice, so
- * that the declared sensitivity holds exactly, whatever doubles would have done. */
+ * The vector comes as integers on the lattice of step 2^-bits. The caller adds people's data on the
+ * lattice, so that the declared sensitivity holds exactly, whatever doubles would have done. */
 #ifndef TACIT_SUMS_ONCE_H
 #define TACIT_SUMS_ONCE_H
 
@@ -35,8 +35,8 @@ typedef struct tacit__once tacit__once;
 TACIT_MUST_USE tacit_status tacit__once_declare(const tacit__once_spec *spec, const char *name,
                                                 tacit_release *release, tacit_error *err);
 
-/* Releases through the line `name` of the ledger's plan, which must cover what tacit__once_declare says. The ledger
- * must outlive it. */
+/* Releases through the line `name` of the ledger's plan, which must cover what tacit__once_declare says.
+ * The ledger must outlive it. */
 TACIT_MUST_USE tacit_status tacit__once_create(const tacit__once_spec *spec, tacit_ledger *ledger,
                                                const char *name, tacit__once **out,
                                                tacit_error *err);
@@ -52,8 +52,8 @@ uint64_t tacit__once_count(const tacit__once *once);
 /* The standard deviation of a coordinate. */
 double tacit__once_stddev(const tacit__once *once);
 
-/* As tacit_sum_save and tacit_sum_load: the noise key is in it. The size is always the same. `check` says whether a
- * load would be accepted, and changes nothing. */
+/* As tacit_sum_save and tacit_sum_load: the noise key is in it. The size is always the same. `check` says
+ * whether a load would be accepted, and changes nothing. */
 size_t tacit__once_saved_size(void);
 void tacit__once_save(const tacit__once *once, void *bytes);
 TACIT_MUST_USE tacit_status tacit__once_check(const tacit__once *once, const void *bytes,

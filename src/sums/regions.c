@@ -1,7 +1,8 @@
-/* See sums/regions.h. The first region of every strategy is its position, which sums/saved.c looks at. The others are integers on the
- * lattice, made of users' data and of noise; the last one of blt is the doubles that it has shown. Any content of theirs can be
- * saved and loaded, as long as it is small enough: |exact| < 2^61 and a draw < 2^55 (account/ledger.c) are added to numbers of at
- * most 2^62, and blt's buffers, of at most 2^60, have room of their own (sums/blt.c). */
+/* See sums/regions.h. The first region of every strategy is its position, which sums/saved.c reads. The
+ * others are integers on the lattice, made of users' data and of noise; the last one of blt holds the
+ * doubles that it has released. Any content of theirs can be saved and loaded, as long as it is small
+ * enough: |exact| < 2^61 and a draw < 2^55 (account/ledger.c) are added to numbers of at most 2^62, and
+ * blt's buffers, of at most 2^60, have room of their own (sums/blt.c). */
 #include "sums/regions.h"
 
 #include "base/bytes.h"

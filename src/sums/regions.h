@@ -4,12 +4,13 @@
 
 #include <tacit/sum.h>
 
-/* Wipes what the sum knows of its users: everything but its position. For curators that will show it no more, but keep its place in the
- * ledger: it can still be saved and loaded, so that its steps stay charged and its noise is never drawn again. What it would show is
- * of no use any more. */
+/* Wipes the data of users: everything but the sum's position. For curators that will not release it again,
+ * but keep its line in the ledger: it can still be saved and loaded, so its steps stay charged and its
+ * noise is never drawn again. Its released values are meaningless from then on. */
 void tacit__sum_forget(tacit_sum *sum);
 
-/* Whether the regions' bytes, one after the other, are numbers that sums can have: they leave room for another user. */
+/* Whether the regions' bytes, one after the other, are numbers that sums can have: they leave room for
+ * another user. */
 bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes);
 
 #endif

@@ -1,11 +1,12 @@
 /* A running sum as bytes: header, the strategy's regions, checksum.
  *
- * The state of its gate is part of it, so a restored sum goes on with the next step's noise: that of the key and of the
- * inputs before and to come. (Steps passed and users differ in local sums only: a device draws noise for reports that it does not add, a
- * collector adds reports whose noise it did not draw.) The fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and
- * the structural zeros: a state is only ever continued under the promise it was made for. The checksum is
- * BLAKE2b over everything before it; it finds damage, not forgery: whoever can write the state has the
- * raw data anyway. Numbers are in the machine's byte order, which the magic word betrays. */
+ * The state of its gate is part of it, so a restored sum goes on with the next step's noise: that of the
+ * key and of the inputs before and to come. (Steps passed and users differ in local sums only: a device
+ * draws noise for reports that it does not add, a collector adds reports whose noise it did not draw.) The
+ * fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and the structural
+ * zeros: a state is only ever continued under the promise it was made for. The checksum is BLAKE2b over
+ * everything before it; it finds damage, not forgery: an attacker who can write the state has the raw data
+ * anyway. Numbers are in the machine's byte order, which the magic word betrays. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* For those who load several sums and must load all or none. */
+/* For callers that load several sums and must load all or none. */
 #ifndef TACIT_SUMS_SAVED_H
 #define TACIT_SUMS_SAVED_H
 

@@ -1,4 +1,4 @@
-/* A strategy is a causal factorisation A = B C of the prefix-sum matrix, run coordinate by coordinate.
+/* A strategy is a causal factorization A = B C of the prefix-sum matrix, run coordinate by coordinate.
  *
  * At each step, for every coordinate: `encode` computes (C x)_t from the raw stream, an integer; the door
  * adds noise to it; `absorb` takes both into the state: x into the secret part, the noisy y into the
@@ -54,7 +54,8 @@ typedef struct tacit__strategy {
     void (*encode)(const void *state, size_t offset, size_t n, const int64_t *x, int64_t *y);
     void (*absorb)(void *state, size_t offset, size_t n, const int64_t *x, const int64_t *y);
     void (*advance)(void *state);
-    /* What `read` would write, where the state has it at hand; it stays until the next step. NULL: it has not. */
+    /* What `read` would write, where the state has it at hand; it stays until the next step. NULL: it has
+     * not. */
     const double *(*show)(const void *state);
     void (*read)(const void *state, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
@@ -63,8 +64,8 @@ typedef struct tacit__strategy {
     double (*most)(const void *state, uint64_t users);
     /* All that changes while running; the first region is small and fixed. Returns the number. */
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
-    /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a state
-     * after `steps` users; else what follows from it is set. */
+    /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a
+     * state after `steps` users; else what follows from it is set. */
     bool (*restored)(void *state, uint64_t steps);
 } tacit__strategy;
 

@@ -172,14 +172,16 @@ static size_t tile_size(const tacit_sum *sum)
     return sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
 }
 
-/* The sum with its arrays; the index list of the coordinates that are not structural zeros is NULL when all are. */
+/* The sum with its arrays; the index list of the coordinates that are not structural zeros is NULL when
+ * all are. */
 static tacit_sum *allocate(tacit_sum w, const bool *structural_zero)
 {
     const bool some = w.dimension < w.outer_dimension;
     tacit_sum *sum = TACIT__WORKSPACE(
         w, TACIT__PIECE(w.x, w.dimension), TACIT__PIECE(w.tile, tile_size(&w)),
         TACIT__PIECE(w.encoded, tile_size(&w)), TACIT__PIECE_IF(some, w.active, w.dimension),
-        TACIT__PIECE_IF(some, w.packed, w.dimension), TACIT__PIECE_IF(some, w.places, w.dimension));
+        TACIT__PIECE_IF(some, w.packed, w.dimension),
+        TACIT__PIECE_IF(some, w.coordinates, w.dimension));
     for (size_t i = 0, n = 0; sum != NULL && some && i < w.outer_dimension; i++)
         if (!structural_zero[i])
             sum->active[n++] = i;
@@ -275,12 +277,13 @@ static size_t coordinate_of(const tacit_sum *sum, size_t i)
     return low < sum->dimension && sum->active[low] == i ? low : sum->dimension;
 }
 
-/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros, sum->places. */
-static tacit_status find_places(const tacit_sum *sum, size_t n, const size_t *index,
-                                const size_t **places, tacit_error *err)
+/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros,
+ * sum->coordinates. */
+static tacit_status find_coordinates(const tacit_sum *sum, size_t n, const size_t *index,
+                                     const size_t **coordinates, tacit_error *err)
 {
     static const size_t none[1] = {0}; /* not NULL, which would be a dense contribution */
-    *places = sum->active != NULL ? sum->places : n > 0 ? index : none;
+    *coordinates = sum->active != NULL ? sum->coordinates : n > 0 ? index : none;
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && index[i] <= index[i - 1])
             return tacit__fail(err, TACIT_BAD_ARGUMENT,
@@ -289,7 +292,7 @@ static tacit_status find_places(const tacit_sum *sum, size_t n, const size_t *in
             return tacit__fail(err, TACIT_OUT_OF_BOUND, "an index is not below %zu",
                                sum->outer_dimension);
         if (sum->active != NULL &&
-            (sum->places[i] = coordinate_of(sum, index[i])) == sum->dimension)
+            (sum->coordinates[i] = coordinate_of(sum, index[i])) == sum->dimension)
             return tacit__fail(err, TACIT_OUT_OF_BOUND,
                                "a sparse contribution has a coordinate that was declared a "
                                "structural zero");
@@ -322,13 +325,13 @@ static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x,
     strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : sum->encoded);
 }
 
-/* The contribution in sum->x, all checked: its n values at the places, or all of them if that is NULL. Into the sum, or into
- * a report, and then the sum stays as it is. */
-static tacit_status pass(tacit_sum *sum, size_t n, const size_t *places, int64_t *report,
+/* The contribution in sum->x, all checked: its n values at the coordinates, or all of them if that is
+ * NULL. Into the sum, or into a report, and then the sum stays as it is. */
+static tacit_status pass(tacit_sum *sum, size_t n, const size_t *coordinates, int64_t *report,
                          tacit_error *err)
 {
     if (sum->strategy->needs_noise) {
-        const tacit__input input = {.n = n, .index = places, .value = sum->x};
+        const tacit__input input = {.n = n, .index = coordinates, .value = sum->x};
         tacit_status status = tacit__gate_begin(sum->gate, &input, err);
         if (status != TACIT_OK)
             return status;
@@ -336,16 +339,16 @@ static tacit_status pass(tacit_sum *sum, size_t n, const size_t *places, int64_t
     size_t next = 0, size = 0;
     for (size_t offset = 0; offset < sum->dimension; offset += size) {
         size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
-        if (places == NULL) {
+        if (coordinates == NULL) {
             pass_tile(sum, offset, size, sum->x + offset, report);
             continue;
         }
         size_t first = next;
-        for (; next < n && places[next] < offset + size; next++)
-            sum->tile[places[next] - offset] = sum->x[next];
+        for (; next < n && coordinates[next] < offset + size; next++)
+            sum->tile[coordinates[next] - offset] = sum->x[next];
         pass_tile(sum, offset, size, sum->tile, report);
         for (size_t i = first; i < next; i++)
-            sum->tile[places[i] - offset] = 0;
+            sum->tile[coordinates[i] - offset] = 0;
     }
     if (report != NULL)
         return TACIT_OK;
@@ -355,20 +358,22 @@ static tacit_status pass(tacit_sum *sum, size_t n, const size_t *places, int64_t
     return TACIT_OK;
 }
 
-static tacit_status place(tacit_sum *sum, const double *x, tacit_error *err)
+static tacit_status quantize(tacit_sum *sum, const double *x, tacit_error *err)
 {
     const double *packed;
     tacit_status status = pack(sum, x, &packed, err);
     return status == TACIT_OK
-               ? tacit__lattice_place(&sum->lattice, packed, sum->dimension, sum->x, err)
+               ? tacit__lattice_quantize(&sum->lattice, packed, sum->dimension, sum->x, err)
                : status;
 }
 
-static tacit_status place_sparse(tacit_sum *sum, size_t n, const size_t *index, const double *value,
-                                 const size_t **places, tacit_error *err)
+static tacit_status quantize_sparse(tacit_sum *sum, size_t n, const size_t *index,
+                                    const double *value, const size_t **coordinates,
+                                    tacit_error *err)
 {
-    tacit_status status = find_places(sum, n, index, places, err);
-    return status == TACIT_OK ? tacit__lattice_place(&sum->lattice, value, n, sum->x, err) : status;
+    tacit_status status = find_coordinates(sum, n, index, coordinates, err);
+    return status == TACIT_OK ? tacit__lattice_quantize(&sum->lattice, value, n, sum->x, err)
+                              : status;
 }
 
 tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
@@ -377,7 +382,7 @@ tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
-        status = place(sum, x, err);
+        status = quantize(sum, x, err);
     return status == TACIT_OK ? pass(sum, sum->dimension, NULL, NULL, err) : status;
 }
 
@@ -386,11 +391,11 @@ tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
 {
     if (sum == NULL || (n > 0 && (index == NULL || value == NULL)))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const size_t *places = NULL;
+    const size_t *coordinates = NULL;
     tacit_status status = check_open(sum, err);
     if (status == TACIT_OK)
-        status = place_sparse(sum, n, index, value, &places, err);
-    return status == TACIT_OK ? pass(sum, n, places, NULL, err) : status;
+        status = quantize_sparse(sum, n, index, value, &coordinates, err);
+    return status == TACIT_OK ? pass(sum, n, coordinates, NULL, err) : status;
 }
 
 tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, tacit_error *err)
@@ -399,7 +404,7 @@ tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, 
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
     tacit_status status = tacit__sum_check_local(sum, err);
     if (status == TACIT_OK)
-        status = place(sum, x, err);
+        status = quantize(sum, x, err);
     return status == TACIT_OK ? pass(sum, sum->dimension, NULL, report, err) : status;
 }
 
@@ -408,11 +413,11 @@ tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *ind
 {
     if (sum == NULL || report == NULL || (n > 0 && (index == NULL || value == NULL)))
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const size_t *places = NULL;
+    const size_t *coordinates = NULL;
     tacit_status status = tacit__sum_check_local(sum, err);
     if (status == TACIT_OK)
-        status = place_sparse(sum, n, index, value, &places, err);
-    return status == TACIT_OK ? pass(sum, n, places, report, err) : status;
+        status = quantize_sparse(sum, n, index, value, &coordinates, err);
+    return status == TACIT_OK ? pass(sum, n, coordinates, report, err) : status;
 }
 
 /* The step may be shown, and now is. */
@@ -482,8 +487,9 @@ size_t tacit_sum_memory(const tacit_sum *sum)
     for (size_t i = 0; i < n; i++)
         bytes += regions[i].size;
     size_t scratch =
-        sizeof *sum->x +
-        (sum->active != NULL ? sizeof *sum->active + sizeof *sum->packed + sizeof *sum->places : 0);
+        sizeof *sum->x + (sum->active != NULL
+                              ? sizeof *sum->active + sizeof *sum->packed + sizeof *sum->coordinates
+                              : 0);
     return bytes + sum->dimension * scratch +
            tile_size(sum) * (sizeof *sum->tile + sizeof *sum->encoded);
 }

@@ -10,9 +10,9 @@
  *             (those of the zero bits of its word), p minus the trailing ones of w_t are alive
  *
  * docs/why/sums.md has the proofs. (p, z) are chosen for the least z sqrt(p) (Laplace) or sqrt(z p)
- * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its end;
- * memory 16 bytes times depth for each coordinate, five streams of memory a step. The sum of all users so far is the
- * exact prefix of the node made last. */
+ * (Gaussian). State: for each live node the exact prefix (secret) and the noisy prefix (public) at its
+ * end; memory 16 bytes times depth for each coordinate, five streams of memory a step. The sum of all
+ * users so far is the exact prefix of the node made last. */
 #include <math.h>
 #include <string.h>
 
@@ -162,7 +162,7 @@ static void encode(const void *state, size_t offset, size_t n, const int64_t *x,
 {
     const tree *s = state;
     uint32_t node = s->next.alive - 1;
-    if (s->at.alive == 0) { /* nobody came before */
+    if (s->at.alive == 0) { /* the first user */
         memcpy(y, x, n * sizeof *y);
         return;
     }

@@ -1,14 +1,14 @@
 /* Vose's construction of alias tables in exact integers.
  *
  * Probabilities become integers w_i with sum 2^64 (the largest takes the rounding, less than n parts in
- * 2^53). A bucket has mass 2^64 / n; scaled by n, outcome i has mass n w_i and a bucket 2^64, so everything is a
- * 128-bit integer and the table represents w exactly: no floating-point leftovers in the last buckets.
- * O(n). A word meets a bucket's limit with probability exact to 2^-64. */
+ * 2^53). A bucket has mass 2^64 / n; scaled by n, outcome i has mass n w_i and a bucket 2^64, so
+ * everything is a 128-bit integer and the table represents w exactly: no floating-point leftovers in the
+ * last buckets. O(n). A word meets a bucket's limit with probability exact to 2^-64. */
 #include "worlds/alias.h"
 
 #include <math.h>
 
-#define BUCKET_MASS ((tacit__u128)1 << 64)
+#define BUCKET_MASS ((tacit__u128)1 << 64) /* one bucket holds the mass of all 64-bit words */
 
 /* w_i = prob_i 2^64, and the rest to the largest. */
 static void weigh(size_t n, const double *prob, tacit__u128 *mass)

@@ -1,7 +1,8 @@
 /* Alias tables: draw from a finite distribution with one 64-bit word, one multiplication and one comparison.
  *
- * A distribution on n outcomes becomes n buckets of equal mass. word * n, as 128 bits, is bucket number and
- * position inside it; below the bucket's limit the draw is the bucket's own outcome, from there on another. */
+ * A distribution on n outcomes becomes n buckets of equal mass. word * n, as 128 bits, is bucket number
+ * and position inside it; below the bucket's limit the draw is the bucket's own outcome, from there on
+ * another. */
 #ifndef TACIT_WORLDS_ALIAS_H
 #define TACIT_WORLDS_ALIAS_H
 

@@ -1,4 +1,5 @@
-/* What a bandit world is made of: who comes, what each action would earn, and how chance decides. */
+/* The model of a bandit world: how users are drawn, what each action earns on average, and the law of
+ * rewards. */
 #ifndef TACIT_WORLDS_BANDIT_H
 #define TACIT_WORLDS_BANDIT_H
 
@@ -19,7 +20,8 @@ typedef struct tacit__bandit {
     double reward_low, reward_high, optimal; /* optimal: with rewards in [0, 1], or NaN */
     char remark[TACIT__REMARK];
     size_t n_words; /* of chance that a context takes */
-    /* Who comes: fills the visitor; `features` and `means` are room for what is not stored anyway. */
+    /* Draws a user: fills the visitor; `features` and `means` are scratch for worlds that do not store
+     * them. */
     void (*begin)(const void *self, uint64_t number, const uint64_t *words, double *features,
                   double *means, tacit_visitor *out);
     /* The reward in [0, 1] of an action that has one. */

@@ -1,4 +1,4 @@
-/* See columns.h. */
+/* See columns.h. Declarations are parsed in one pass; categories are found by linear search. */
 #include "worlds/columns.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static tacit__span trim(tacit__span s)
 }
 
 /* The first word, or quoted text; `rest` is what follows it. */
-static tacit__span take_word(tacit__span *rest)
+static tacit__span read_word(tacit__span *rest)
 {
     *rest = trim(*rest);
     size_t n = 0;
@@ -143,7 +143,7 @@ static tacit_status read_item(const tacit__declaration *d, tacit__span item, tac
                               tacit_error *err)
 {
     tacit__span rest = item;
-    *c = (tacit__column){.name = take_word(&rest)};
+    *c = (tacit__column){.name = read_word(&rest)};
     if (c->name.size == 0)
         return fail(d, item, "has no column's name", err);
     rest = trim(rest);
@@ -156,7 +156,7 @@ static tacit_status read_item(const tacit__declaration *d, tacit__span item, tac
     while ((rest = trim(rest)).size > 0) {
         if (rest.text[0] == '{')
             return fail(d, item, "has two lists of categories", err);
-        tacit__span word = take_word(&rest);
+        tacit__span word = read_word(&rest);
         if (!c->declared && read_range(word, c))
             c->declared = c->numeric = true;
         else if (c->numeric && tacit__span_is(word, "log"))

@@ -1,13 +1,14 @@
-/* What is declared about columns, of a file of people or of a service's requests, and how a person becomes features.
+/* What is declared about columns, of a file of people or of a service's requests, and how a person becomes
+ * features.
  *
- *     age 17..90                     a number of this range, outside values clipped; becomes one feature in [-1, 1]
+ *     age 17..90                     a number of this range, clipped to it; becomes one feature in [-1, 1]
  *     capital_gain 0..100000 log     the same on a logarithmic scale: log(1 + value - low)
  *     height 140..200 ?              may be missing: a second feature says so, and the first is then 0
  *     sex {Male | Female}            one feature for each category; a missing value has none of them
  *     race {White | Black | ...}     all others have none of them either
- *     marital_status                 nothing declared: range or categories are looked up in the data, and that is told
+ *     marital_status                 no declaration: range or categories come from the data, with a remark
  *
- * Ranges and categories are public. What is looked up in the data is not. */
+ * Ranges and categories are public. What is found in the data is not. */
 #ifndef TACIT_WORLDS_COLUMNS_H
 #define TACIT_WORLDS_COLUMNS_H
 
@@ -35,7 +36,7 @@ typedef struct tacit__columns_list {
     tacit__column column[TACIT__MAX_COLUMNS];
 } tacit__columns_list;
 
-/* Where the declaration stands, for messages: "FILE:LINE: KEY: ". */
+/* The position of the declaration, for messages: "FILE:LINE: KEY: ". */
 typedef struct tacit__declaration {
     const char *file, *key, *text;
     size_t line;
@@ -53,17 +54,18 @@ size_t tacit__column_find(const tacit__column *column, tacit__span value);
 /* Features that the column makes, and the largest square of their length. */
 size_t tacit__column_width(const tacit__column *column);
 
-/* Writes the features of a value (already trimmed), or of a number. False: it does not fit what was declared; the features are then
- * those of the nearest number, of no category, or of the middle of the range where nothing is told. */
+/* Writes the features of a value (already trimmed), or of a number. False: it does not fit what was
+ * declared; the features are then those of the nearest number, of no category, or of the middle of the
+ * range if the value is missing. */
 bool tacit__column_encode(const tacit__column *column, tacit__span value, bool missing,
                           double *features);
 void tacit__column_encode_number(const tacit__column *column, double value, double *features);
 
-/* Gives every column its first feature, after one that is always 1 if there is an intercept, and returns how many features all have
- * together. */
+/* Gives every column its first feature, after one that is always 1 if there is an intercept, and returns
+ * how many features all have together. */
 size_t tacit__columns_arrange(tacit__columns_list *columns, bool intercept);
-/* The features of all columns, in their places, become those of a person: with the intercept, and at most 1 long. With `unit`
- * each person is scaled to length 1, else everybody by the same factor. */
+/* The features of all columns, in their places, become those of a person: with the intercept, and at most
+ * 1 long. With `unit` each person is scaled to length 1, else everybody by the same factor. */
 void tacit__columns_finish(const tacit__columns_list *columns, bool intercept, bool unit,
                            double *features);
 

@@ -37,8 +37,8 @@ double tacit__dice_normal(tacit__dice *dice);
 /* The logarithm of a gamma variate. */
 double tacit__dice_log_gamma(tacit__dice *dice, double shape);
 
-/* A point of the symmetric Dirichlet distribution: out[n] is not negative and sums to 1. Entries below LEAST_PROB
- * are 0. */
+/* A point of the symmetric Dirichlet distribution: out[n] is not negative and sums to 1. Entries below
+ * LEAST_PROB are 0. */
 void tacit__dice_simplex(tacit__dice *dice, double concentration, size_t n, double *out);
 
 #endif

@@ -3,7 +3,7 @@
  * A map of S (start), F (floor), H (hole), G (goal), one state for each cell, row by row from the top left.
  * Actions 0 .. 3 are left, down, right, up. With probability `slip` the agent goes to one of the two sides
  * instead, half each; against the edge it stays. Entering a goal pays 1, everything else 0; holes and goals
- * keep whoever enters. With several S one of them is drawn. Gym's slippery lake is slip = 2/3. */
+ * keep a user who enters. With several S one of them is drawn. Gym's slippery lake is slip = 2/3. */
 #include "worlds/grid_world.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ static tacit_status read_map(grid *g)
     return TACIT_OK;
 }
 
-static uint32_t neighbour(const grid *g, uint32_t s, uint32_t direction)
+static uint32_t neighbor(const grid *g, uint32_t s, uint32_t direction)
 {
     size_t row = s / g->columns, column = s % g->columns;
     switch (direction) {
@@ -133,7 +133,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
     const uint32_t direction[3] = {action, (action + 1) % 4, (action + 3) % 4};
     const double prob[3] = {1 - slip, slip / 2, slip / 2};
     for (size_t i = 0; i < 3; i++) {
-        uint32_t next = neighbour(g, s, direction[i]);
+        uint32_t next = neighbor(g, s, direction[i]);
         out[i] = (tacit_outcome){next, prob[i], g->cells[next] == 'G' ? 1 : 0};
     }
     return 3;

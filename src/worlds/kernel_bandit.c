@@ -1,11 +1,12 @@
-/* kernel-bandit: mean rewards are a smooth function of context and action, a random one of given RKHS norm, or a table
- * of the user's.
+/* kernel-bandit: mean rewards are a smooth function of context and action, a random one of given RKHS norm,
+ * or a table of the user's.
  *
- * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The function is
- * f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action), scaled so that its norm in the
- * space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards are f plus uniform noise of half-width
- * `noise`, in [-norm - noise, norm + noise], or, with `noise: bernoulli`, one of the ends of [-norm, norm]. All that is mapped
- * to [0, 1]. A table has its means in [reward_low, reward_high], the noise included. */
+ * Contexts and actions are points of [0, 1]^d: even grids in one dimension, otherwise drawn at random. The
+ * function is f = sum_i a_i k(., w_i) with normal a_i at `centres` of the pairs w = (context, action),
+ * scaled so that its norm in the space of k, sqrt(a^T K a), is `norm`; |f| <= norm because k <= 1. Rewards
+ * are f plus uniform noise of half-width `noise`, in [-norm - noise, norm + noise], or, with `noise:
+ * bernoulli`, one of the ends of [-norm, norm]. All that is mapped to [0, 1]. A table has its means in
+ * [reward_low, reward_high], the noise included. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum {
     ACTION_D,
     KERNEL,
     NORM,
-    CENTRES,
+    CENTERS,
     NOISE,
     SEED,
     DATA,
@@ -44,7 +45,7 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                 "se(0.2), matern-2.5(0.2 0.5), linear, poly-2(1), or two with * or + for context "
                 "and action"},
     [NORM] = {"norm", TACIT_PARAMETER_REAL, "1", 1e-6, 1e6, "RKHS norm of the function"},
-    [CENTRES] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
+    [CENTERS] = {"centres", TACIT_PARAMETER_INTEGER, "40", 1, 10000, "bumps of the function"},
     [NOISE] =
         {"noise", TACIT_PARAMETER_TEXT, "", 0, 0,
          "half-width of the uniform noise of rewards (default 0.5), or bernoulli (of a file)"},
@@ -77,7 +78,7 @@ static double reward(const void *self, const tacit_visitor *visitor, uint32_t ac
 }
 
 /* n points of [0, 1]^d: an even grid on a line, otherwise random. */
-static void place(size_t n, size_t d, tacit__dice *dice, double *out)
+static void draw_block(size_t n, size_t d, tacit__dice *dice, double *out)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < d; j++)
@@ -86,7 +87,7 @@ static void place(size_t n, size_t d, tacit__dice *dice, double *out)
 }
 
 /* The field with its points; NULL without memory. */
-static field *place_points(field w, size_t context_d, tacit__dice *dice)
+static field *draw_points(field w, size_t context_d, tacit__dice *dice)
 {
     const size_t action_d = w.d - context_d, pairs = w.n_contexts * w.n_actions;
     double *contexts, *actions;
@@ -98,8 +99,8 @@ static field *place_points(field w, size_t context_d, tacit__dice *dice)
         tacit__workspace_destroy(f);
         return NULL;
     }
-    place(w.n_contexts, context_d, dice, contexts);
-    place(w.n_actions, action_d, dice, actions);
+    draw_block(w.n_contexts, context_d, dice, contexts);
+    draw_block(w.n_actions, action_d, dice, actions);
     for (size_t c = 0; c < w.n_contexts; c++) {
         f->weights[c] = 1 / (double)w.n_contexts;
         for (size_t a = 0; a < w.n_actions; a++) {
@@ -113,27 +114,27 @@ static field *place_points(field w, size_t context_d, tacit__dice *dice)
 }
 
 /* The function at every point, in original units. */
-static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t n_centres,
+static tacit_status draw_function(field *f, const tacit__kernel *kernel, size_t n_centers,
                                   double norm, tacit__dice *dice)
 {
     size_t n = f->n_contexts * f->n_actions;
-    size_t *centre;
+    size_t *center;
     double *a, *column, square = 0;
-    if (TACIT__PIECES(TACIT__PIECE(centre, n_centres), TACIT__PIECE(a, n_centres),
+    if (TACIT__PIECES(TACIT__PIECE(center, n_centers), TACIT__PIECE(a, n_centers),
                       TACIT__PIECE(column, n)) == NULL)
         return TACIT_NO_MEMORY;
-    for (size_t i = 0; i < n_centres; i++) {
-        centre[i] = (size_t)(((tacit__u128)tacit__dice_word(dice) * n) >> 64);
+    for (size_t i = 0; i < n_centers; i++) {
+        center[i] = (size_t)(((tacit__u128)tacit__dice_word(dice) * n) >> 64);
         a[i] = tacit__dice_normal(dice);
-        tacit__kernel_column(kernel, n, f->points, NULL, f->points + centre[i] * f->d, column);
+        tacit__kernel_column(kernel, n, f->points, NULL, f->points + center[i] * f->d, column);
         for (size_t w = 0; w < n; w++)
             f->means[w] += a[i] * column[w];
     }
-    for (size_t i = 0; i < n_centres; i++)
-        square += a[i] * f->means[centre[i]]; /* a^T K a */
+    for (size_t i = 0; i < n_centers; i++)
+        square += a[i] * f->means[center[i]]; /* a^T K a */
     for (size_t w = 0; w < n; w++)
         f->means[w] *= square > 0 ? norm / sqrt(square) : 0;
-    tacit__workspace_destroy(centre);
+    tacit__workspace_destroy(center);
     return TACIT_OK;
 }
 
@@ -202,7 +203,8 @@ static double optimal(const field *f)
     return sum;
 }
 
-/* The field with means in original units, and the range of rewards. On failure *out may be there, to be destroyed. */
+/* The field with means in original units, and the range of rewards. On failure *out may be there, to be
+ * destroyed. */
 static tacit_status fill(field w, const tacit__value *v, const tacit__origin *origin, field **out,
                          double *low, double *high, tacit_error *err)
 {
@@ -231,13 +233,13 @@ static tacit_status fill(field w, const tacit__value *v, const tacit__origin *or
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
     tacit__dice_next(&dice);
-    field *f = *out = place_points(w, context_d, &dice);
+    field *f = *out = draw_points(w, context_d, &dice);
     if (f == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (table)
         return read_table(f, v, origin, half, err);
     tacit__kernel_fit(&kernel, f->n_contexts * f->n_actions, f->points);
-    status = draw_function(f, &kernel, (size_t)v[CENTRES].integer, norm, &dice);
+    status = draw_function(f, &kernel, (size_t)v[CENTERS].integer, norm, &dice);
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 

@@ -1,10 +1,11 @@
-/* linear-bandit: mean rewards 1/2 + x . theta / 2 with features x of length at most 1 and a hidden unit vector theta (one
- * for all actions, or one for each).
+/* linear-bandit: mean rewards 1/2 + x . theta / 2 with features x of length at most 1 and a hidden unit
+ * vector theta (one for all actions, or one for each).
  *
- * Features are uniform on a cube of diameter 2 around the origin, so no vector is longer than 1. `contexts: n` makes them
- * once and numbers them; `contexts: 0` draws new ones for every user. `phases: L` makes the order adversarial: during each
- * block of L rounds all features lie near one axis (the other coordinates are divided by ten), another one in the next
- * block, so that nothing about the next block can be learned in this one. */
+ * Features are uniform on a cube of diameter 2 around the origin, so no vector is longer than 1.
+ * `contexts: n` makes them once and numbers them; `contexts: 0` draws new ones for every user. `phases: L`
+ * makes the order adversarial: during each block of L rounds all features lie near one axis (the other
+ * coordinates are divided by ten), another one in the next block, so that nothing about the next block can
+ * be learned in this one. */
 #include <math.h>
 
 #include "base/error.h"

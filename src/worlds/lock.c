@@ -1,12 +1,14 @@
-/* A lock: no policy that ignores the data can be good, so the world shows who learns.
+/* A lock: no policy that ignores the data can be good, so the world separates agents that learn from those
+ * that do not.
  *
- * States neutral (the start), good and bad pay 0.2, 1 and 0. There are d known kernels and d actions; kernel j answers
- * action j kindly and every other one badly. At each step the truth is a mixture in which one hidden kernel has the weight
- * 0.9 and the others share 0.1, so whoever does not know the combination, (2, 1, 3, 2, 1) repeated, is sent to the bad
- * state nearly always; and kernels and actions are exchangeable, so nothing but data tells the combination.
+ * States neutral (the start), good and bad pay 0.2, 1 and 0. There are d known kernels and d actions; kernel
+ * j answers action j kindly and every other one badly. At each step the truth is a mixture in which one
+ * hidden kernel has the weight 0.9 and the others share 0.1, so a policy without the combination, (2, 1, 3,
+ * 2, 1) repeated, is sent to the bad state nearly always; and kernels and actions are exchangeable, so only
+ * data reveal the combination.
  *
- * Features of the mixture: P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is
- * a mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
+ * Features of the mixture: P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since
+ * every component is a mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
 #include <math.h>
 
 #include "base/error.h"
@@ -32,7 +34,7 @@ static const double wrong_action[STATES][STATES] = {
 static const size_t combination[] = {2, 1, 3, 2, 1};
 enum { LENGTH = sizeof combination / sizeof *combination };
 
-#define HIDDEN_WEIGHT 0.9
+#define HIDDEN_WEIGHT 0.9 /* of the hidden kernel, see above */
 
 static const double *kernel(size_t j, uint32_t state, uint32_t action)
 {

@@ -1,9 +1,9 @@
 /* logged-bandit: people of a CSV file, each once, in an order of their own in every run.
  *
- * With a label, actions are its classes and the right one earns 1; since every action's reward is known, regret is exact:
- * the number of wrong answers. With a logged action, its propensity and its reward, only that action's reward is known; the
- * lab replays and divides by propensities (lab/play_rounds.c). Learners see no more than in any bandit: the context, and the
- * reward of the action that was taken. */
+ * With a label, actions are its classes and the right one earns 1; since every action's reward is known,
+ * regret is exact: the number of wrong answers. With a logged action, its propensity and its reward, only
+ * that action's reward is known; the lab replays and divides by propensities (lab/play_rounds.c). Learners
+ * see no more than in any bandit: the context, and the reward of the action that was taken. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,12 +42,12 @@ static const tacit_parameter parameters[N_PARAMETERS] = {
                     "how likely that was: a column, or a number"},
     [REWARD] = {"reward", TACIT_PARAMETER_TEXT, "", 0, 0, "and what came of it: 'outcome 0..1'"},
     [MISSING] = {"missing", TACIT_PARAMETER_TEXT, "?", 0, 0,
-                 "what stands for a missing value, as an empty field always does"},
+                 "the text of a missing value; an empty field is always missing"},
     [ORDER] = {"order", TACIT_PARAMETER_TEXT, "random", 0, 0,
                "of the people: random (another in each run), or file"},
     [INTERCEPT] = {"intercept", TACIT_PARAMETER_FLAG, "yes", 0, 0, "a feature that is always 1"},
     [OBTAIN] = {"obtain", TACIT_PARAMETER_TEXT, "", 0, 0,
-                "where the file comes from, told when it is not there"},
+                "where the file comes from, shown when it is missing"},
     [UNIT] = {"unit", TACIT_PARAMETER_FLAG, "yes", 0, 0,
               "scale each person's features to length 1; no: all people's by one factor"},
 };

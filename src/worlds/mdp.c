@@ -1,4 +1,4 @@
-/* How a finite process is built: rows are checked, sorted and normalised, then the tables for sampling.
+/* How a finite process is built: rows are checked, sorted and normalized, then the tables for sampling.
  *
  * A row whose probabilities sum to one up to rounding is kept digit by digit; one that is off by at most
  * SUM_TOLERANCE is divided by its sum; one that is further off is refused. Rewards are mapped by
@@ -43,7 +43,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Sorts, drops what has no probability, adds up what is the same. Returns what is left. */
-static size_t tidy(tacit_outcome *row, size_t n)
+static size_t sort_and_merge(tacit_outcome *row, size_t n)
 {
     bool sorted = true;
     for (size_t i = 1; i < n && sorted; i++)
@@ -63,7 +63,7 @@ static size_t tidy(tacit_outcome *row, size_t n)
 }
 
 /* Probabilities are positive numbers that sum to one; afterwards exactly, up to rounding. */
-static bool normalise(tacit_outcome *row, size_t n, double *sum)
+static bool normalize(tacit_outcome *row, size_t n, double *sum)
 {
     *sum = tacit__outcomes_sum(row, n);
     bool positive = true;
@@ -97,7 +97,7 @@ static tacit_status check_row(const builder *b, size_t layer, uint32_t s, uint32
                                a, b->row[i].reward, spec->reward_low, spec->reward_high);
     }
     double sum;
-    if (n == 0 || !normalise(b->row, n, &sum))
+    if (n == 0 || !normalize(b->row, n, &sum))
         return tacit__fail(
             b->err, TACIT_BAD_ARGUMENT,
             "step %zu, state %u, action %u: probabilities must be positive and sum to 1, "
@@ -137,7 +137,7 @@ static tacit_status store_rows(builder *b)
     for (size_t layer = 0; layer < b->mdp->n_layers; layer++)
         for (uint32_t s = 0; s < spec->n_states; s++)
             for (uint32_t a = 0; a < spec->n_actions; a++) {
-                size_t n = tidy(b->row, spec->row(spec->context, layer, s, a, b->row));
+                size_t n = sort_and_merge(b->row, spec->row(spec->context, layer, s, a, b->row));
                 tacit_status status = check_row(b, layer, s, a, n);
                 if (status != TACIT_OK)
                     return status;
@@ -165,8 +165,8 @@ static tacit_status store_initial(builder *b)
                                initial[i].next, mdp->n_states);
     }
     double sum = 0;
-    n = tidy(b->row, n);
-    if (n == 0 || !normalise(b->row, n, &sum))
+    n = sort_and_merge(b->row, n);
+    if (n == 0 || !normalize(b->row, n, &sum))
         return tacit__fail(
             b->err, TACIT_BAD_ARGUMENT,
             "the initial probabilities must be positive and sum to 1, they sum to %.9g", sum);

@@ -19,7 +19,7 @@ enum {
     TACIT__MAX_ACTIONS = 1000000, /* and keeps every index in 32 bits */
     TACIT__MAX_HORIZON = 1000000,
     TACIT__MAX_OUTCOMES = 1 << 27, /* about 5 GB */
-    TACIT__NARROW = 4 /* rows of at most so many outcomes are also kept at equal width */
+    TACIT__NARROW = 4 /* rows of at most this many outcomes are also stored at equal width */
 };
 
 #define TACIT__SUM_TOLERANCE                                                                       \
@@ -35,7 +35,7 @@ typedef struct tacit__mdp_spec {
     size_t row_max, total_max; /* outcomes in a row, and in all rows together (0: rows * row_max) */
     size_t (*row)(void *context, size_t layer, uint32_t state, uint32_t action, tacit_outcome *out);
     void *context;
-    const tacit_outcome *initial; /* next and prob; rewards are not looked at. NULL: state 0 */
+    const tacit_outcome *initial; /* next and prob; rewards are ignored. NULL: state 0 */
     size_t n_initial;
 } tacit__mdp_spec;
 

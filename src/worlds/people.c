@@ -1,5 +1,6 @@
-/* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what was not declared;
- * the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over the end of a line. */
+/* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what
+ * was not declared; the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over
+ * the end of a line. */
 #include "worlds/people.h"
 
 #include <math.h>
@@ -27,8 +28,9 @@ typedef struct reader {
 
 /* --- Lines --------------------------------------------------------------------------------------- */
 
-/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations as they stand. */
-static bool take_field(tacit__span *line, tacit__span *field)
+/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations
+ * verbatim. */
+static bool read_field(tacit__span *line, tacit__span *field)
 {
     tacit__span t = tacit__span_trim(*line);
     size_t blank = (size_t)(t.text - line->text), n;
@@ -65,7 +67,7 @@ static tacit_status split(reader *r, tacit_error *err)
         if (r->n_fields == MAX_FIELDS)
             return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
                                   "more than %d fields", (int)MAX_FIELDS);
-        if (!take_field(&line, &r->field[r->n_fields++]))
+        if (!read_field(&line, &r->field[r->n_fields++]))
             return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, r->number,
                                   "field %zu: a quote is not closed, or text follows it",
                                   r->n_fields);
@@ -200,8 +202,8 @@ static tacit_status find_columns(reader *r, tacit_error *err)
 
 /* --- The scan ------------------------------------------------------------------------------------ */
 
-/* A column that was not declared is taken to be numeric until a value is no number. */
-static tacit_status look(reader *r, tacit__column *c, tacit_error *err)
+/* A column without a declaration counts as numeric until a value is not a number. */
+static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
 {
     tacit__span value = r->field[c->field];
     double x;
@@ -243,8 +245,8 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
 }
 
-/* What the scan has found becomes the column's declaration; its name is noted. */
-static tacit_status settle(reader *r, tacit__column *c, tacit_error *err)
+/* Makes what the scan found the column's declaration, and adds its name to the list of scanned columns. */
+static tacit_status finish_scan(reader *r, tacit__column *c, tacit_error *err)
 {
     char shown[TACIT__SHOWN];
     if (c->numeric && !(c->low < c->high)) { /* one value, or none */
@@ -276,7 +278,7 @@ static void begin_scan(tacit__column *c, bool numeric)
     c->high = -HUGE_VAL;
 }
 
-/* Counts people, and looks up what was not declared. */
+/* Counts people, and finds the range or categories of columns without a declaration. */
 static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
 {
     tacit__column *label = &r->label.column[0], *reward = &r->reward.column[0];
@@ -297,11 +299,11 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
             break;
         for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
             if (!r->context.column[i].declared)
-                status = look(r, &r->context.column[i], err);
+                status = scan_value(r, &r->context.column[i], err);
         if (status == TACIT_OK && !label->declared)
-            status = look(r, label, err);
+            status = scan_value(r, label, err);
         if (status == TACIT_OK && logged && !reward->declared)
-            status = look(r, reward, err);
+            status = scan_value(r, reward, err);
         if (status != TACIT_OK)
             return status;
         if (++*n_lines > MAX_PEOPLE)
@@ -311,11 +313,11 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < r->context.n && status == TACIT_OK; i++)
         if (!r->context.column[i].declared)
-            status = settle(r, &r->context.column[i], err);
+            status = finish_scan(r, &r->context.column[i], err);
     if (status == TACIT_OK && !label->declared)
-        status = settle(r, label, err);
+        status = finish_scan(r, label, err);
     if (status == TACIT_OK && logged && !reward->declared)
-        status = settle(r, reward, err);
+        status = finish_scan(r, reward, err);
     if (status == TACIT_OK && logged && !reward->numeric)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1,
                               "the reward has values that are no numbers");
@@ -447,7 +449,7 @@ tacit_status tacit__people_read(const tacit__people_source *source, tacit__peopl
     if (status == TACIT_OK)
         status = encode_all(r, err);
     if (status == TACIT_OK && p->n == 0)
-        status = tacit__fail_at(err, TACIT_SYNTAX, source->name, 0, "nobody has an answer");
+        status = tacit__fail_at(err, TACIT_SYNTAX, source->name, 0, "no line has an answer");
     p->reward_high = 1;
     if (r->reward.n > 0) {
         p->reward_low = r->reward.column[0].low;

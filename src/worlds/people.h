@@ -4,7 +4,8 @@
 
 #include "worlds/columns.h"
 
-/* Declarations have texts; those of what is not used are "". Either a label, or action, propensity and reward. */
+/* Declarations have texts; those of what is not used are "". Either a label, or action, propensity and
+ * reward. */
 typedef struct tacit__people_source {
     tacit__span text;
     const char *name; /* of the file, for messages */
@@ -21,7 +22,7 @@ typedef struct tacit__people {
     double *propensity, *reward; /* logged: in (0, 1] and [0, 1]; else NULL */
     double reward_low, reward_high;
     size_t skipped;    /* people without an answer */
-    char scanned[200]; /* columns whose range or categories were looked up, "" if none */
+    char scanned[200]; /* columns whose range or categories were found in the data, "" if none */
 } tacit__people;
 
 TACIT_MUST_USE tacit_status tacit__people_read(const tacit__people_source *source,

@@ -2,11 +2,11 @@
  *
  *     P_h(s' | s, a) = sum_j phi_j(s, a) mu_hj(s'),     r_h(s, a) = sum_j phi_j(s, a) theta_hj
  *
- * with measures mu_hj drawn from a Dirichlet distribution over the states and theta_hj uniform in [0, 1]: a linear MDP
- * [JYWJ20] whose transitions are a mixture of d next-state distributions, weighted by the features. Features are drawn
- * from a Dirichlet distribution too; the smaller the concentration, the closer they are to the corners, and
- * the more depends on the choice of an action. The world follows from its parameters and `seed` alone. Everyone starts in
- * state 0. */
+ * with measures mu_hj drawn from a Dirichlet distribution over the states and theta_hj uniform in [0, 1]:
+ * a linear MDP [JYWJ20] whose transitions are a mixture of d next-state distributions, weighted by the
+ * features. Features are drawn from a Dirichlet distribution too; the smaller the concentration, the
+ * closer they are to the corners, and the more depends on the choice of an action. The world follows from
+ * its parameters and `seed` alone. Everyone starts in state 0. */
 #include <math.h>
 
 #include "base/error.h"
@@ -72,7 +72,7 @@ static size_t row(void *context, size_t layer, uint32_t s, uint32_t action, taci
 }
 
 /* All numbers of the world, each row from words of its own. */
-static tacit_status roll(maker *m, features *f, const tacit__value *values, size_t layers)
+static tacit_status draw_world(maker *m, features *f, const tacit__value *values, size_t layers)
 {
     tacit__dice dice;
     tacit_status status = tacit__dice_open(&dice, (uint64_t)values[SEED].integer, "random linear");
@@ -112,7 +112,7 @@ static tacit_status create(const tacit__value *values, const tacit__origin *orig
     tacit_status status = TACIT_NO_MEMORY;
     if (f != NULL && TACIT__PIECES(TACIT__PIECE(m.measures, layers * d * n_states),
                                    TACIT__PIECE(m.rewards, layers * d)) != NULL) {
-        status = roll(&m, f, values, layers);
+        status = draw_world(&m, f, values, layers);
         if (status == TACIT_OK)
             status = tacit__mdp_create(&spec, &out->mdp, &inner);
     }

@@ -1,10 +1,12 @@
-/* Random mixtures: at step h the transitions are sum_j w_hj P_j for d known kernels P_j and unknown weights w_h.
+/* Random mixtures: at step h the transitions are sum_j w_hj P_j for d known kernels P_j and unknown weights
+ * w_h.
  *
- * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0, 1] and depend
- * on state and action. The world follows from its parameters and `seed` alone. Everyone starts in state 0.
+ * Rows of the kernels and the weights are drawn from Dirichlet distributions, rewards are uniform in [0, 1]
+ * and depend on state and action. The world follows from its parameters and `seed` alone. Everyone starts in
+ * state 0.
  *
- * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a mean of v
- * over sqrt(d), and |w|_2 <= |w|_1 = 1. */
+ * Features P_j / sqrt(d), parameter sqrt(d) w; |sum_s' phi v| <= 1 for |v| <= 1 since every component is a
+ * mean of v over sqrt(d), and |w|_2 <= |w|_1 = 1. */
 #include <math.h>
 
 #include "base/error.h"

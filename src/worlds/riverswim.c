@@ -1,10 +1,10 @@
-/* RiverSwim: a swimmer who must go against the current all the way to be paid well [SL08; the variant of ORV13,
+/* RiverSwim: the large reward is at the end of the river, against the current [SL08; the variant of ORV13,
  * with rewards 5/1000 and 1].
  *
- * States 0 .. n-1 from left to right, start at 0. Left always moves one to the left. Right: at the left end it
- * advances with 0.6 and stays with 0.4; inside it advances with 0.35, stays with 0.6, slips left with 0.05; at the
- * right end it stays with 0.6 and slips left with 0.4. Left at the left end pays 0.005, right at the right
- * end 1. Action 0 is left and 1 is right, the other way round when mirrored. */
+ * States 0 .. n-1 from left to right, start at 0. Left always moves one to the left. Right: at the left
+ * end it advances with 0.6 and stays with 0.4; inside it advances with 0.35, stays with 0.6, slips left
+ * with 0.05; at the right end it stays with 0.6 and slips left with 0.4. Left at the left end pays 0.005,
+ * right at the right end 1. Action 0 is left and 1 is right, the other way round when mirrored. */
 #include "worlds/kind.h"
 
 enum { STATES, HORIZON, MIRROR, N_PARAMETERS };

@@ -1,8 +1,9 @@
 /* Rounds: the users of a bandit world, one after the other. See include/tacit/world.h.
  *
- * Round k has n words of the site "rounds", its last for the reward, and one word of "rounds: choices" for a random
- * policy; as many rounds as fit into a piece are drawn with one call (worlds/walk.c says why). Where users are people of
- * a file, each comes once: their order is a permutation that belongs to the run (Fisher and Yates). */
+ * Round k has n words of the site "rounds", its last for the reward, and one word of "rounds: choices" for
+ * a random policy; as many rounds as fit into a piece are drawn with one call (worlds/walk.c says why).
+ * Where users are people of a file, each comes once: their order is a permutation that belongs to the run
+ * (Fisher and Yates). */
 #include <string.h>
 
 #include "base/error.h"

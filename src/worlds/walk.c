@@ -1,10 +1,10 @@
 /* Walks: chance from a stream of its own, one word for the first state and one for each step.
  *
- * Episode e has words (e mod g)(horizon + 1) and following of step e / g of the site "walk", and as many of the
- * site "walk: choices" for the actions of a mixed policy. g episodes are drawn with one call, because ChaCha20
- * in large pieces costs a fifth per word of what it costs in small ones. Which words an episode gets follows
- * from its number alone, so what an agent does never changes another's draws, nor its own in a later
- * episode. */
+ * Episode e has words (e mod g)(horizon + 1) and following of step e / g of the site "walk", and as many
+ * of the site "walk: choices" for the actions of a mixed policy. g episodes are drawn with one call,
+ * because ChaCha20 in large pieces costs a fifth per word of what it costs in small ones. Which words an
+ * episode gets follows from its number alone, so what an agent does never changes another's draws, nor its
+ * own in a later episode. */
 #include "worlds/walk.h"
 
 #include "base/error.h"
@@ -101,7 +101,7 @@ tacit_status tacit_walk_play(tacit_walk *walk, uint64_t episode, const uint32_t 
 }
 
 /* The action whose share of [0, 1) the word falls into; what rounding leaves at the end is the last likely
- * one's. n: there is none. */
+ * one's. n: no action is likely. */
 static uint32_t choose(const double *prob, size_t n, uint64_t word)
 {
     double u = (double)(word >> 11) * 0x1p-53, sum = 0;

@@ -321,11 +321,11 @@ static void check_agent(const variant *v)
     tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
     tacit__form form = tacit__form_of(&request);
     tacit__user *users = tacit__users_create(&form, EPISODES + 1);
-    tacit__lot lot;
+    tacit__generator generator;
     assert_non_null(users);
-    assert_ok(tacit__lot_open(&lot, 3, "users"));
+    assert_ok(tacit__generator_open(&generator, 3, "users"));
     for (size_t k = 0; k <= EPISODES; k++)
-        tacit__user_random(&form, &lot, &users[k]);
+        tacit__user_random(&form, &generator, &users[k]);
     tacit_agent *first = agent_of(&request, 1), *lives[3];
     tape tapes[3];
     size_t size;
@@ -371,10 +371,10 @@ TEST(two_reports_of_one_device)
         tacit_agent_request request = request_of(v, tacit_world_describe(world), &setting);
         tacit__form form = tacit__form_of(&request);
         tacit__user *users = tacit__users_create(&form, 2);
-        tacit__lot lot;
-        assert_ok(tacit__lot_open(&lot, 4, "users"));
-        tacit__user_random(&form, &lot, &users[0]);
-        tacit__user_random(&form, &lot, &users[1]);
+        tacit__generator generator;
+        assert_ok(tacit__generator_open(&generator, 4, "users"));
+        tacit__user_random(&form, &generator, &users[0]);
+        tacit__user_random(&form, &generator, &users[1]);
         users[1].rewards[0] = users[0].rewards[0] < 0.5 ? 1 : 0;
         tape tapes[3];
         tacit_agent *devices[3];

@@ -151,19 +151,19 @@ TEST(users_are_within_the_domain_until_they_leave_it)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const tacit__form *form = &forms[i];
         tacit__user *users = tacit__users_create(form, 2);
-        tacit__lot lot;
+        tacit__generator generator;
         assert_non_null(users);
-        assert_ok(tacit__lot_open(&lot, i, "test"));
-        tacit__user_random(form, &lot, &users[0]);
-        tacit__user_random(form, &lot, &users[1]);
+        assert_ok(tacit__generator_open(&generator, i, "test"));
+        tacit__user_random(form, &generator, &users[0]);
+        tacit__user_random(form, &generator, &users[1]);
         for (int k = 0; k < 2000; k++) {
-            tacit__user_mutate(form, &lot, &users[k % 2], &users[1 - k % 2]);
+            tacit__user_mutate(form, &generator, &users[k % 2], &users[1 - k % 2]);
             assert_true(tacit__user_fits(form, &users[k % 2]));
         }
-        for (tacit__offence offence = 0; offence < TACIT__OFFENCES; offence++) {
-            tacit__user_extreme(form, offence % 2 == 0, 0.5, &users[0]);
+        for (tacit__violation violation = 0; violation < TACIT__VIOLATIONS; violation++) {
+            tacit__user_extreme(form, violation % 2 == 0, 0.5, &users[0]);
             assert_true(tacit__user_fits(form, &users[0]));
-            bool offends = tacit__user_offend(form, offence, &users[0]);
+            bool offends = tacit__user_violate(form, violation, &users[0]);
             assert_int_equal(tacit__user_fits(form, &users[0]), !offends);
             assert_true(offends || form->features == 0);
         }
@@ -417,7 +417,7 @@ TEST(one_who_hides_nothing_passes)
 
 static void note_passage(void *context, const tacit__passage *passage)
 {
-    tacit__charges_note(context, passage);
+    tacit__charges_add(context, passage);
 }
 
 /* What passes is paid for, once for each step; and what is not is named. */
@@ -444,7 +444,7 @@ TEST(every_passage_is_charged_once)
     /* a step that comes again, as if the door had not counted it */
     const tacit__passage again = {
         .release = tacit_plan_release(tacit_ledger_plan(ledger), 0), .step = 2, .n = 8};
-    tacit__charges_note(&charges, &again);
+    tacit__charges_add(&charges, &again);
     assert_non_null(strstr(charges.fault, "step 3: passes the door more than once"));
     charges.fault[0] = '\0';
     tacit__charges_check(&charges);

@@ -58,7 +58,7 @@ static double cost_of(const tacit__label *l, size_t n)
 {
     double cost = 0;
     for (size_t i = 0; i < n; i++)
-        cost += (l[i].place - l[i].y) * (l[i].place - l[i].y);
+        cost += (l[i].height - l[i].y) * (l[i].height - l[i].y);
     return cost;
 }
 
@@ -73,11 +73,11 @@ TEST(labels_keep_distance_order_and_bounds)
         for (size_t i = 0; i < n; i++)
             l[i] = (tacit__label){.y = 20 + 200 * random_unit(&random) * random_unit(&random),
                                   .series = i};
-        tacit__labels_place(l, n, 10, 260);
+        tacit__labels_arrange(l, n, 10, 260);
         for (size_t i = 0; i < n; i++) {
-            assert_within(l[i].place, 10 - 1e-9, 260 + 1e-9);
+            assert_within(l[i].height, 10 - 1e-9, 260 + 1e-9);
             assert_true(i == 0 ||
-                        (l[i].y >= l[i - 1].y && l[i].place - l[i - 1].place > gap - 1e-9));
+                        (l[i].y >= l[i - 1].y && l[i].height - l[i - 1].height > gap - 1e-9));
         }
         if (n != 3 || searches++ >= 4)
             continue;
@@ -86,9 +86,9 @@ TEST(labels_keep_distance_order_and_bounds)
             for (double b = a + gap; b <= 260; b++)
                 for (double c = b + gap; c <= 260; c++) {
                     tacit__label g[3] = {l[0], l[1], l[2]};
-                    g[0].place = a;
-                    g[1].place = b;
-                    g[2].place = c;
+                    g[0].height = a;
+                    g[1].height = b;
+                    g[2].height = c;
                     best = cost_of(g, 3) < best ? cost_of(g, 3) : best;
                 }
         assert_true(cost_of(l, 3) <= best + 1e-9);

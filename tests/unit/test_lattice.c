@@ -134,7 +134,7 @@ TEST(contributions_at_the_bound_keep_it_exactly_in_integers)
                     tacit__lattice l = choose(random_bound(n, kind, &random), n, users);
                     fill(x, n, shape, l.bound.nonnegative, &random);
                     scale_to(&l, x, n, parts[p]);
-                    assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                    assert_ok(tacit__lattice_quantize(&l, x, n, q, NULL));
                     assert_kept(&l, q, n);
                 }
 }
@@ -151,7 +151,7 @@ TEST(contributions_inside_the_bound_are_rounded_to_the_nearest_step)
                 tacit__lattice l = choose(random_bound(n, kind, &random), n, 1000);
                 fill(x, n, shape, l.bound.nonnegative, &random);
                 scale_to(&l, x, n, random_between(&random, 0, 0.99));
-                assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                assert_ok(tacit__lattice_quantize(&l, x, n, q, NULL));
                 for (size_t i = 0; i < n; i++)
                     assert_true(fabs((double)q[i] - ldexp(x[i], l.bits)) <= 0.5);
             }
@@ -172,7 +172,7 @@ TEST(clipping_scales_down_to_the_bound_and_keeps_the_direction)
                 double excess = exp(random_between(&random, 0.01, 200));
                 fill(x, n, shape, l.bound.nonnegative, &random);
                 scale_to(&l, x, n, excess);
-                assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
+                assert_ok(tacit__lattice_quantize(&l, x, n, q, NULL));
                 assert_kept(&l, q, n);
                 for (size_t i = 0; i < n; i++) /* each shrinking round takes one step */
                     assert_true(fabs((double)q[i] - ldexp(x[i] / excess, l.bits)) <= 3);
@@ -192,7 +192,7 @@ TEST(what_exceeds_the_bound_is_refused_without_clipping)
                 tacit_error err = {0};
                 fill(x, n, shape, l.bound.nonnegative, &random);
                 scale_to(&l, x, n, 1 + exp(random_between(&random, log(1e-8), 200)));
-                assert_status(tacit__lattice_place(&l, x, n, q, &err), TACIT_OUT_OF_BOUND);
+                assert_status(tacit__lattice_quantize(&l, x, n, q, &err), TACIT_OUT_OF_BOUND);
                 assert_int_equal(err.status, TACIT_OUT_OF_BOUND);
             }
 }
@@ -211,7 +211,7 @@ TEST(numbers_of_any_size_are_refused_or_clipped_at_every_position)
                 int64_t q[9];
                 tacit__lattice l = choose((tacit_bound){.l2 = 1, .clip = clip}, 9, 1000);
                 x[at] = wild[w];
-                tacit_status status = tacit__lattice_place(&l, x, 9, q, NULL);
+                tacit_status status = tacit__lattice_quantize(&l, x, 9, q, NULL);
                 if (!clip) {
                     assert_int_equal(status, TACIT_OUT_OF_BOUND);
                 } else {
@@ -240,8 +240,8 @@ TEST(numbers_whose_squares_overflow_are_clipped_like_all_others)
                 x[i] = units[u] * direction[i];
                 y[i] = 1e6 * direction[i];
             }
-            assert_ok(tacit__lattice_place(&l, x, N, q, NULL));
-            assert_ok(tacit__lattice_place(&l, y, N, expected, NULL));
+            assert_ok(tacit__lattice_quantize(&l, x, N, q, NULL));
+            assert_ok(tacit__lattice_quantize(&l, y, N, expected, NULL));
             assert_kept(&l, q, N);
             for (size_t i = 0; i < N; i++)
                 assert_true(llabs(q[i] - expected[i]) <= 1);
@@ -259,10 +259,10 @@ TEST(what_is_not_a_finite_number_is_refused_at_every_position)
                     int64_t q[12];
                     tacit__lattice l = choose((tacit_bound){.l2 = 1, .clip = clip}, n, 1000);
                     x[at] = bad[b];
-                    assert_status(tacit__lattice_place(&l, x, n, q, NULL), TACIT_NOT_FINITE);
+                    assert_status(tacit__lattice_quantize(&l, x, n, q, NULL), TACIT_NOT_FINITE);
                     if (at > 0) { /* beside a number that is merely too large */
                         x[0] = DBL_MAX;
-                        assert_status(tacit__lattice_place(&l, x, n, q, NULL), TACIT_NOT_FINITE);
+                        assert_status(tacit__lattice_quantize(&l, x, n, q, NULL), TACIT_NOT_FINITE);
                     }
                 }
 }
@@ -272,7 +272,7 @@ TEST(denormal_numbers_and_negative_zeros_are_zeros)
     const double x[] = {DBL_TRUE_MIN, -DBL_TRUE_MIN, -0.0, 1e-310, -1e-300};
     int64_t q[5];
     tacit__lattice l = choose((tacit_bound){.l2 = 1, .nonnegative = true, .nonzeros = 1}, 5, 1000);
-    assert_ok(tacit__lattice_place(&l, x, 5, q, NULL));
+    assert_ok(tacit__lattice_quantize(&l, x, 5, q, NULL));
     for (size_t i = 0; i < 5; i++)
         assert_true(q[i] == 0);
 }
@@ -286,8 +286,8 @@ TEST(negative_coordinates_are_refused_or_become_zero)
         tacit__lattice strict = choose((tacit_bound){.l2 = 1, .nonnegative = true}, 7, 1000);
         tacit__lattice mild =
             choose((tacit_bound){.l2 = 1, .nonnegative = true, .clip = true}, 7, 1000);
-        assert_status(tacit__lattice_place(&strict, x, 7, q, NULL), TACIT_OUT_OF_BOUND);
-        assert_ok(tacit__lattice_place(&mild, x, 7, q, NULL));
+        assert_status(tacit__lattice_quantize(&strict, x, 7, q, NULL), TACIT_OUT_OF_BOUND);
+        assert_ok(tacit__lattice_quantize(&mild, x, 7, q, NULL));
         assert_kept(&mild, q, 7);
         for (size_t i = 0; i < 7; i++)
             assert_true(i == at ? q[i] == 0 : llabs(q[i] - llrint(ldexp(0.1, mild.bits))) <= 1);
@@ -302,10 +302,10 @@ TEST(more_coordinates_than_declared_are_refused)
     tacit__lattice clip = choose((tacit_bound){.l2 = 1, .nonzeros = 3, .clip = true}, 20, 1000);
     for (size_t i = 0; i < 20; i += 6)
         x[i] = 0.2;
-    assert_status(tacit__lattice_place(&l, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
-    assert_status(tacit__lattice_place(&clip, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__lattice_quantize(&l, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__lattice_quantize(&clip, x, 20, q, NULL), TACIT_OUT_OF_BOUND);
     x[6] = 0;
-    assert_ok(tacit__lattice_place(&l, x, 20, q, NULL));
+    assert_ok(tacit__lattice_quantize(&l, x, 20, q, NULL));
     assert_kept(&l, q, 20);
 }
 
@@ -317,7 +317,7 @@ TEST(messages_do_not_repeat_a_persons_numbers)
         tacit_error err = {0};
         tacit__lattice l =
             choose((tacit_bound){.l2 = 1, .nonnegative = true, .nonzeros = 1}, 3, 1000);
-        assert_status(tacit__lattice_place(&l, cases[i], 3, q, &err), TACIT_OUT_OF_BOUND);
+        assert_status(tacit__lattice_quantize(&l, cases[i], 3, q, &err), TACIT_OUT_OF_BOUND);
         assert_true(strlen(err.message) > 0);
         assert_null(strstr(err.message, "1234"));
         assert_null(strstr(err.message, "1.234"));
@@ -340,9 +340,9 @@ TEST(both_instruction_sets_give_the_same_integers)
         scale_to(&l, x, n, random_between(&random, 0.9, 1.1));
         memset(wide, 0, sizeof wide);
         memset(base, 0, sizeof base);
-        tacit_status status = tacit__lattice_place(&l, x, n, wide, NULL);
+        tacit_status status = tacit__lattice_quantize(&l, x, n, wide, NULL);
         tacit__cpu_pretend_base(true);
-        tacit_status base_status = tacit__lattice_place(&l, x, n, base, NULL);
+        tacit_status base_status = tacit__lattice_quantize(&l, x, n, base, NULL);
         tacit__cpu_pretend_base(false);
         assert_int_equal(status, base_status);
         if (status == TACIT_OK)
@@ -379,8 +379,8 @@ TEST(two_users_are_never_farther_apart_than_the_sensitivity)
         if (i % 5 == 0 && !l.bound.nonnegative)
             for (size_t k = 0; k < n; k++)
                 y[k] = -x[k]; /* as far apart as can be */
-        assert_ok(tacit__lattice_place(&l, x, n, q, NULL));
-        assert_ok(tacit__lattice_place(&l, y, n, r, NULL));
+        assert_ok(tacit__lattice_quantize(&l, x, n, q, NULL));
+        assert_ok(tacit__lattice_quantize(&l, y, n, r, NULL));
         assert_apart(&l, q, r, n);
     }
 }
@@ -390,8 +390,8 @@ static double attained(const tacit__lattice *l, const double *x, const double *y
                        int norm)
 {
     static int64_t q[MANY], r[MANY];
-    assert_ok(tacit__lattice_place(l, x, n, q, NULL));
-    assert_ok(tacit__lattice_place(l, y, n, r, NULL));
+    assert_ok(tacit__lattice_quantize(l, x, n, q, NULL));
+    assert_ok(tacit__lattice_quantize(l, y, n, r, NULL));
     for (size_t i = 0; i < n; i++)
         q[i] -= r[i];
     double distance = norm == 1 ? (double)norm1(q, n) : sqrt((double)square(q, n));
@@ -485,8 +485,8 @@ static double placed_apart(const tacit__lattice *l, const double *x, const doubl
                            int norm)
 {
     static int64_t q[50000], r[50000];
-    if (tacit__lattice_place(l, x, n, q, NULL) != TACIT_OK ||
-        tacit__lattice_place(l, y, n, r, NULL) != TACIT_OK)
+    if (tacit__lattice_quantize(l, x, n, q, NULL) != TACIT_OK ||
+        tacit__lattice_quantize(l, y, n, r, NULL) != TACIT_OK)
         return -1;
     for (size_t i = 0; i < n; i++)
         q[i] -= r[i];
@@ -697,7 +697,7 @@ TEST(bounds_at_the_edges_of_the_doubles_are_refused_or_kept)
             x[5] = ldexp(1, exponent + excess);
             if (!isfinite(x[5]))
                 continue;
-            if (tacit__lattice_place(&l, x, N, q, NULL) == TACIT_OK)
+            if (tacit__lattice_quantize(&l, x, N, q, NULL) == TACIT_OK)
                 assert_kept(&l, q, N);
             else
                 assert_true(excess > 0); /* what keeps the bound is taken */
@@ -717,7 +717,7 @@ TEST(a_million_coordinates_keep_the_bound)
             x[i] =
                 shape == 0 ? 1 / sqrt(N) : ldexp(floor(ldexp(1 / sqrt(N), l.bits)) + 0.51, -l.bits);
         scale_to(&l, x, N, 1);
-        assert_ok(tacit__lattice_place(&l, x, N, q, NULL));
+        assert_ok(tacit__lattice_quantize(&l, x, N, q, NULL));
         assert_kept(&l, q, N);
     }
     free(x);

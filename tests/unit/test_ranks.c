@@ -233,8 +233,9 @@ TEST(a_process_that_dies_is_told_and_its_jobs_can_be_resumed)
         } else {
             assert_status(all[0].status, TACIT_SYSTEM);
             assert_int_equal(all[0].err.hint, TACIT_HINT_RESUME);
-            assert_ptr_equal(strstr(all[0].err.message, "process 2 has not been heard of for 2 s"),
-                             all[0].err.message);
+            assert_ptr_equal(
+                strstr(all[0].err.message, "process 2 has not been heard from for 2 s"),
+                all[0].err.message);
         }
         tacit_results_destroy(all[0].results);
         assert_ok(all[1].status);

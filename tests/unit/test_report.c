@@ -73,8 +73,8 @@ TEST(curves_and_bands_are_those_of_the_runs)
     tacit__report r = fill(results);
     assert_int_equal(r.n_points, 300);
     assert_int_equal(r.at[299], 300);
-    for (size_t i = 0; i < r.n_players; i++) {
-        const tacit__report_outcome *o = &r.stages[0].outcomes[i];
+    for (size_t i = 0; i < r.n_agents; i++) {
+        const tacit__report_outcome *o = &r.worlds[0].outcomes[i];
         tacit_summary s = tacit_results_summary(results, 0, i);
         assert_true(o->regret == s.regret_mean && o->switches == s.switches);
         for (size_t p = 0; p < r.n_points; p += 7) {
@@ -102,14 +102,14 @@ TEST(families_differ_in_epsilon_alone)
     assert_string_equal(r.families[0].name, "joint </script>");
     assert_string_equal(r.families[1].name, "p");
     assert_int_equal(r.families[0].members[0], 1); /* ascending epsilon */
-    assert_int_equal(r.players[1].style.colour, r.players[2].style.colour);
-    assert_int_not_equal(r.players[1].style.dash, r.players[2].style.dash);
-    assert_int_equal(r.players[2].style.dash, 0); /* the weakest promise is solid */
-    assert_int_equal(r.players[0].family, SIZE_MAX);
-    assert_int_equal(r.players[0].style.colour, 0);
-    assert_int_equal(r.players[6].style.colour, TACIT__GREY);
+    assert_int_equal(r.agents[1].style.color, r.agents[2].style.color);
+    assert_int_not_equal(r.agents[1].style.dash, r.agents[2].style.dash);
+    assert_int_equal(r.agents[2].style.dash, 0); /* the weakest promise is solid */
+    assert_int_equal(r.agents[0].family, SIZE_MAX);
+    assert_int_equal(r.agents[0].style.color, 0);
+    assert_int_equal(r.agents[6].style.color, TACIT__GRAY);
     for (size_t i = 1; i < 4; i++)
-        assert_int_not_equal(r.families[i].style.colour, r.families[i - 1].style.colour);
+        assert_int_not_equal(r.families[i].style.color, r.families[i - 1].style.color);
     tacit__report_empty(&r);
     tacit_results_destroy(results);
 }
@@ -229,7 +229,7 @@ TEST(the_page_tells_what_it_must)
                                          "NOT PRIVATE",
                                          "does not hold",
                                          "really <i>ε</i>",
-                                         "which protects nobody",
+                                         "which gives no privacy",
                                          "Joint privacy",
                                          "What leaves the curator",
                                          "Why the bound holds",

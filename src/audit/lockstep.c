@@ -1,11 +1,11 @@
-/* See audit/duel.h.
+/* See audit/lockstep.h.
  *
- * With u and v the draws under the two hypotheses (released minus exact) and s the scale, the log likelihood ratio of a
- * coordinate is (v^2 - u^2) / (2 s^2) for Gaussian noise, (|v| - |u|) / s for Laplace. It is a score like any other: the
- * bounds that are proved with it hold whatever the noise really is; it is the best one if the noise is as declared.
- * If it is not (a draw missing, repeated, shared), matches say more: under the truth the same draw comes again,
- * under the other hypothesis it does not. */
-#include "audit/duel.h"
+ * With u and v the draws under the two hypotheses (released minus exact) and s the scale, the log
+ * likelihood ratio of a coordinate is (v^2 - u^2) / (2 s^2) for Gaussian noise, (|v| - |u|) / s for
+ * Laplace. It is a score like any other: the bounds that are proved with it hold whatever the noise really
+ * is; it is the best one if the noise is as declared. If it is not (a draw missing, repeated, shared),
+ * matches say more: under the truth the same draw comes again, under the other hypothesis it does not. */
+#include "audit/lockstep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +29,9 @@ const char *tacit__score_name(tacit__score score)
     return names[score];
 }
 
-/* Where the numbers of one of the second instance's releases begin among those of all; *index is its place in the
- * plan, which both instances have. */
-static size_t place(const tacit__duel *d, const tacit_release *release, size_t *index)
+/* Where the numbers of one of the second instance's releases begin among those of all; *index is its place
+ * in the plan, which both instances have. */
+static size_t place(const tacit__lockstep *d, const tacit_release *release, size_t *index)
 {
     const tacit_plan *plan = tacit_ledger_plan(d->subject->ledger(d->second));
     size_t at = 0;
@@ -40,29 +40,29 @@ static size_t place(const tacit__duel *d, const tacit_release *release, size_t *
     return at;
 }
 
-void tacit__duel_blame(tacit__duel *d, const char *what)
+void tacit__lockstep_fault(tacit__lockstep *d, const char *what)
 {
     if (d->fault[0] == '\0')
         (void)snprintf(d->fault, sizeof d->fault, "%s", what);
 }
 
-static void note(tacit__duel *d, const char *release, uint64_t step, const char *what)
+static void note(tacit__lockstep *d, const char *release, uint64_t step, const char *what)
 {
     if (d->fault[0] == '\0')
         (void)snprintf(d->fault, sizeof d->fault, "release '%.60s', step %llu: %s", release,
                        (unsigned long long)step + 1, what);
 }
 
-const tacit_plan *tacit__duel_plan(const tacit__duel *d)
+const tacit_plan *tacit__lockstep_plan(const tacit__lockstep *d)
 {
     return d->subject->declares_itself ? tacit_ledger_plan(d->subject->ledger(d->first))
                                        : d->subject->declared;
 }
 
 /* What passes must be what the declared plan says: this often, this large, with this noise. */
-static void hold_against_plan(tacit__duel *d, const tacit__passage *p)
+static void hold_against_plan(tacit__lockstep *d, const tacit__passage *p)
 {
-    const tacit_plan *plan = tacit__duel_plan(d);
+    const tacit_plan *plan = tacit__lockstep_plan(d);
     size_t i = tacit_plan_index(plan, p->release->name);
     bool listed = i < tacit_plan_size(plan);
     const tacit_release *r = listed ? tacit_plan_release(plan, i) : NULL;
@@ -89,8 +89,8 @@ static void magnify(const tacit__passage *p, double factor)
 
 static void before_writing(void *context, const tacit__passage *p)
 {
-    tacit__duel *d = context;
-    tacit__charges_note(&d->charges, p);
+    tacit__lockstep *d = context;
+    tacit__charges_add(&d->charges, p);
     if (d->magnified > 1)
         magnify(p, d->magnified * pow(d->growth, (double)p->step));
     if (d->subject->tamper != NULL)
@@ -99,7 +99,7 @@ static void before_writing(void *context, const tacit__passage *p)
 }
 
 /* The draws of the first instance, for the tests on noise. */
-static void examine(tacit__duel *d, const tacit__entry *e, const int64_t *before,
+static void examine(tacit__lockstep *d, const tacit__entry *e, const int64_t *before,
                     const int64_t *other)
 {
     tacit__reference *kept = d->write;
@@ -118,7 +118,7 @@ static void examine(tacit__duel *d, const tacit__entry *e, const int64_t *before
 
 static void after_replay(void *context, const tacit__entry *e, const tacit__passage *p)
 {
-    tacit__duel *d = context;
+    tacit__lockstep *d = context;
     size_t index, at = place(d, p->release, &index) + p->offset;
     bool has_last = e->step > 0 && d->last_step[index] == e->step;
     for (size_t i = 0; i < e->n; i++)
@@ -153,7 +153,7 @@ static void after_replay(void *context, const tacit__entry *e, const tacit__pass
     d->scores[TACIT__SCORE_MATCHES] += matches;
 }
 
-static tacit_status make_room(tacit__duel *d, const tacit_plan *plan)
+static tacit_status make_room(tacit__lockstep *d, const tacit_plan *plan)
 {
     for (size_t i = 0; i < tacit_plan_size(plan); i++)
         d->n_last += tacit_plan_release(plan, i)->dimension;
@@ -169,10 +169,10 @@ static tacit_status make_room(tacit__duel *d, const tacit_plan *plan)
     return tacit__tape_create(&d->tape);
 }
 
-tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uint64_t seed,
-                              tacit_error *err)
+tacit_status tacit__lockstep_create(tacit__lockstep *d, const tacit__subject *subject,
+                                    uint64_t seed, tacit_error *err)
 {
-    *d = (tacit__duel){.subject = subject, .same_view = true, .magnified = 1, .growth = 1};
+    *d = (tacit__lockstep){.subject = subject, .same_view = true, .magnified = 1, .growth = 1};
     tacit_status status = subject->open(subject, seed, &d->first, err);
     if (status == TACIT_OK)
         status = subject->open(subject, seed, &d->second, err);
@@ -182,7 +182,7 @@ tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uin
         make_room(d, tacit_ledger_plan(subject->ledger(d->first))) != TACIT_OK)
         status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status != TACIT_OK) {
-        tacit__duel_close(d);
+        tacit__lockstep_destroy(d);
         return status;
     }
     tacit__tape_on_record(d->tape, before_writing, d);
@@ -192,7 +192,7 @@ tacit_status tacit__duel_open(tacit__duel *d, const tacit__subject *subject, uin
     return TACIT_OK;
 }
 
-void tacit__duel_close(tacit__duel *d)
+void tacit__lockstep_destroy(tacit__lockstep *d)
 {
     if (d->subject != NULL) {
         d->subject->close(d->first);
@@ -201,16 +201,16 @@ void tacit__duel_close(tacit__duel *d)
     tacit__tape_destroy(d->tape);
     tacit__charges_close(&d->charges);
     tacit__workspace_destroy(d->last[0]);
-    *d = (tacit__duel){0};
+    *d = (tacit__lockstep){0};
 }
 
-tacit__verdict tacit__duel_verdict(tacit__duel *d)
+tacit__verdict tacit__lockstep_verdict(tacit__lockstep *d)
 {
     tacit__verdict v = tacit__tape_verdict(d->tape);
     tacit__charges_check(&d->charges);
     if (d->charges.fault[0] != '\0') {
         d->undeclared = true;
-        tacit__duel_blame(d, d->charges.fault);
+        tacit__lockstep_fault(d, d->charges.fault);
     }
     if (d->one_sided) /* what passed after that says nothing more */
         v.same_calls = true;

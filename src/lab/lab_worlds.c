@@ -1,5 +1,6 @@
-/* Worlds are created once and shared by all jobs; agents are created for each job, and once before the first. */
-#include "lab/stage.h"
+/* Worlds are created once and shared by all jobs; agents are created for each job, and once before the
+ * first. */
+#include "lab/lab_worlds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "lab/experiment.h"
 #include "lab/yardstick.h"
 
-/* What results keep of a world, which they outlive. */
-static void keep_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
+/* The results outlive the world, so they have a copy of its facts. */
+static void copy_facts(tacit_results *results, size_t number, const tacit_world_facts *space)
 {
     tacit_world_facts *facts = &results->worlds[number];
     char *remark = results->remarks[number];
@@ -25,63 +26,65 @@ static void keep_facts(tacit_results *results, size_t number, const tacit_world_
     facts->bandit = NULL;
 }
 
-/* A world of people has no more than these. */
-static tacit_status check_people(const tacit__stage *stage, const tacit_world_facts *space,
+/* A world made from people in a file has no more users than people. */
+static tacit_status check_people(const tacit__lab_world *lab_world, const tacit_world_facts *space,
                                  tacit_error *err)
 {
-    const tacit_experiment *e = stage->experiment;
+    const tacit_experiment *e = lab_world->experiment;
     if (space->people == 0 || e->facts.episodes <= space->people)
         return TACIT_OK;
-    return tacit__yaml_fail(e->yaml, e->worlds[stage->number].line, err, TACIT_SYNTAX,
+    return tacit__yaml_fail(e->yaml, e->worlds[lab_world->number].line, err, TACIT_SYNTAX,
                             "%llu episodes, but '%.80s' has %llu people, each of whom comes once; "
-                            "ask for at most so many",
-                            (unsigned long long)e->facts.episodes, e->worlds[stage->number].label,
-                            (unsigned long long)space->people);
+                            "ask for at most that many",
+                            (unsigned long long)e->facts.episodes,
+                            e->worlds[lab_world->number].label, (unsigned long long)space->people);
 }
 
-static tacit_status set_stage(tacit__stage *stage, tacit_results *results, tacit_error *err)
+static tacit_status set_world(tacit__lab_world *lab_world, tacit_results *results, tacit_error *err)
 {
     tacit_status status =
-        tacit_experiment_world(stage->experiment, stage->number, &stage->world, err);
+        tacit_experiment_world(lab_world->experiment, lab_world->number, &lab_world->world, err);
     if (status != TACIT_OK)
         return status;
-    const tacit_world_facts *space = tacit_world_describe(stage->world);
-    stage->unit = space->reward_high - space->reward_low;
-    stage->at = results->at;
-    status = check_people(stage, space, err);
+    const tacit_world_facts *space = tacit_world_describe(lab_world->world);
+    lab_world->unit = space->reward_high - space->reward_low;
+    lab_world->at = results->at;
+    status = check_people(lab_world, space, err);
     if (status == TACIT_OK)
-        status = tacit__yardstick_value("optimal", stage->world, &stage->optimal, err);
+        status = tacit__yardstick_value("optimal", lab_world->world, &lab_world->optimal, err);
     if (status != TACIT_OK)
         return status;
-    keep_facts(results, stage->number, space);
-    results->optimal[stage->number] = tacit_world_original_value(stage->world, stage->optimal);
+    copy_facts(results, lab_world->number, space);
+    results->optimal[lab_world->number] =
+        tacit_world_original_value(lab_world->world, lab_world->optimal);
     return TACIT_OK;
 }
 
-tacit_status tacit__stages_create(tacit_results *results, atomic_bool *stop, tacit__stage **out,
-                                  tacit_error *err)
+tacit_status tacit__lab_worlds_create(tacit_results *results, atomic_bool *stop,
+                                      tacit__lab_world **out, tacit_error *err)
 {
     size_t n = results->experiment->facts.n_worlds;
-    tacit__stage *stages = tacit__alloc(n, sizeof *stages);
-    if (stages == NULL)
+    tacit__lab_world *lab_worlds = tacit__alloc(n, sizeof *lab_worlds);
+    if (lab_worlds == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit_status status = TACIT_OK;
     for (size_t i = 0; i < n && status == TACIT_OK; i++) {
-        stages[i] = (tacit__stage){.experiment = results->experiment, .number = i, .stop = stop};
-        status = set_stage(&stages[i], results, err);
+        lab_worlds[i] =
+            (tacit__lab_world){.experiment = results->experiment, .number = i, .stop = stop};
+        status = set_world(&lab_worlds[i], results, err);
     }
     if (status == TACIT_OK)
-        *out = stages;
+        *out = lab_worlds;
     else
-        tacit__stages_destroy(stages, n);
+        tacit__lab_worlds_destroy(lab_worlds, n);
     return status;
 }
 
-void tacit__stages_destroy(tacit__stage *stages, size_t n)
+void tacit__lab_worlds_destroy(tacit__lab_world *lab_worlds, size_t n)
 {
-    for (size_t i = 0; stages != NULL && i < n; i++)
-        tacit_world_destroy(stages[i].world);
-    tacit__free(stages);
+    for (size_t i = 0; lab_worlds != NULL && i < n; i++)
+        tacit_world_destroy(lab_worlds[i].world);
+    tacit__free(lab_worlds);
 }
 
 /* An agent that fits into one world of several may not fit into another. */
@@ -97,7 +100,8 @@ static tacit_status fail_in(const tacit_experiment *e, size_t world, tacit_statu
     return status;
 }
 
-tacit_status tacit__rehearse(const tacit__stage *stages, tacit_results *results, tacit_error *err)
+tacit_status tacit__check_agents(const tacit__lab_world *lab_worlds, tacit_results *results,
+                                 tacit_error *err)
 {
     const tacit_experiment *e = results->experiment;
     for (size_t pair = 0; pair < e->n_pairs; pair++) {
@@ -106,7 +110,7 @@ tacit_status tacit__rehearse(const tacit__stage *stages, tacit_results *results,
         uint32_t world = e->pairs[pair].world;
         if (e->agents[e->pairs[pair].agent].yardstick)
             continue;
-        tacit_status status = tacit_experiment_agent(e, world, stages[world].world,
+        tacit_status status = tacit_experiment_agent(e, world, lab_worlds[world].world,
                                                      e->pairs[pair].agent, 0, &agent, err);
         if (status != TACIT_OK)
             return fail_in(e, world, status, err);

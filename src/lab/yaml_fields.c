@@ -1,5 +1,5 @@
-/* See lab/take.h. */
-#include "lab/take.h"
+/* See lab/yaml_fields.h. One pass over the table for each map; texts stay in the tree. */
+#include "lab/yaml_fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,12 +107,12 @@ static bool is_skipped(const char *key, const char *const *skip)
     return false;
 }
 
-tacit_status tacit__settings_take(tacit_experiment *experiment, const tacit__node *map,
-                                  const tacit__grid *grid, const char *const *skip,
-                                  const tacit_setting **settings, size_t *n, tacit_error *err)
+tacit_status tacit__settings_collect(tacit_experiment *experiment, const tacit__node *map,
+                                     const tacit__grid *grid, const char *const *skip,
+                                     const tacit_setting **settings, size_t *n, tacit_error *err)
 {
     tacit_setting *first =
-        tacit__yaml_take(experiment->yaml, (map->n_children + 1) * sizeof *first);
+        tacit__yaml_allocate(experiment->yaml, (map->n_children + 1) * sizeof *first);
     size_t count = 0;
     if (first == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
