@@ -424,8 +424,9 @@ static void pass_inputs(tacit__vault *vault, tacit__vault_learner *row)
     while (size > 0) {
         tacit_error err = {0};
         int64_t number = 0;
-        bench_check(tacit__vault_next_input(vault, row->id, row->taken, &number, key, &data, &size, &err),
-                    &err);
+        bench_check(
+            tacit__vault_next_input(vault, row->id, row->taken, &number, key, &data, &size, &err),
+            &err);
         if (size > 0) {
             tacit__free_secret(data, size);
             row->taken = number;

@@ -1,4 +1,5 @@
-/* What passes between an agent and its users: the billboard that users act by, where they stand, and what happened to them. */
+/* What passes between an agent and its users: the billboard that users act by, where they stand,
+ * and what happened to them. */
 #ifndef TACIT_BILLBOARD_H
 #define TACIT_BILLBOARD_H
 
@@ -9,27 +10,28 @@
 extern "C" {
 #endif
 
-/* At most one of policy [horizon][states] and mixed [horizon][states][actions] is set, both live until the
- * next call; neither where states are not numbered: then only tacit_agent_act tells. `version` grows when the policy
- * changes. */
+/* At most one of policy [horizon][states] and mixed [horizon][states][actions] is set, both live
+ * until the next call; neither where states are not numbered: then only tacit_agent_act tells.
+ * `version` grows when the policy changes. */
 typedef struct tacit_billboard {
     uint64_t version;
     const uint32_t *policy;
     const double *mixed;
 } tacit_billboard;
 
-/* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with these features
- * of each action [actions][dimension] (of the context alone, [dimension], in bandit worlds with disjoint actions). */
+/* Where a user stands: at this step (from 0), in this state or, where states are not numbered, with
+ * these features of each action [actions][dimension] (of the context alone, [dimension], in bandit
+ * worlds with disjoint actions). */
 typedef struct tacit_situation {
     size_t step;
     uint32_t state;
     const double *features;
 } tacit_situation;
 
-/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not numbered,
- * features[horizon + 1][actions][dimension] instead of states. In bandit worlds there is one step, what would follow it
- * is not looked at, and features are as in tacit_situation. What does not fit is refused and changes nothing, or is cut, as
- * tacit_agent_request.outside says. */
+/* One user: states[horizon + 1], actions[horizon], rewards[horizon] in [0, 1]; where states are not
+ * numbered, features[horizon + 1][actions][dimension] instead of states. In bandit worlds there is
+ * one step, what would follow it is not looked at, and features are as in tacit_situation. What
+ * does not fit is refused and changes nothing, or is cut, as tacit_agent_request.outside says. */
 typedef struct tacit_trajectory {
     const uint32_t *states, *actions;
     const double *rewards;

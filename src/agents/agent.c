@@ -1,7 +1,7 @@
 /* The list of agents, and the public face of one. See include/tacit/agent.h.
  *
- * Families of agents keep their kinds in tables; this file strings the tables together, checks what all requests have
- * in common, and forwards. */
+ * Families of agents keep their kinds in tables; this file strings the tables together, checks what
+ * all requests have in common, and forwards. */
 #include <tacit/agent.h>
 
 #include <math.h>
@@ -116,8 +116,9 @@ static tacit_status refuse_model(const tacit_agent_request *r, const tacit__fami
                           local ? family->no_local : "");
 }
 
-/* Tables are products of these numbers. In doubles, before anything is multiplied in integers: so much room that a few more factors
- * do not overflow, and more than any machine has. Families that know better refuse earlier. */
+/* Tables are products of these numbers. In doubles, before anything is multiplied in integers: so
+ * much room that a few more factors do not overflow, and more than any machine has. Families that
+ * know better refuse earlier. */
 static bool fits(const tacit_agent_request *r)
 {
     const double most = 0x1p56;
@@ -130,12 +131,14 @@ static bool fits(const tacit_agent_request *r)
            (double)r->n_actions * bandit * bandit <= most && pairs * bandit <= most;
 }
 
-/* Bounds on features whose inverses and squares are far from the ends of the doubles, as for sums (sums/lattice.c): a bound
- * that arithmetic cannot keep would make learners refuse users by their data. */
+/* Bounds on features whose inverses and squares are far from the ends of the doubles, as for sums
+ * (sums/lattice.c): a bound that arithmetic cannot keep would make learners refuse users by their
+ * data. */
 #define LEAST_BOUND 1e-100
 #define MOST_BOUND 1e100
 
-/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or cut, when it comes. */
+/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or cut,
+ * when it comes. */
 static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
 {
     const tacit_bandit *b = r->bandit;

@@ -1,9 +1,11 @@
 /* Agents as bytes: reports and models that travel, states that are kept. See include/tacit/agent.h.
  *
- * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes of a user, so that a report for another
- * learner is told apart from a bad one. A saved state is a header, the billboard of the last plan, the family's state, and a checksum
- * (BLAKE2b) over all of it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
- * Reports have the low byte first; states are in the machine's byte order, which the magic word betrays. */
+ * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes
+ * of a user, so that a report for another learner is told apart from a bad one. A saved state is a
+ * header, the billboard of the last plan, the family's state, and a checksum (BLAKE2b) over all of
+ * it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
+ * Reports have the low byte first; states are in the machine's byte order, which the magic word
+ * betrays. */
 #include <math.h>
 #include <string.h>
 

@@ -24,8 +24,8 @@ struct tacit_agent {
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
 
-/* Hash of all that two agents must agree on to share states and reports, public knowledge included; the same on every
- * machine. NO_MEMORY at worst. The request is one that the kind accepts. */
+/* Hash of all that two agents must agree on to share states and reports, public knowledge included;
+ * the same on every machine. NO_MEMORY at worst. The request is one that the kind accepts. */
 TACIT_MUST_USE tacit_status tacit__agent_fingerprint(const tacit_agent_request *request,
                                                      uint8_t out[TACIT__KEY_BYTES]);
 
@@ -39,22 +39,24 @@ typedef struct tacit__printed_place {
 } tacit__printed_place;
 tacit__printed_place tacit__agent_printed_at(const char *kind, tacit_model model);
 
-/* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the caller. */
+/* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the
+ * caller. */
 TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);
 /* The family is done with the user. */
 void tacit__agent_forget_user(tacit_agent *agent);
 
-/* Random bytes that a device puts behind its report, so that no two reports are alike: the bytes of some are few, or have little
- * noise, and the same bytes must mean the same report. */
+/* Random bytes that a device puts behind its report, so that no two reports are alike: the bytes of
+ * some are few, or have little noise, and the same bytes must mean the same report. */
 enum { TACIT__REPORT_NAME = 16 };
 
 /* Reads a table; `row` is that of the step and state. */
 void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_actions, double chance,
                           uint32_t *action, double *probability);
 
-/* An agent that acts as this one does now, and can do nothing else; any number of threads may ask it at once. It does not cut:
- * situations lie in the domain. For agents whose billboard is no table; UNSUPPORTED: the family has no such thing. */
+/* An agent that acts as this one does now, and can do nothing else; any number of threads may ask
+ * it at once. It does not cut: situations lie in the domain. For agents whose billboard is no
+ * table; UNSUPPORTED: the family has no such thing. */
 TACIT_MUST_USE tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out,
                                                   tacit_error *err);
 

@@ -1,9 +1,9 @@
 /* capri: sums in epochs (curate/epochs.c), and elimination on them (plan/capri.c). What it can be told is in
  * capri_settings.c, how it travels in capri_bytes.c.
  *
- * The dimension of the sums follows from the request alone, so that devices and restored learners have the same one: where the
- * points S of the projection are drawn, the rank depends on the draw, and there is room for any; coordinates that no vector
- * uses are noise that nobody looks at. */
+ * The dimension of the sums follows from the request alone, so that devices and restored learners
+ * have the same one: where the points S of the projection are drawn, the rank depends on the draw,
+ * and there is room for any; coordinates that no vector uses are noise that nobody looks at. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -188,9 +188,10 @@ tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err)
     return TACIT_OK;
 }
 
-/* What an earlier billboard allowed and this one does not is of no use to this epoch's sum; the user counts all the same, see
- * curate/epochs.c. Late users whose action is still allowed are used: the estimator divides by the length of the epoch, so every
- * user who adds 0 pulls it towards "no difference", and nobody is left out without need. */
+/* What an earlier billboard allowed and this one does not is of no use to this epoch's sum; the
+ * user counts all the same, see curate/epochs.c. Late users whose action is still allowed are used:
+ * the estimator divides by the length of the epoch, so every user who adds 0 pulls it towards "no
+ * difference", and nobody is left out without need. */
 static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error *err)
 {
     capri_agent *agent = self;
@@ -223,8 +224,9 @@ static const char *remark(const void *self)
 
 /* --- Forecast ------------------------------------------------------------------------------------ */
 
-/* Estimates whose predicted error is a sixth of the mean reward's norm were seen to be enough, those with more than a
- * quarter of it not; in between it depends on the function. Squares, so that twice the bound is not quite a quarter. */
+/* Estimates whose predicted error is a sixth of the mean reward's norm were seen to be enough,
+ * those with more than a quarter of it not; in between it depends on the function. Squares, so that
+ * twice the bound is not quite a quarter. */
 static double burden(const void *context, double users, double epsilon)
 {
     const capri_agent *agent = context;

@@ -61,7 +61,8 @@ void tacit__capri_set_mark(capri_agent *agent);
 /* One more user has been added; the epoch may be over by that. */
 TACIT_MUST_USE tacit_status tacit__capri_count(capri_agent *agent, tacit_error *err);
 
-/* The vector of a pair; NULL: there is none, for the action is not on the billboard, or this is the last epoch. */
+/* The vector of a pair; NULL: there is none, for the action is not on the billboard, or this is the
+ * last epoch. */
 const double *tacit__capri_vector(const capri_model *model, size_t pair);
 
 /* --- capri_bytes.c: what goes into the table of the family; see agents/family.h */

@@ -1,14 +1,18 @@
-/* capri as bytes: what users send up, what the server sends down, and what is kept. 64 bits a number, low byte first.
+/* capri as bytes: what users send up, what the server sends down, and what is kept. 64 bits a
+ * number, low byte first.
  *
- * Down goes the model: version, whether this is the last epoch, p, the policy [contexts][actions], and the vector of p numbers of each
- * pair with a probability above 0. The vectors are sent as they are, although a device could make them of the public sums:
- * pivots and factorizations may come out differently on another machine, and then its sums would be of other vectors.
+ * Down goes the model: version, whether this is the last epoch, p, the policy [contexts][actions],
+ * and the vector of p numbers of each pair with a probability above 0. The vectors are sent as they
+ * are, although a device could make them of the public sums: pivots and factorizations may come out
+ * differently on another machine, and then its sums would be of other vectors.
  *
- * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last epoch the mark alone. A report by an
- * earlier model is late: its vector is of no use to the sum of this epoch. `check_report` says so, and who asks may turn it away; one
- * that was accepted before it became late counts, and adds nothing.
+ * Up goes a report: the mark of the model that it was made by, then the noisy y v; in the last
+ * epoch the mark alone. A report by an earlier model is late: its vector is of no use to the sum of
+ * this epoch. `check_report` says so, and who asks may turn it away; one that was accepted before
+ * it became late counts, and adds nothing.
  *
- * A saved state is header, public sums, the curator's state, the model that is followed (if any), checksum. */
+ * A saved state is header, public sums, the curator's state, the model that is followed (if any),
+ * checksum. */
 #include <math.h>
 #include <string.h>
 
@@ -108,8 +112,8 @@ tacit_status tacit__capri_check_report(const void *self, const void *bytes, size
     return status;
 }
 
-/* A late report takes its place and adds nothing: who was in time when they were accepted counts, however long it took to get
- * here. */
+/* A late report takes its place and adds nothing: who was in time when they were accepted counts,
+ * however long it took to get here. */
 tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     capri_agent *agent = self;
@@ -148,7 +152,8 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
     return TACIT_OK;
 }
 
-/* Probabilities of each context, and places for the rows that follow; returns how many these are, or SIZE_MAX. */
+/* Probabilities of each context, and places for the rows that follow; returns how many these are,
+ * or SIZE_MAX. */
 static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mixed, size_t *place)
 {
     const tacit__pairs *q = &agent->options.pairs;
@@ -306,7 +311,8 @@ static tacit_status check_saved(const capri_agent *agent, const void *bytes, siz
     return TACIT_OK;
 }
 
-/* Plays the epochs that were shown again; false if so many users are not in them and in the one that follows. */
+/* Plays the epochs that were shown again; false if so many users are not in them and in the one that
+ * follows. */
 static bool replay(const capri_agent *agent, const header *h, tacit__capri *planner)
 {
     uint64_t users = 0;
@@ -319,8 +325,8 @@ static bool replay(const capri_agent *agent, const header *h, tacit__capri *plan
            (now.last || h->in_epoch < now.users);
 }
 
-/* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner follows from it and from
- * what was shown. On failure both are as they were. */
+/* Points of epochs are drawn by public chance: that of the saved learner, from now on. The planner
+ * follows from it and from what was shown. On failure both are as they were. */
 static tacit_status remake_planner(capri_agent *agent, const header *h, const void *sums,
                                    tacit__capri **out, tacit_error *err)
 {

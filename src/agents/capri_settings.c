@@ -8,8 +8,9 @@
  *     faithful     max4      0.1    -     1     1       drawn     1e-8  paper     uniform
  *     published    theory    1      -     1     1       drawn     1e-8  paper     uniform
  *
- * Published calibration: sigma_0 = sigma_max (4 B ln T / epsilon) sqrt(ln(1.25 ln T / delta)) on every coordinate of the
- * sum of y v; vectors divided by B sigma_max instead of their length have the constant (4 ln T / epsilon) sqrt(...). */
+ * Published calibration: sigma_0 = sigma_max (4 B ln T / epsilon) sqrt(ln(1.25 ln T / delta)) on
+ * every coordinate of the sum of y v; vectors divided by B sigma_max instead of their length have
+ * the constant (4 ln T / epsilon) sqrt(...). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

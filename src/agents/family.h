@@ -1,14 +1,16 @@
-/* Learners are rows of tables, and families are the functions that a table's rows share: mostly those of one curator.
+/* Learners are rows of tables, and families are the functions that a table's rows share: mostly
+ * those of one curator.
  *
- * To add a learner to a family: a row. To add a family: a file with a tacit__family, and its line in agent.c. */
+ * To add a learner to a family: a row. To add a family: a file with a tacit__family, and its line in
+ * agent.c. */
 #ifndef TACIT_AGENTS_FAMILY_H
 #define TACIT_AGENTS_FAMILY_H
 
 #include <tacit/agent.h>
 
-/* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of docs/references.md; NULL: there is
- * nothing to point to. `recalled`: the formula was taken from later papers and public code, and was not compared with the
- * paper's own text. */
+/* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of
+ * docs/references.md; NULL: there is nothing to point to. `recalled`: the formula was taken from
+ * later papers and public code, and was not compared with the paper's own text. */
 typedef struct tacit__print {
     const char *joint, *local;
     bool recalled;
@@ -27,8 +29,8 @@ typedef struct tacit__agent_rows {
 
 /* What tells whether so many users are enough (explain/forecast.c). */
 typedef struct tacit__criterion {
-    /* How the noise compares with what is to be learned when `users` come with this epsilon: at most 1 is enough, at most 2
-     * borderline; NaN: not known. Must not grow with either. */
+    /* How the noise compares with what is to be learned when `users` come with this epsilon: at
+     * most 1 is enough, at most 2 borderline; NaN: not known. Must not grow with either. */
     double (*burden)(const void *agent, double users, double epsilon);
     /* What the users bring: "18 features, 3 actions". */
     void (*describe)(const void *agent, char *out, size_t size);
@@ -41,8 +43,8 @@ typedef struct tacit__family {
     bool
         chosen_only; /* of the features that users bring, those of the chosen action are looked at */
     const char *no_local; /* why there is no local model, for messages; NULL: nothing to say */
-    /* What all requests have in common has been checked: the model is one of the kind's, epsilon and delta are in
-     * range, counts are not 0, and a private request has noise. */
+    /* What all requests have in common has been checked: the model is one of the kind's, epsilon
+     * and delta are in range, counts are not 0, and a private request has noise. */
     tacit_status (*create)(const tacit__agent_row *row, const tacit_agent_request *request,
                            tacit_noise *noise, void **out, tacit_error *err);
     void (*destroy)(void *agent); /* accepts NULL */
@@ -51,19 +53,22 @@ typedef struct tacit__family {
     /* For billboards that are no table; NULL: they are. */
     tacit_status (*act)(void *agent, const tacit_situation *situation, double chance,
                         uint32_t *action, double *probability, tacit_error *err);
-    /* Another one that acts as this one does now, and can do nothing else; any number of threads may ask it at once. NULL: there
-     * is no such thing, or no `act`. */
+    /* Another one that acts as this one does now, and can do nothing else; any number of threads
+     * may ask it at once. NULL: there is no such thing, or no `act`. */
     tacit_status (*snapshot)(const void *agent, void **out, tacit_error *err);
-    /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and what the server
-     * does with it. NULL: the family has no local model. `bytes` NULL asks for the largest size. */
+    /* Both halves of `learn` under local privacy: what the user's side makes of a trajectory, and
+     * what the server does with it. NULL: the family has no local model. `bytes` NULL asks for the
+     * largest size. */
     tacit_status (*report)(void *agent, const tacit_trajectory *user, void *bytes, size_t *size,
                            tacit_error *err);
     tacit_status (*absorb)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    /* The model behind the last plan, and how to plan by one that was made elsewhere. NULL: the table is all there is. */
+    /* The model behind the last plan, and how to plan by one that was made elsewhere. NULL: the
+     * table is all there is. */
     tacit_status (*publish)(const void *agent, void *bytes, size_t *size, tacit_error *err);
     tacit_status (*follow)(void *agent, const void *bytes, size_t size, tacit_error *err);
-    /* Whether the last plan holds two actions of one step and state for equally good, up to the rounding in which two machines
-     * differ; both are places in a table [horizon][states][actions]. NULL: no plan is a choice between such actions. */
+    /* Whether the last plan holds two actions of one step and state for equally good, up to the
+     * rounding in which two machines differ; both are places in a table [horizon][states][actions].
+     * NULL: no plan is a choice between such actions. */
     bool (*is_tie)(const void *agent, size_t one, size_t other);
     /* What `absorb` would say; changes nothing but scratch. NULL: it cannot be told beforehand. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,

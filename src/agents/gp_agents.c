@@ -1,7 +1,7 @@
 /* gp-ucb and kernel-elimination: what users of kernel bandits compare with; without privacy.
  *
- * Rewards are centred at 1/2, the regularizer is R^2 with R = 1/2, as bounded rewards allow. There is nothing to protect,
- * so the planner's exact posterior is all the state. */
+ * Rewards are centred at 1/2, the regularizer is R^2 with R = 1/2, as bounded rewards allow. There
+ * is nothing to protect, so the planner's exact posterior is all the state. */
 #include <math.h>
 #include <string.h>
 
@@ -274,7 +274,8 @@ static bool is_position(const gp_agent *agent, const header *h)
                       : h->epoch == 0 && h->in_epoch == 0);
 }
 
-/* In the order of `pieces`: numbers; counts and sums of rewards of so many users; truth values; chances; numbers. */
+/* In the order of `pieces`: numbers; counts and sums of rewards of so many users; truth values;
+ * chances; numbers. */
 static bool are_pieces(const gp_agent *agent, const uint8_t *at, double users)
 {
     const size_t n = agent->posterior->n;

@@ -1,5 +1,6 @@
-/* See known.h. The parts of a mixture are probability kernels P_j and the unknown weights sum to 1; features P_j / sqrt(d) and
- * parameters sqrt(d) w keep the declared bounds: |sum_s' phi v| <= 1 for |v| <= 1, and |w| <= 1. */
+/* See known.h. The parts of a mixture are probability kernels P_j and the unknown weights sum to 1;
+ * features P_j / sqrt(d) and parameters sqrt(d) w keep the declared bounds: |sum_s' phi v| <= 1 for
+ * |v| <= 1, and |w| <= 1. */
 #include "agents/known.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* What is publicly known about a world, as tables: for those who have it from files (a service) or from a billboard (a device),
- * and not from a world of the library. An agent is told of it through the pointers of its request. */
+/* What is publicly known about a world, as tables: for those who have it from files (a service) or
+ * from a billboard (a device), and not from a world of the library. An agent is told of it through
+ * the pointers of its request. */
 #ifndef TACIT_AGENTS_KNOWN_H
 #define TACIT_AGENTS_KNOWN_H
 
@@ -45,11 +46,12 @@ void tacit__known_free(tacit__known *known);
 size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *space,
                          tacit__table_name table);
 
-/* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector longer than the bound. */
+/* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector
+ * longer than the bound. */
 bool tacit__known_holds(const tacit__known *known, const tacit_agent_request *space);
 
-/* Whether features that a user brings, of all actions or of the context alone, are what was declared: no vector longer than the
- * bound, up to rounding, and on the simplex if that was said. */
+/* Whether features that a user brings, of all actions or of the context alone, are what was
+ * declared: no vector longer than the bound, up to rounding, and on the simplex if that was said. */
 bool tacit__known_allows(const tacit__known *known, const tacit_agent_request *space,
                          const double *features);
 

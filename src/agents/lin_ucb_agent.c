@@ -1,17 +1,20 @@
 /* lin-ucb: sums of x x^T and x y (curate/regression.c), and optimism on them (plan/lin_ucb.c).
  *
- * Actions. `shared`: each action has features, one parameter for all. `disjoint`: the features are the context's, each
- * action has its own parameter, so its own sums. `opposite`: two actions whose rewards always sum to 1 (is this person's
- * answer A or B?): x for the first, -x for the second, one parameter, so every reward teaches about both.
+ * Actions. `shared`: each action has features, one parameter for all. `disjoint`: the features are
+ * the context's, each action has its own parameter, so its own sums. `opposite`: two actions whose
+ * rewards always sum to 1 (is this person's answer A or B?): x for the first, -x for the second,
+ * one parameter, so every reward teaches about both.
  *
- * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical defaults were chosen on
- * linear-bandit worlds and synthetic people; privacy depends on none of them.
+ * Defaults. bonus_scale 1 is the theorem, and then shift is 2, as in the proof. The practical
+ * defaults were chosen on linear-bandit worlds and synthetic people; privacy depends on none of
+ * them.
  *
- * Published calibrations, recalled from later papers and public code and not checked against the papers' own texts (the row says so).
- * Only the noise is theirs, widths are ours. Joint [SS18]: binary tree, released after every user, noise of standard deviation
- * 4 sqrt(m) (L^2 + B^2) ln(4 / delta) / epsilon, m = 1 + ceil(log2 T), on the entries of the symmetric matrix of [x y]
- * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2 ln(1.25 / delta)) / epsilon on
- * every entry of the upper triangle and of x y. */
+ * Published calibrations, recalled from later papers and public code and not checked against the
+ * papers' own texts (the row says so). Only the noise is theirs, widths are ours. Joint [SS18]:
+ * binary tree, released after every user, noise of standard deviation 4 sqrt(m) (L^2 + B^2) ln(4 /
+ * delta) / epsilon, m = 1 + ceil(log2 T), on the entries of the symmetric matrix of [x y]
+ * (diagonal: times sqrt(2)): isometric coordinates with s = sqrt(2). Local [ZCHLW20]: 4 sqrt(2
+ * ln(1.25 / delta)) / epsilon on every entry of the upper triangle and of x y. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,7 +198,8 @@ static size_t scratch_size(const lin_ucb_agent *agent)
     return agent->n_actions * (agent->d + 1) + tacit__lin_ucb_act_scratch(agent->planner);
 }
 
-/* Features of numbered contexts keep the bound: else the curator would refuse whoever is in a context that does not. */
+/* Features of numbered contexts keep the bound: else the curator would refuse whoever is in a
+ * context that does not. */
 static tacit_status check_points(const tacit__reading *r, tacit_error *err)
 {
     const tacit_agent_request *q = r->request;
@@ -284,7 +288,8 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     return TACIT_OK;
 }
 
-/* The user's features, at most 1 long, as the planner wants them, perhaps in scratch; NULL: there are none. */
+/* The user's features, at most 1 long, as the planner wants them, perhaps in scratch; NULL: there are
+ * none. */
 static const double *scaled(const lin_ucb_agent *agent, const double *features, uint32_t state,
                             double *scratch)
 {
@@ -394,7 +399,8 @@ static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_err
     return tacit__regression_absorb(((lin_ucb_agent *)self)->curator, bytes, size, err);
 }
 
-/* The model: the version, then the planner's numbers, 64 bits each, low byte first. All of it was made of releases. */
+/* The model: the version, then the planner's numbers, 64 bits each, low byte first. All of it was
+ * made of releases. */
 static tacit_status publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
     const lin_ucb_agent *agent = self;
@@ -502,8 +508,9 @@ static const char *remark(const void *self)
 
 /* --- Forecast ------------------------------------------------------------------------------------ */
 
-/* The model: features of length 1 that go evenly in all d directions, and contexts that move the mean reward by
- * SIGNAL (standard deviation, for rewards in [-1, 1]). After t users, t / blocks for an action, a prediction is off by
+/* The model: features of length 1 that go evenly in all d directions, and contexts that move the
+ * mean reward by SIGNAL (standard deviation, for rewards in [-1, 1]). After t users, t / blocks for
+ * an action, a prediction is off by
  *     d/t + (d/t)^2 (sr^2 + st^2 SIGNAL^2 d / 2)   (squared; statistics, noise in the response, noise in the Gram matrix)
  * and useful from t* on, where this is SIGNAL^2. Half of the users should come after t*. */
 #define SIGNAL 0.5

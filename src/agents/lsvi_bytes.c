@@ -1,5 +1,6 @@
-/* lsvi-ucb as bytes. A saved state is a header, the planner's pieces (plan/lsvi.h), the curator (curate/lsvi_saved.c) and a checksum
- * of all that. Only an agent of the same request takes it; that and the checksum are looked at before anything is changed. */
+/* lsvi-ucb as bytes. A saved state is a header, the planner's pieces (plan/lsvi.h), the curator
+ * (curate/lsvi_saved.c) and a checksum of all that. Only an agent of the same request takes it;
+ * that and the checksum are looked at before anything is changed. */
 #include <string.h>
 
 #include "agents/lsvi_agent.h"

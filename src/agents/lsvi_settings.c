@@ -2,9 +2,9 @@
  *
  * Where the world says nothing about features, each state and action is a feature of its own.
  *
- * Defaults. bonus_scale below 1 voids the regret theorem, never the privacy. bonus_scale: 1 switches the others to the
- * theorems as well (shift, caps, factors), unless they are set too. The defaults were found in simulation; docs/why/lsvi.md has
- * the figures. */
+ * Defaults. bonus_scale below 1 voids the regret theorem, never the privacy. bonus_scale: 1
+ * switches the others to the theorems as well (shift, caps, factors), unless they are set too. The
+ * defaults were found in simulation; docs/why/lsvi.md has the figures. */
 #include <math.h>
 #include <stdio.h>
 
@@ -189,9 +189,10 @@ static tacit_status read_printed(lsvi_design *g, tacit_error *err)
     return TACIT_OK;
 }
 
-/* beta in units of the range, and the ridge. With noise: Q is off by at most ((lambda + hi) 2 W + C) / sqrt(lambda + lo) more
- * than without, where noise and shift together have eigenvalues in [lo, hi], |responses' noise| <= C, |w| <= W = sqrt(d).
- * At the theorem these are bounds, else what is expected. */
+/* beta in units of the range, and the ridge. With noise: Q is off by at most ((lambda + hi) 2 W +
+ * C) / sqrt(lambda + lo) more than without, where noise and shift together have eigenvalues in [lo,
+ * hi], |responses' noise| <= C, |w| <= W = sqrt(d). At the theorem these are bounds, else what is
+ * expected. */
 static void set_bonus(lsvi_design *g, tacit__linear_space *sp)
 {
     const tacit__lsvi_wish *w = &g->wish;

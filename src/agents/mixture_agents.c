@@ -1,5 +1,5 @@
-/* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), and what mixture_learners.c says of
- * each. How they travel is in mixture_bytes.c. */
+/* Learners for linear mixtures: one curator (curate/gram.c), one planner (plan/optimist.c), and
+ * what mixture_learners.c says of each. How they travel is in mixture_bytes.c. */
 #include <math.h>
 #include <stdio.h>
 

@@ -8,7 +8,8 @@
 #include "plan/optimist.h"
 #include "plan/radius.h"
 
-/* What a learner for mixtures is made of, beside the curator and the skeleton of a planner that all of them have. */
+/* What a learner for mixtures is made of, beside the curator and the skeleton of a planner that all
+ * of them have. */
 typedef struct mixture_parts {
     tacit__optimist_form form;
     tacit__confidence_fn *confidence;

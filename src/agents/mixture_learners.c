@@ -1,9 +1,11 @@
-/* The learners for linear mixtures: one row for each, with its parameters, its planner, and where its paper prints its noise.
+/* The learners for linear mixtures: one row for each, with its parameters, its planner, and where
+ * its paper prints its noise.
  *
- * Defaults. `bonus_scale` and `shift_scale` below 1 void the regret theorem, never the privacy: scales of noise do not depend
- * on them. At the theorem's values every learner here saturates its clips and plays nearly blindly for less than 10^5 users;
- * the defaults are what learns within some ten thousand (docs/why/linear.md). bonus_scale: 1 switches the others to the
- * theorem as well, unless they are set too. */
+ * Defaults. `bonus_scale` and `shift_scale` below 1 void the regret theorem, never the privacy:
+ * scales of noise do not depend on them. At the theorem's values every learner here saturates its
+ * clips and plays nearly blindly for less than 10^5 users; the defaults are what learns within some
+ * ten thousand (docs/why/linear.md). bonus_scale: 1 switches the others to the theorem as well,
+ * unless they are set too. */
 #include "agents/mixture_agents.h"
 #include "plan/linopt.h"
 #include "plan/linopt_po.h"

@@ -1,5 +1,5 @@
-/* What is made of the settings of learners for linear mixtures, and which requests make no sense. The settings are in
- * mixture_learners.c. */
+/* What is made of the settings of learners for linear mixtures, and which requests make no sense.
+ * The settings are in mixture_learners.c. */
 #include <string.h>
 #include <unistd.h>
 
@@ -105,9 +105,9 @@ static tacit_status check_request(const mixture_parts *parts, const tacit__readi
     return TACIT_OK;
 }
 
-/* Sums with their state, releases, factors and scratch take about so many bytes for each number of a Gram matrix; the
- * parts of a mixture, and features of all pairs at every step, are kept as they are. In doubles, before anything is
- * multiplied in integers. */
+/* Sums with their state, releases, factors and scratch take about so many bytes for each number of
+ * a Gram matrix; the parts of a mixture, and features of all pairs at every step, are kept as they
+ * are. In doubles, before anything is multiplied in integers. */
 static tacit_status check_memory(const mixture_parts *parts, const tacit__reading *r,
                                  tacit_error *err)
 {

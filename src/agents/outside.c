@@ -1,9 +1,11 @@
 /* See outside.h.
  *
- * That what comes out is accepted by every curator. States and actions are below their numbers, rewards are in [0, 1]: checked
- * with the same comparisons everywhere. Vectors: curators allow a relative excess of 1e-9 of a square or a sum for rounding, each
- * with an order of summation of its own; here a vector is cut from a quarter of that on, and a cut one is on the bound up to
- * some 1e-15, so that nothing that leaves this file is near enough to their limit for rounding to decide. */
+ * That what comes out is accepted by every curator. States and actions are below their numbers,
+ * rewards are in [0, 1]: checked with the same comparisons everywhere. Vectors: curators allow a
+ * relative excess of 1e-9 of a square or a sum for rounding, each with an order of summation of its
+ * own; here a vector is cut from a quarter of that on, and a cut one is on the bound up to some
+ * 1e-15, so that nothing that leaves this file is near enough to their limit for rounding to
+ * decide. */
 #include "agents/outside.h"
 
 #include <math.h>
@@ -108,8 +110,8 @@ static bool make_distribution(double *x, size_t n)
     return true;
 }
 
-/* A distribution that is longer than the bound goes straight towards the uniform one, which is the shortest: what it has beyond
- * that is orthogonal to it, so |x|^2 = 1/n + |x - u|^2. */
+/* A distribution that is longer than the bound goes straight towards the uniform one, which is the
+ * shortest: what it has beyond that is orthogonal to it, so |x|^2 = 1/n + |x - u|^2. */
 static bool flatten(double *x, size_t n, double bound)
 {
     const double uniform = 1 / (double)n;

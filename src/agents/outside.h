@@ -1,9 +1,11 @@
 /* The declared domain of users, and how what lies outside is cut into it: `outside: clip`.
  *
- * A user outside the domain is either refused, and takes no place in line, or cut, and counts like everybody else. The cut is the
- * same function of the user's own data for every learner, it comes before the learner sees anything, and what it gives lies in the
- * domain. Replacing a user who was cut is therefore replacing one user of the domain by another: no sensitivity changes,
- * and neither do release plans, noise, or saved states. It changes whether a user counts: always. docs/why/counting.md has the table. */
+ * A user outside the domain is either refused, and takes no place in line, or cut, and counts like
+ * everybody else. The cut is the same function of the user's own data for every learner, it comes
+ * before the learner sees anything, and what it gives lies in the domain. Replacing a user who was
+ * cut is therefore replacing one user of the domain by another: no sensitivity changes, and neither
+ * do release plans, noise, or saved states. It changes whether a user counts: always.
+ * docs/why/counting.md has the table. */
 #ifndef TACIT_AGENTS_OUTSIDE_H
 #define TACIT_AGENTS_OUTSIDE_H
 
@@ -21,9 +23,10 @@ typedef struct tacit__domain {
 
 tacit__domain tacit__domain_of(const tacit_agent_request *request);
 
-/* Each cuts in place, and says whether it had to. An index is below n, which is not 0: one beyond becomes the last. A reward that is no
- * number becomes 1/2, which says nothing. A vector that is too long is shortened; one with a number that is not finite becomes 0, or
- * uniform on the simplex. */
+/* Each cuts in place, and says whether it had to. An index is below n, which is not 0: one beyond
+ * becomes the last. A reward that is no number becomes 1/2, which says nothing. A vector that is
+ * too long is shortened; one with a number that is not finite becomes 0, or uniform on the
+ * simplex. */
 bool tacit__domain_cut_index(uint32_t *index, size_t n);
 bool tacit__domain_cut_reward(double *reward);
 bool tacit__domain_cut_features(const tacit__domain *domain, double *features /* of a situation */);

@@ -1,4 +1,5 @@
-/* What learners with a kernel read from a request alike: the pairs of contexts and actions, and the kernel. */
+/* What learners with a kernel read from a request alike: the pairs of contexts and actions, and the
+ * kernel. */
 #ifndef TACIT_AGENTS_PAIRS_H
 #define TACIT_AGENTS_PAIRS_H
 
@@ -9,7 +10,8 @@
 TACIT_MUST_USE tacit_status tacit__pairs_read(const tacit__reading *reading, tacit__pairs *out,
                                               tacit_error *err);
 
-/* The norm of the mean reward: the setting `norm` if given, else the world's, else 1/2, as large as rewards. */
+/* The norm of the mean reward: the setting `norm` if given, else the world's, else 1/2, as large as
+ * rewards. */
 double tacit__pairs_norm(const tacit__reading *reading);
 
 /* The pair that a user met; BAD if the trajectory does not fit. */

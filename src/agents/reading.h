@@ -36,8 +36,8 @@ TACIT_MUST_USE tacit_status tacit__reading_open(const tacit_agent_request *reque
 __attribute__((format(printf, 4, 5))) tacit_status tacit__reading_fail(
     const tacit__reading *reading, tacit_error *err, tacit_status status, const char *format, ...);
 
-/* The mechanism of running sums: what `sums` says, else the papers' tree for their own calibrations, else the least
- * noisy one. */
+/* The mechanism of running sums: what `sums` says, else the papers' tree for their own
+ * calibrations, else the least noisy one. */
 TACIT_MUST_USE tacit_status tacit__reading_mechanism(const tacit__reading *reading,
                                                      tacit_sum_mechanism *out, tacit_error *err);
 

@@ -1,4 +1,5 @@
-/* Tabular agents: one curator (curate/tabular_curator.c) and the planner of the learner's row (tabular_learners.c). */
+/* Tabular agents: one curator (curate/tabular_curator.c) and the planner of the learner's row
+ * (tabular_learners.c). */
 #include "agents/tabular_agents.h"
 #include "base/error.h"
 #include "base/memory.h"

@@ -24,11 +24,12 @@ extern const tacit__agent_rows tacit__tabular_rows;
 TACIT_MUST_USE tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *parts,
                                                 tacit__tabular_options *out, tacit_error *err);
 
-/* What the planner of a learner with this curator is told; `sparse` and `tie_seed` are left to be filled in. */
+/* What the planner of a learner with this curator is told; `sparse` and `tie_seed` are left to be filled
+ * in. */
 tacit__planner_options tacit__tabular_planning(const tacit__reading *r, const tabular_parts *parts);
 
-/* What must be known about an agent that is complete: whether its theorem applies, and its claim. `planner`: what that has to
- * say. */
+/* What must be known about an agent that is complete: whether its theorem applies, and its claim.
+ * `planner`: what that has to say. */
 void tacit__tabular_remark(const tacit__reading *r, const tacit__tabular_options *curator,
                            tacit_ledger *ledger, const char *planner, char *out, size_t size);
 

@@ -1,9 +1,10 @@
-/* The tabular learners: one row for each, with its parameters, its planner, and where its paper prints its noise.
+/* The tabular learners: one row for each, with its parameters, its planner, and where its paper
+ * prints its noise.
  *
- * Defaults. `bonus_scale` and `error_scale` below 1 void the regret theorem, never the privacy: scales of noise do
- * not depend on them. The defaults are what learns within tens of thousands of users; setting bonus_scale: 1 switches the
- * others to the theorem as well (error_scale 1, all of a user counts, the running minimum on, a proven
- * bonus), unless they are set too. */
+ * Defaults. `bonus_scale` and `error_scale` below 1 void the regret theorem, never the privacy:
+ * scales of noise do not depend on them. The defaults are what learns within tens of thousands of
+ * users; setting bonus_scale: 1 switches the others to the theorem as well (error_scale 1, all of a
+ * user counts, the running minimum on, a proven bonus), unless they are set too. */
 #include "agents/tabular_agents.h"
 #include "plan/ldp_obi.h"
 #include "plan/private_ucb.h"

@@ -1,8 +1,9 @@
-/* What is made of the settings of tabular learners, and which requests make no sense. The settings are in tabular_learners.c.
+/* What is made of the settings of tabular learners, and which requests make no sense. The settings
+ * are in tabular_learners.c.
  *
- * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on every node of a binary tree,
- * or 3 H / epsilon on every report, raw rewards, three streams; [GPPP21]: 6 H / epsilon. What they give is computed, not
- * believed. */
+ * Published calibrations [QW23, CZ22, VBKW20]: Laplace noise of scale 3 H log2(K) / epsilon on
+ * every node of a binary tree, or 3 H / epsilon on every report, raw rewards, three streams;
+ * [GPPP21]: 6 H / epsilon. What they give is computed, not believed. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,9 +42,10 @@ static double error_scale(const tacit__reading *r)
     return is_theory(r) && !scale->given ? 1 : scale->real;
 }
 
-/* How much of a user counts: by default the first four visits of each state and action, clipped to the length of a
- * trajectory that never repeats itself. Only where it lowers noise: in L1 every trajectory has the same norm, tables for each
- * step never repeat a cell, and printed scales are fixed. */
+/* How much of a user counts: by default the first four visits of each state and action, clipped to
+ * the length of a trajectory that never repeats itself. Only where it lowers noise: in L1 every
+ * trajectory has the same norm, tables for each step never repeat a cell, and printed scales are
+ * fixed. */
 static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o, tacit_error *err)
 {
     const bool useful = o->space.tables == 1 && o->calibration == TACIT_CALIBRATION_TIGHT &&
@@ -65,7 +67,8 @@ static tacit_status read_user(const tacit__reading *r, tacit__tabular_options *o
                              odd, norm ? o->user_norm : (double)o->user_visits);
 }
 
-/* The moves of the last step are left out wherever there is a table for them to leave out, and noise that is not printed. */
+/* The moves of the last step are left out wherever there is a table for them to leave out, and
+ * noise that is not printed. */
 static tacit_status read_drop_last(const tacit__reading *r, tacit__tabular_options *o,
                                    tacit_error *err)
 {
@@ -135,8 +138,8 @@ tacit_status tacit__tabular_read(const tacit__reading *r, const tabular_parts *p
         .centred = tight,
         .failure = tacit__value_real(&r->values, "failure"),
         .published_scale = published_scale(q, parts),
-        /* the proven bonus charges H (S e_P + 3 e_N) + e_R + 2 e_N; where it does not count for much, estimates do,
-         * and a reward that is off is off at each of H steps */
+        /* the proven bonus charges H (S e_P + 3 e_N) + e_R + 2 e_N; where it does not count for
+         * much, estimates do, and a reward that is off is off at each of H steps */
         .weight_visits = 3 * h + 2,
         .weight_moves = s * h,
         .weight_rewards = is_theory(r) ? 1 : h,
@@ -190,7 +193,8 @@ __attribute__((format(printf, 2, 3))) static void note(const notes *n, const cha
     va_end(arguments);
 }
 
-/* Constants that are taken from a paper or a figure give what they give: they are Laplace scales, whose costs add. */
+/* Constants that are taken from a paper or a figure give what they give: they are Laplace scales,
+ * whose costs add. */
 static void note_claim(const notes *n, const tacit_agent_request *q, tacit_ledger *ledger)
 {
     if (q->guarantee.model == TACIT_MODEL_NONE || q->calibration == TACIT_CALIBRATION_TIGHT)

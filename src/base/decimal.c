@@ -19,7 +19,8 @@ __extension__ typedef unsigned __int128 wide;
 enum { DIGITS = 19, EXACT = 22, LEAST = -40, MOST = 22, BITS = 52, FAR = 10000 };
 _Static_assert(MOST <= 23, "halves between two doubles are products of at most 5^23");
 
-/* 5^q, moved so that the highest of 128 bits is set: truncated for q >= 0, and 1/5^-q rounded up for q < 0. */
+/* 5^q, moved so that the highest of 128 bits is set: truncated for q >= 0, and 1/5^-q rounded up for q <
+ * 0. */
 static const struct {
     uint64_t high, low;
 } fives[MOST - LEAST + 1] = {
@@ -97,9 +98,11 @@ static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* As many digits as there are in the next eight bytes, and w with them behind it; for bytes in the order of this machine. The highest bit of a
- * byte of `other` says that it is no digit; what such a byte carries is in those after it, which no longer matter. The digits move to
- * the end, zeros before them, and then each step adds neighbors: bytes to pairs, pairs to fours, fours to eight [L21, section 6]. */
+/* As many digits as there are in the next eight bytes, and w with them behind it; for bytes in the
+ * order of this machine. The highest bit of a byte of `other` says that it is no digit; what such a
+ * byte carries is in those after it, which no longer matter. The digits move to the end, zeros
+ * before them, and then each step adds neighbors: bytes to pairs, pairs to fours, fours to eight
+ * [L21, section 6]. */
 static inline unsigned read_eight(const char *at, uint64_t *w)
 {
     static const uint32_t powers[] = {1,      10,      100,      1000,     10000,

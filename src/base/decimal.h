@@ -9,7 +9,8 @@
  * none. *in_range is false if no finite double is near it. */
 const char *tacit__decimal_read(const char *text, const char *end, double *out, bool *in_range);
 
-/* The same for one digit, a point and fewer than eight digits, as most features are, where some bytes follow; NULL: it may be another number. */
+/* The same for one digit, a point and fewer than eight digits, as most features are, where some
+ * bytes follow; NULL: it may be another number. */
 const char *tacit__decimal_short(const char *text, const char *end, double *out);
 
 #endif

@@ -37,8 +37,9 @@ static void print_real(char out[32], int digits, double x)
         *comma = '.';
 }
 
-/* A number with at most PLACES digits behind the point, as %.15g prints it; false: x is none. w and 10^PLACES are exact doubles, so w / 10^PLACES
- * is the double nearest to that decimal, which has at most 15 digits and so is the only such one that reads back as x [C90]. */
+/* A number with at most PLACES digits behind the point, as %.15g prints it; false: x is none. w and
+ * 10^PLACES are exact doubles, so w / 10^PLACES is the double nearest to that decimal, which has at
+ * most 15 digits and so is the only such one that reads back as x [C90]. */
 static bool put_short(tacit__text *t, double x)
 {
     enum { PLACES = 9, SCALE = 1000000000 };

@@ -1,3 +1,6 @@
+/* Allocation on top of malloc: counted against the thread's allowance, checked for overflow, and
+ * failing where a test asks for it. Large blocks are offered to the kernel for huge pages. See
+ * base/memory.h. */
 #include "base/memory.h"
 
 #include <stdatomic.h>
@@ -8,8 +11,8 @@
 enum {
     ALIGNMENT = 64,      /* a cache line, and the widest vector register */
     HUGE_PAGE = 1 << 21, /* from this size on, ask for large pages */
-    SMALL =
-        1024, /* up to this size glibc's malloc keeps what a thread has freed at hand; its calloc does not look there */
+    /* Up to this size glibc's malloc reuses what the thread has freed; its calloc does not. */
+    SMALL = 1024,
 };
 
 static atomic_uint_fast64_t fail_countdown;

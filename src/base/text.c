@@ -1,3 +1,4 @@
+/* Capacity doubles, so adding n bytes costs O(n) in all. See base/text.h. */
 #include "base/text.h"
 
 #include <stdarg.h>

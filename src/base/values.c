@@ -1,4 +1,5 @@
-/* See base/values.h. Tables have some ten parameters and are read once for an agent: a search from the front will do. */
+/* See base/values.h. Tables have some ten parameters and are read once for an agent: a search from
+ * the front will do. */
 #include "base/values.h"
 
 #include <stdarg.h>

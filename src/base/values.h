@@ -1,6 +1,7 @@
 /* The checked values of a kind's parameters, found by their names.
  *
- * A name that is not in the table is a mistake in the program, and stops it; every kind is created in tests. */
+ * A name that is not in the table is a mistake in the program, and stops it; every kind is created in
+ * tests. */
 #ifndef TACIT_BASE_VALUES_H
 #define TACIT_BASE_VALUES_H
 

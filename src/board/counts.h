@@ -1,5 +1,5 @@
-/* Counts: the release that the planner of a tabular learner sees. S states, A actions, H steps; `tables` is H, or 1
- * when all steps share a model. */
+/* Counts: the release that the planner of a tabular learner sees. S states, A actions, H steps;
+ * `tables` is H, or 1 when all steps share a model. */
 #ifndef TACIT_BOARD_COUNTS_H
 #define TACIT_BOARD_COUNTS_H
 

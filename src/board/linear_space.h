@@ -1,6 +1,6 @@
-/* What the rooms of an LSVI learner agree on. Plain data; S states (0: not numbered), A actions, H steps, features of
- * dimension d. Inside, features are divided by their bound and lie on a lattice: integers times 2^-feature_bits, of
- * length at most 1. */
+/* What the rooms of an LSVI learner agree on. Plain data; S states (0: not numbered), A actions, H
+ * steps, features of dimension d. Inside, features are divided by their bound and lie on a lattice:
+ * integers times 2^-feature_bits, of length at most 1. */
 #ifndef TACIT_BOARD_LINEAR_SPACE_H
 #define TACIT_BOARD_LINEAR_SPACE_H
 
@@ -29,7 +29,8 @@ typedef enum tacit__lsvi_schedule {
     TACIT__DOUBLING /* when the determinant of a Gram matrix has grown by a factor */
 } tacit__lsvi_schedule;
 
-/* Numbers in the release of one step's Gram matrix: its packed triangle (linalg/symmetric.h), or its diagonal. */
+/* Numbers in the release of one step's Gram matrix: its packed triangle (linalg/symmetric.h), or
+ * its diagonal. */
 static inline size_t tacit__gram_size(const tacit__linear_space *space)
 {
     size_t d = space->dimension;

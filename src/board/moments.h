@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sums of x x^T and x y over users 1 .. users, |x| <= 1 and |y| <= 1, noisy or exact; one block for all actions, or one
- * for each. */
+/* Sums of x x^T and x y over users 1 .. users, |x| <= 1 and |y| <= 1, noisy or exact; one block for
+ * all actions, or one for each. */
 typedef struct tacit__moments {
     uint64_t users;
     uint64_t version;       /* grows with every release */

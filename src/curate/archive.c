@@ -2,8 +2,8 @@
  *
  *     features of step 0 (the chosen action's only), then of steps 1 .. H-1 (all actions'), then choices and rewards
  *
- * The features of step h + 1 serve twice: all actions' for V_{h+1}, and the chosen one's for the regression of step
- * h + 1. Those after the last step are never needed. */
+ * The features of step h + 1 serve twice: all actions' for V_{h+1}, and the chosen one's for the
+ * regression of step h + 1. Those after the last step are never needed. */
 #include "curate/archive.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 
 enum {
     CHUNK = 512, /* users */
-    BLOCK =
-        65536 /* bytes of features that are evaluated together; a few times that fits the second-level cache */
+    /* Bytes of features that are evaluated together; a few times that fits the second-level cache. */
+    BLOCK = 65536
 };
 
 typedef struct chunk {

@@ -1,8 +1,8 @@
-/* What LSVI needs to remember of users where states are not numbered: the features they met. Every response to a new
- * value function passes over all of them once, in blocks that stay in the cache.
+/* What LSVI needs to remember of users where states are not numbered: the features they met. Every
+ * response to a new value function passes over all of them once, in blocks that stay in the cache.
  *
- * Features are integers in lattice steps, at most 2^24, which float32 holds exactly: half the memory, and no difference in any
- * result. float64 (`wide`) saves their conversion. */
+ * Features are integers in lattice steps, at most 2^24, which float32 holds exactly: half the
+ * memory, and no difference in any result. float64 (`wide`) saves their conversion. */
 #ifndef TACIT_CURATE_ARCHIVE_H
 #define TACIT_CURATE_ARCHIVE_H
 
@@ -25,7 +25,8 @@ TACIT_MUST_USE tacit_status tacit__archive_create(size_t n_actions, size_t horiz
                                                   tacit__archive **out);
 void tacit__archive_destroy(tacit__archive *archive);
 
-/* features[H][A][d] and rewards[H] in lattice steps, actions[H] below A. On failure (memory) nothing is kept. */
+/* features[H][A][d] and rewards[H] in lattice steps, actions[H] below A. On failure (memory) nothing is
+ * kept. */
 TACIT_MUST_USE tacit_status tacit__archive_add(tacit__archive *archive, const double *features,
                                                const uint32_t *actions, const double *rewards);
 
@@ -46,13 +47,14 @@ static inline double tacit__target_place(const tacit__target *t, double value)
     return steps < t->most ? (double)(int64_t)steps : t->most;
 }
 
-/* response[d] = sum over users of phi_h target_h, where the values after step h come from the function (NULL: 0),
- * maximised over actions. Exact: integers below 2^53. */
+/* response[d] = sum over users of phi_h target_h, where the values after step h come from the
+ * function (NULL: 0), maximised over actions. Exact: integers below 2^53. */
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 
-/* Complete state as bytes. `load` fills a fresh archive of the same shape with so many users, whose features and rewards are whole
- * numbers of at most `longest` and `most`; CORRUPT if the state cannot be of such users, and on any failure it stays fresh. */
+/* Complete state as bytes. `load` fills a fresh archive of the same shape with so many users, whose
+ * features and rewards are whole numbers of at most `longest` and `most`; CORRUPT if the state
+ * cannot be of such users, and on any failure it stays fresh. */
 size_t tacit__archive_saved_size(const tacit__archive *archive);
 void tacit__archive_save(const tacit__archive *archive, void *bytes);
 TACIT_MUST_USE tacit_status tacit__archive_load(tacit__archive *archive, const void *bytes,

@@ -1,18 +1,20 @@
 /* See curate/epochs.h.
  *
- * A user adds y v with |y| <= 1 and |v| <= 1, as integers on a lattice, clipped to length 1 there. Replacing the user moves
- * the sum of one epoch by at most 2, which y v against -y v reaches for the longest v: no smaller number would do. Which
- * epoch a user is in follows from their place in line, so a user is in one shown sum only, and everything later is made
- * from sums that were shown: epochs compose in parallel, and the plan pays once whatever their number
+ * A user adds y v with |y| <= 1 and |v| <= 1, as integers on a lattice, clipped to length 1 there.
+ * Replacing the user moves the sum of one epoch by at most 2, which y v against -y v reaches for
+ * the longest v: no smaller number would do. Which epoch a user is in follows from their place in
+ * line, so a user is in one shown sum only, and everything later is made from sums that were shown:
+ * epochs compose in parallel, and the plan pays once whatever their number
  * (docs/why/kernel.md#epochs-compose-in-parallel).
  *
- * Somebody who comes without a vector, because the action was dropped before the reward was told, adds the zero vector and
- * counts. 0 lies in the ball that y v lies in, so two users are still at most 2 apart; and every user who is accepted counts, so
- * an epoch begins at the same user whatever anybody's data are. Both are needed: without the second, one user's action would
- * decide which epoch everybody after them is in, and epochs would not compose in parallel.
+ * Somebody who comes without a vector, because the action was dropped before the reward was told,
+ * adds the zero vector and counts. 0 lies in the ball that y v lies in, so two users are still at
+ * most 2 apart; and every user who is accepted counts, so an epoch begins at the same user whatever
+ * anybody's data are. Both are needed: without the second, one user's action would decide which
+ * epoch everybody after them is in, and epochs would not compose in parallel.
  *
- * Joint: the sum passes the door when its epoch is over. Local: every user's vector passes it, with noise in all
- * coordinates, and sums are of what passed. */
+ * Joint: the sum passes the door when its epoch is over. Local: every user's vector passes it, with
+ * noise in all coordinates, and sums are of what passed. */
 #include "curate/epochs.h"
 
 #include <math.h>

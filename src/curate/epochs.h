@@ -21,12 +21,14 @@ void tacit__epochs_destroy(tacit__epochs *curator);
 /* Standard deviation of the noise: in a shown sum (joint), or in every user's vector (local). 0: none. */
 double tacit__epochs_scale(const tacit__epochs *curator);
 
-/* One user: y vector, |y| <= 1 and the vector [size] no longer than 1; what is longer by rounding is shortened. */
+/* One user: y vector, |y| <= 1 and the vector [size] no longer than 1; what is longer by rounding
+ * is shortened. */
 TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t size,
                                               const double *vector, double y, tacit_error *err);
 
-/* Local: the two halves of `add`. The user's device makes noisy[size] of its vector, and that is all that leaves it; the
- * server adds what came. What no device can have made is OUT_OF_BOUND, and changes nothing. */
+/* Local: the two halves of `add`. The user's device makes noisy[size] of its vector, and that is
+ * all that leaves it; the server adds what came. What no device can have made is OUT_OF_BOUND, and
+ * changes nothing. */
 TACIT_MUST_USE tacit_status tacit__epochs_report(tacit__epochs *curator, size_t size,
                                                  const double *vector, double y, double *noisy,
                                                  tacit_error *err);

@@ -1,8 +1,9 @@
 /* Gram matrices and responses. See curate/gram.h; what is declared of them is in gram_plan.c.
  *
- * |x| and |y| are clipped here to the radius of the step, weights to [0, 1], whatever the lens says, so that the declared bound holds on
- * every path. With a public table x must be what the table makes of values within their range, so the curator clips the values and
- * multiplies them with the table itself. */
+ * Here |x| and |y| are clipped to the radius of the step, and weights to [0, 1], whatever the lens
+ * says, so that the declared bound holds on every path. With a public table x must be what the table
+ * makes of values within their range, so the curator clips the values and multiplies them with the
+ * table itself. */
 #include "curate/gram.h"
 
 #include <math.h>
@@ -72,8 +73,8 @@ tacit_ledger *tacit__gram_ledger(const tacit__gram *c)
 
 /* --- What is released ------------------------------------------------------------------------------ */
 
-/* Levels grow with the number of users. They are computed for all numbers up to 2^j - 1 at once, where the noise of trees is
- * largest among them and that of the others has grown. */
+/* Levels grow with the number of users. They are computed for all numbers up to 2^j - 1 at once,
+ * where the noise of trees is largest among them and that of the others has grown. */
 static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
 {
     if (!tacit__gram_is_private(c) || c->users <= s->level_until)

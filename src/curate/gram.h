@@ -1,9 +1,10 @@
-/* The curator of learners by regression: users' trajectories in, Gram matrices and responses out, noisy as the
- * guarantee asks.
+/* The curator of learners by regression: users' trajectories in, Gram matrices and responses out,
+ * noisy as the guarantee asks.
  *
- * It keeps one or more streams; a stream is a sum over users of one long vector each, with the Gram matrix and the
- * response of every step and block (board/gram_sums.h). How a step becomes features and a target is said by a public lens, which may
- * change from user to user. Under local privacy every user's vector gets its noise before it is added. */
+ * It keeps one or more streams; a stream is a sum over users of one long vector each, with the Gram
+ * matrix and the response of every step and block (board/gram_sums.h). How a step becomes features
+ * and a target is said by a public lens, which may change from user to user. Under local privacy
+ * every user's vector gets its noise before it is added. */
 #ifndef TACIT_CURATE_GRAM_H
 #define TACIT_CURATE_GRAM_H
 
@@ -23,13 +24,14 @@ typedef struct tacit__gram_stream {
     bool centred;         /* targets in [-1, 1], rewards as 2 r - 1; else in [0, 1] */
     bool nonnegative;     /* no component of a feature vector is negative; excludes `centred` */
     bool weighted;        /* lenses have weights */
-    /* One block: features are the sum over next states of this public table, [next state][width][pair], times the targets, and the
-     * curator computes them itself. Must outlive it. NULL: features are the lens's, whatever they are. */
+    /* One block: features are the sum over next states of this public table, [next
+     * state][width][pair], times the targets, and the curator computes them itself. Must outlive
+     * it. NULL: features are the lens's, whatever they are. */
     const double *table;
     double parameter_norm; /* |w| of a block, for the proportion between both noises */
     double share;          /* of the budget */
-    /* A printed calibration: the noise of every packed coordinate of the Gram matrix, and of the response. 0: sound
-     * and as small as can be proved. */
+    /* A printed calibration: the noise of every packed coordinate of the Gram matrix, and of the
+     * response. 0: sound and as small as can be proved. */
     double printed_gram, printed_response;
 } tacit__gram_stream;
 
@@ -55,12 +57,13 @@ TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
                                                 tacit__gram_sums out[TACIT__MAX_GRAM_STREAMS],
                                                 tacit_error *err);
 
-/* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the space: refused, nothing
- * changed. The last user's data are never needed and are dropped. */
+/* One user, seen through lenses[n_streams]. Rewards outside [0, 1], states or actions outside the
+ * space: refused, nothing changed. The last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit_trajectory *user,
                                             const tacit__lens *lenses, tacit_error *err);
 
-/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
+/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes =
+ * NULL gives the size. */
 TACIT_MUST_USE tacit_status tacit__gram_report(tacit__gram *curator, const tacit_trajectory *user,
                                                const tacit__lens *lenses, void *bytes, size_t *size,
                                                tacit_error *err);
@@ -69,8 +72,8 @@ TACIT_MUST_USE tacit_status tacit__gram_check_report(const tacit__gram *curator,
 TACIT_MUST_USE tacit_status tacit__gram_absorb(tacit__gram *curator, const void *bytes, size_t size,
                                                tacit_error *err);
 
-/* Everything that the future depends on; loaded into a fresh curator of the same options, which stays fresh when the
- * bytes are not right. */
+/* Everything that the future depends on; loaded into a fresh curator of the same options, which
+ * stays fresh when the bytes are not right. */
 TACIT_MUST_USE tacit_status tacit__gram_save(const tacit__gram *curator, tacit__writer *w,
                                              tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_load(tacit__gram *curator, tacit__reader *r,

@@ -1,8 +1,9 @@
 /* The curator of regressions as bytes: reports of single users, and the whole state. See curate/gram.h.
  *
- * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte first. A state is the
- * position, then each stream's last release and sum; levels follow from the position. It is looked through as a whole before
- * anything is changed. Integrity is the business of the agent's checksum. */
+ * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte
+ * first. A state is the position, then each stream's last release and sum; levels follow from the
+ * position. It is looked through as a whole before anything is changed. Integrity is the business
+ * of the agent's checksum. */
 #include <string.h>
 
 #include "base/error.h"

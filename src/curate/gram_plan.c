@@ -1,16 +1,19 @@
-/* What the curator of regressions declares: the proportion of its noises, each stream's bound and the reason for it, the plan and its
- * calibration, and the sums that are opened under it. See curate/gram.h.
+/* What the curator of regressions declares: the proportion of its noises, each stream's bound and
+ * the reason for it, the plan and its calibration, and the sums that are opened under it. See
+ * curate/gram.h.
  *
- * What one user adds to a stream is vectors (iso(w x x^T), c w x y), one for each step, |x| and |y| at most the radius r_h of the step and w in
- * [0, 1], which gram.c sees to; in the block of the user's pair, 0 elsewhere. sqrt(w) x and sqrt(w) y are again within the radius, hence
+ * What one user adds to a stream is vectors (iso(w x x^T), c w x y), one for each step, |x| and |y|
+ * at most the radius r_h of the step and w in [0, 1], which gram.c sees to; in the block of the
+ * user's pair, 0 elsewhere. sqrt(w) x and sqrt(w) y are again within the radius, hence
  *
  *     replaced user, all steps:  L2^2 = F sum_h r_h^4,   L1 = L1(step) sum_h r_h^2      (sensitivity.c)
  *
- * where F is J(1, c^2) of the unit ball; in blocks, whose features are the same for every pair by the lens's layout, that of blocks;
- * and with a public table the least of that and what table_reach.c proves of the table.
+ * where F is J(1, c^2) of the unit ball; in blocks, whose features are the same for every pair by
+ * the lens's layout, that of blocks; and with a public table the least of that and what
+ * table_reach.c proves of the table.
  *
- * Rounding to the lattice moves each coordinate by half a step, two users by a step: the declared movement has room for
- * that. */
+ * Rounding to the lattice moves each coordinate by half a step, two users by a step: the declared
+ * movement has room for that. */
 #include <math.h>
 
 #include "base/error.h"
@@ -100,8 +103,8 @@ static void set_bounds(gram_stream *s, double step)
     s->spec.sensitivity_l1 = up * squares * tacit__step_l1(s->ratio, f->width) + differing * step;
 }
 
-/* The sum, and the step of its lattice, which its bounds depend on in turn: until the step that they are made for is no finer than the
- * one that is chosen for them. */
+/* The sum, and the step of its lattice, which its bounds depend on in turn: until the step that
+ * they are made for is no finer than the one that is chosen for them. */
 static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *err)
 {
     double step = 0;
@@ -127,7 +130,8 @@ static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *
                        s->o.frame.width);
 }
 
-/* The weight that makes the calibrator give this stream its share of mu^2, or of epsilon; see account/plan.c. */
+/* The weight that makes the calibrator give this stream its share of mu^2, or of epsilon; see
+ * account/plan.c. */
 static double weight_of(const tacit__gram *c, const gram_stream *s, const tacit_release *line)
 {
     return tacit__gram_is_laplace(c) ? s->o.share * s->o.share / (line->l1 * line->column_l1)

@@ -1,9 +1,10 @@
 /* Gaussian: sqrt(m) times the normal quantile. Laplace: P(Y > y) <= exp(-u y) (1 - u^2)^-m at the optimal
  * u = y / (sqrt(m^2 + y^2) + m); the level solves 2 * bound = eta by bisection.
  *
- * Matrices with Gaussian packed coordinates: E lambda_max <= sqrt(2 d) (Sudakov and Fernique), lambda_max is
- * 1-Lipschitz in the packed vector, and -N has the same law; lengths of Gaussian vectors likewise. Laplace: operator norm <=
- * Frobenius norm = length of the packed vector <= sqrt(n) times the largest of n coordinates. */
+ * Matrices with Gaussian packed coordinates: E lambda_max <= sqrt(2 d) (Sudakov and Fernique),
+ * lambda_max is 1-Lipschitz in the packed vector, and -N has the same law; lengths of Gaussian
+ * vectors likewise. Laplace: operator norm <= Frobenius norm = length of the packed vector <=
+ * sqrt(n) times the largest of n coordinates. */
 #include "curate/levels.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared releases are in lsvi_plan.c, sensitivities in
- * lsvi_scheme.c, bytes in lsvi_saved.c.
+/* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared
+ * releases are in lsvi_plan.c, sensitivities in lsvi_scheme.c, bytes in lsvi_saved.c.
  *
- * The response of the curator to a value function is a function of it and of users' data alone; V is cut here, so the
- * sensitivity does not depend on who asks. */
+ * The response of the curator to a value function is a function of it and of users' data alone; V
+ * is cut here, so the sensitivity does not depend on who asks. */
 #include "curate/lsvi_curator.h"
 
 #include <math.h>
@@ -52,7 +52,8 @@ bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double 
 
 /* --- Building ------------------------------------------------------------------------------------ */
 
-/* Marks the coordinates of a Gram matrix that some pair of the public table can make other than 0, and counts them. */
+/* Marks the coordinates of a Gram matrix that some pair of the public table can make other than 0,
+ * and counts them. */
 static size_t find_active(const tacit__linear_space *sp, size_t packed, bool *seen)
 {
     for (size_t row = 0; row < sp->n_states * sp->n_actions; row++) {

@@ -1,10 +1,11 @@
-/* The curator of LSVI learners: users' features and rewards in, Gram matrices and responses out, noisy as the guarantee
- * asks.
+/* The curator of LSVI learners: users' features and rewards in, Gram matrices and responses out,
+ * noisy as the guarantee asks.
  *
- * Gram matrices are sums over users: all steps together are one vector, released through a running sum with one leaf for
- * every `leaf` users, or afresh where that is less noisy. Responses depend on a value function that is known only at a
- * switch, so each is a fresh release. What answers such a question stays here: counts where states are numbered, the
- * features that users met where they are not. */
+ * Gram matrices are sums over users: all steps together are one vector, released through a running
+ * sum with one leaf for every `leaf` users, or afresh where that is less noisy. Responses depend on
+ * a value function that is known only at a switch, so each is a fresh release. What answers such a
+ * question stays here: counts where states are numbered, the features that users met where they are
+ * not. */
 #ifndef TACIT_CURATE_LSVI_CURATOR_H
 #define TACIT_CURATE_LSVI_CURATOR_H
 
@@ -29,8 +30,9 @@ typedef struct tacit__lsvi_data_options {
 
 typedef struct tacit__lsvi_data tacit__lsvi_data;
 
-/* phi, of length at most the space's bound, to integers of length at most 2^feature_bits, and on the simplex, if that is declared,
- * to integers that are not negative and sum to at most that; false if it is not what was declared, or not a number. */
+/* phi, of length at most the space's bound, to integers of length at most 2^feature_bits, and on
+ * the simplex, if that is declared, to integers that are not negative and sum to at most that;
+ * false if it is not what was declared, or not a number. */
 bool tacit__lsvi_place(const tacit__linear_space *space, const double *phi, double *out);
 
 /* The lattice for features of so many users. */
@@ -52,8 +54,8 @@ bool tacit__lsvi_data_ready(const tacit__lsvi_data *data);
 TACIT_MUST_USE tacit_status tacit__lsvi_data_gram(tacit__lsvi_data *data, const double **gram,
                                                   tacit_error *err);
 
-/* The response of step h to the values after it, response[d] in units of range_h; `table` [S] or `function`, both NULL: 0.
- * Values are cut to [0, range_h - 1] here, whatever they are. */
+/* The response of step h to the values after it, response[d] in units of range_h; `table` [S] or
+ * `function`, both NULL: 0. Values are cut to [0, range_h - 1] here, whatever they are. */
 TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, size_t h,
                                                      const double *table,
                                                      const tacit__optimism *function,
@@ -62,8 +64,8 @@ TACIT_MUST_USE tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *data, siz
 /* Every leaf that was declared has been shown: no later user changes anything. */
 bool tacit__lsvi_data_is_spent(const tacit__lsvi_data *data);
 
-/* There will be no more switches: users' data are not needed any longer, and are wiped. From now on users are counted, and
- * nothing is kept of them. */
+/* There will be no more switches: users' data are not needed any longer, and are wiped. From now on
+ * users are counted, and nothing is kept of them. */
 void tacit__lsvi_data_close(tacit__lsvi_data *data);
 
 /* NULL without privacy. */

@@ -1,14 +1,16 @@
 /* Lattices of the LSVI curator, and its declared releases: sensitivities, reasons, calibration.
  *
- * Everything is an integer before it is added. Features are multiples of 2^-f, cut towards 0, so that their length does not
- * grow; a Gram entry is rounded once for each user to the lattice of the sum, and sqrt(n) lattice steps for n coordinates are added to the
- * declared sensitivity for that; one-hot entries need no rounding. Targets (r + V) / range are multiples of 2^-t, rounded
- * down, which keeps them within [0, 1]; with f + t + 1 + log2(K) <= 53 every sum of products is an exact integer in doubles,
- * in whatever order BLAS or the cache wants it.
+ * Everything is an integer before it is added. Features are multiples of 2^-f, cut towards 0, so
+ * that their length does not grow; a Gram entry is rounded once for each user to the lattice of the
+ * sum, and sqrt(n) lattice steps for n coordinates are added to the declared sensitivity for that;
+ * one-hot entries need no rounding. Targets (r + V) / range are multiples of 2^-t, rounded down,
+ * which keeps them within [0, 1]; with f + t + 1 + log2(K) <= 53 every sum of products is an exact
+ * integer in doubles, in whatever order BLAS or the cache wants it.
  *
- * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding moves each coordinate of two
- * neighbours' responses apart by at most a step more, and with U the largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s
- * sqrt(4) + s^2 for s = sqrt(d) steps. That is added to the declared sensitivity.
+ * A response is shown on a lattice of its own, which is as coarse as its noise allows: rounding
+ * moves each coordinate of two neighbours' responses apart by at most a step more, and with U the
+ * largest |x a - y b|^2 of the pair, (sqrt(U) + s)^2 <= U + 2 s sqrt(4) + s^2 for s = sqrt(d)
+ * steps. That is added to the declared sensitivity.
  *
  * Sensitivities before rounding, and the split of the budget, are in lsvi_scheme.c. */
 #include <math.h>
@@ -51,8 +53,9 @@ void tacit__lsvi_data_choose_bits(tacit__lsvi_data *c)
     c->shown_bits = coarse < c->response_bits ? coarse : c->response_bits;
 }
 
-/* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity, and that on the lattice: until the step
- * that it has room for is no finer than the one that is chosen for it. Leaves are then on the sum's own lattice. */
+/* The running sum of Gram matrices, with its lattice, which depends on the declared sensitivity,
+ * and that on the lattice: until the step that it has room for is no finer than the one that is
+ * chosen for it. Leaves are then on the sum's own lattice. */
 static tacit_status gram_spec(const tacit__lsvi_data *c, tacit_sum_spec *spec, int *bits,
                               tacit_error *err)
 {
@@ -132,8 +135,8 @@ static tacit__once_spec response_spec(const tacit__lsvi_data *c)
                               .reason = reason};
 }
 
-/* Scales: as the scheme found them best, for the sensitivities as they are now declared; or as printed. The weight
- * makes the plan's own split come out at the scheme's ratio. */
+/* Scales: as the scheme found them best, for the sensitivities as they are now declared; or as
+ * printed. The weight makes the plan's own split come out at the scheme's ratio. */
 static tacit_status calibrate(const tacit__lsvi_data *c, tacit_plan *plan, tacit_release *gram,
                               tacit_release *response, tacit_error *err)
 {

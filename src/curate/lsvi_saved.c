@@ -1,8 +1,10 @@
-/* The LSVI curator as bytes: position, the leaf and the total of Gram matrices, their sum or its fresh releases, the responses'
- * releases, then users' data. A closed curator has no users' data, and zeros for the rest of what it knew.
+/* The LSVI curator as bytes: position, the leaf and the total of Gram matrices, their sum or its
+ * fresh releases, the responses' releases, then users' data. A closed curator has no users' data,
+ * and zeros for the rest of what it knew.
  *
- * The last release and scratch are not kept. A state is looked through before anything is changed; sums that then fail to load close the
- * statistics. Integrity is the business of the agent's checksum. */
+ * The last release and scratch are not kept. A state is looked through before anything is changed;
+ * sums that then fail to load close the statistics. Integrity is the business of the agent's
+ * checksum. */
 #include <math.h>
 #include <string.h>
 

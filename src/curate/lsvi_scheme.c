@@ -6,16 +6,18 @@
  *     response   |x a - y b|^2 <= 4 for targets in [0, 1], 2 if c >= 0 (no feature is negative), 1 for centred targets
  *     together   max |x x^T - y y^T|^2 + t |x a - y b|^2 =: reach(t), which is less than the sum of the maxima
  *
- * A user is in every response and, through the mechanism's column, in every Gram matrix: over H steps the squared loss is
- * H (A column^2 / s_G^2 + U N / s_u^2) <= H column^2 / s_G^2 reach(t) with t = (N / s_u^2) / (column / s_G)^2. The plan has a line
- * for each, so reach(t) is split into A = reach(0) and U = (reach(t) - A) / t; reach is convex, so the split is an upper bound
- * for every smaller t too, and that is checked once scales are known.
+ * A user is in every response and, through the mechanism's column, in every Gram matrix: over H
+ * steps the squared loss is H (A column^2 / s_G^2 + U N / s_u^2) <= H column^2 / s_G^2 reach(t)
+ * with t = (N / s_u^2) / (column / s_G)^2. The plan has a line for each, so reach(t) is split into
+ * A = reach(0) and U = (reach(t) - A) / t; reach is convex, so the split is an upper bound for
+ * every smaller t too, and that is checked once scales are known.
  *
- * Prediction. After k users a direction of the features has been seen about k / d times. With noise E on Q's numerator
- * and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n + r), n = k / d, of the range; a policy that
- * knows nothing loses about BLIND of it, and none is predicted to lose more. The predicted loss is
- * the mean of that over all episodes, each counted with the k of the last switch. It is crude and looks at no data; all it
- * decides is how many switches to pay for. */
+ * Prediction. After k users a direction of the features has been seen about k / d times. With noise
+ * E on Q's numerator and a ridge r, an estimate is off by about (sigma sqrt(n) + E + r / 4) / (n +
+ * r), n = k / d, of the range; a policy that knows nothing loses about BLIND of it, and none is
+ * predicted to lose more. The predicted loss is the mean of that over all episodes, each counted
+ * with the k of the last switch. It is crude and looks at no data; all it decides is how many
+ * switches to pay for. */
 #include "curate/lsvi_scheme.h"
 
 #include <math.h>

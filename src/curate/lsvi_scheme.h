@@ -1,5 +1,5 @@
-/* What an LSVI learner will release, decided before the first user comes: how often, by which mechanism, with how much
- * noise. Everything here is a function of public numbers. */
+/* What an LSVI learner will release, decided before the first user comes: how often, by which
+ * mechanism, with how much noise. Everything here is a function of public numbers. */
 #ifndef TACIT_CURATE_LSVI_SCHEME_H
 #define TACIT_CURATE_LSVI_SCHEME_H
 
@@ -57,13 +57,14 @@ typedef struct tacit__lsvi_scheme {
 TACIT_MUST_USE tacit_status tacit__lsvi_decide(const tacit__lsvi_wish *wish,
                                                tacit__lsvi_scheme *out, tacit_error *err);
 
-/* max over two users' (x, a), (y, b) of |x x^T - y y^T|_F^2 + t |x a - y b|^2, for features of length at most 1 and targets
- * in [0, 1], or in [-1/2, 1/2] if centred. */
+/* max over two users' (x, a), (y, b) of |x x^T - y y^T|_F^2 + t |x a - y b|^2, for features of
+ * length at most 1 and targets in [0, 1], or in [-1/2, 1/2] if centred. */
 double tacit__lsvi_reach(const tacit__linear_space *space, bool centred, double t);
 
-/* Bounds on noise, each failing with probability at most alpha: the largest eigenvalue (in absolute value) of a symmetric
- * matrix of order d, and the length of a vector, in units of a coordinate's standard deviation. The matrix is a sum of
- * `draws` draws at each coordinate (not whole: variance in units of a draw's). */
+/* Bounds on noise, each failing with probability at most alpha: the largest eigenvalue (in absolute
+ * value) of a symmetric matrix of order d, and the length of a vector, in units of a coordinate's
+ * standard deviation. The matrix is a sum of `draws` draws at each coordinate (not whole: variance
+ * in units of a draw's). */
 double tacit__lsvi_matrix_level(const tacit__linear_space *space, tacit_law law, double draws,
                                 double alpha);
 double tacit__lsvi_vector_level(size_t d, tacit_law law, double alpha);

@@ -1,6 +1,7 @@
-/* One private running sum of one number: the user's mean reward minus 1/2, which is at most 1/2 away from 0, so that a replaced
- * user moves it by at most 1. Under local privacy the sum is `local`: every user's number has noise of its own, and the same
- * reason tells how far two episodes of one user are apart. */
+/* One private running sum of one number: the user's mean reward minus 1/2, which is at most 1/2
+ * away from 0, so that a replaced user moves it by at most 1. Under local privacy the sum is
+ * `local`: every user's number has noise of its own, and the same reason tells how far two episodes
+ * of one user are apart. */
 #include "curate/monitor.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-/* The monitor: the users' mean reward, released with a budget of its own, for the people who run the service. Without it nobody
- * outside the curator, or the device, sees a reward.
+/* The monitor: the users' mean reward, released with a budget of its own, for the people who run
+ * the service. Without it nobody outside the curator, or the device, sees a reward.
  *
- * Under joint privacy the service adds what it knows (tacit__monitor_add). Under local privacy a device makes a report of its
- * own mean, which is private before it leaves, and the service adds that. */
+ * Under joint privacy the service adds what it knows (tacit__monitor_add). Under local privacy a
+ * device makes a report of its own mean, which is private before it leaves, and the service adds
+ * that. */
 #ifndef TACIT_CURATE_MONITOR_H
 #define TACIT_CURATE_MONITOR_H
 
@@ -22,8 +23,9 @@ void tacit__monitor_destroy(tacit__monitor *monitor);
 TACIT_MUST_USE tacit_status tacit__monitor_add(tacit__monitor *monitor, double mean,
                                                tacit_error *err);
 
-/* Local only, the two halves of `add`: 8 bytes, the low one first. The device draws its noise; the service adds what it is sent.
- * What no honest device can have made is OUT_OF_BOUND and changes nothing; `check` says so beforehand. */
+/* Local only, the two halves of `add`: 8 bytes, the low one first. The device draws its noise; the
+ * service adds what it is sent. What no honest device can have made is OUT_OF_BOUND and changes
+ * nothing; `check` says so beforehand. */
 enum { TACIT__MONITOR_REPORT = 8 };
 TACIT_MUST_USE tacit_status tacit__monitor_report(tacit__monitor *monitor, double mean,
                                                   uint8_t report[TACIT__MONITOR_REPORT],

@@ -1,20 +1,23 @@
 /* Sums for linear bandits. See curate/regression.h.
  *
- * A user's contribution is the vector (x x^T packed, s x y), |x| <= 1, |y| <= 1, in the block of the action taken. How far
- * a replaced user moves it (docs/why/kernel.md#sensitivity-of-linear-moments has the proof): in one block, with |x| = |x'| = 1,
- * rho = |x . x'| and rewards of opposite sign,
+ * A user's contribution is the vector (x x^T packed, s x y), |x| <= 1, |y| <= 1, in the block of
+ * the action taken. How far a replaced user moves it
+ * (docs/why/kernel.md#sensitivity-of-linear-moments has the proof): in one block, with |x| = |x'| =
+ * 1, rho = |x . x'| and rewards of opposite sign,
  *
  *     2 - 2 rho^2 + 2 s^2 (1 + rho) <= 2 + 2 s^2 + s^4 / 2     (rho = s^2 / 2 <= 1),   4 s^2 if s^2 >= 2;
  *
- * in two blocks 2 + 2 s^2, which is less. No shorter x moves it farther. To this comes what rounding to the lattice can add.
+ * in two blocks 2 + 2 s^2, which is less. No shorter x moves it farther. To this comes what
+ * rounding to the lattice can add.
  *
- * Joint privacy. The sums are released at moments fixed beforehand, when there are `growth` times as many users as at
- * the last one (1: after every user). Each user is put on the lattice and added to the batch, exactly, in doubles that are
- * multiples of the lattice step; a batch is one step of a running sum. One user is in one batch, so the batch moves as far
- * as the user does, and a sum over 25 batches needs half the noise of one over 30000 users.
+ * Joint privacy. The sums are released at moments fixed beforehand, when there are `growth` times
+ * as many users as at the last one (1: after every user). Each user is put on the lattice and added
+ * to the batch, exactly, in doubles that are multiples of the lattice step; a batch is one step of
+ * a running sum. One user is in one batch, so the batch moves as far as the user does, and a sum
+ * over 25 batches needs half the noise of one over 30000 users.
  *
- * Local privacy. Every user's vector passes the door by itself, noise in all blocks: which one was theirs is private
- * too. `growth` then only says how often the sums are looked at. */
+ * Local privacy. Every user's vector passes the door by itself, noise in all blocks: which one was
+ * theirs is private too. `growth` then only says how often the sums are looked at. */
 #include "curate/regression.h"
 
 #include <math.h>
@@ -74,8 +77,9 @@ static double most_in_batch(const tacit__regression *c)
     return (double)most;
 }
 
-/* What a batch of users can measure, each rounded to a lattice of this step: half a step in every coordinate of a block, for all of them
- * perhaps in the same direction. Nothing that users may bring is refused or scaled back. */
+/* What a batch of users can measure, each rounded to a lattice of this step: half a step in every
+ * coordinate of a block, for all of them perhaps in the same direction. Nothing that users may
+ * bring is refused or scaled back. */
 static double bound_of(const tacit__regression *c, double step)
 {
     const double s = c->o.response_weight, most = is_local(c) ? 1 : most_in_batch(c);

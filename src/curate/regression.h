@@ -1,4 +1,5 @@
-/* The curator of linear bandits: sums of x x^T and x y, released after every user, or after batches that grow. */
+/* The curator of linear bandits: sums of x x^T and x y, released after every user, or after batches
+ * that grow. */
 #ifndef TACIT_CURATE_REGRESSION_H
 #define TACIT_CURATE_REGRESSION_H
 
@@ -28,13 +29,14 @@ void tacit__regression_destroy(tacit__regression *curator);
 /* What may be known now. */
 tacit__moments tacit__regression_release(const tacit__regression *curator);
 
-/* One user: features x[dimension] of the action taken, |x| <= 1, its block, and y in [-1, 1]. What does not fit is refused
- * and changes nothing. */
+/* One user: features x[dimension] of the action taken, |x| <= 1, its block, and y in [-1, 1]. What
+ * does not fit is refused and changes nothing. */
 TACIT_MUST_USE tacit_status tacit__regression_add(tacit__regression *curator, const double *x,
                                                   size_t block, double y, tacit_error *err);
 
-/* Local privacy in two halves: a user's report, noise included, and its addition. A report is the numbers of all blocks on
- * the lattice, 64 bits each, low byte first; bytes NULL asks for the size. */
+/* Local privacy in two halves: a user's report, noise included, and its addition. A report is the
+ * numbers of all blocks on the lattice, 64 bits each, low byte first; bytes NULL asks for the
+ * size. */
 TACIT_MUST_USE tacit_status tacit__regression_report(tacit__regression *curator, const double *x,
                                                      size_t block, double y, void *bytes,
                                                      size_t *size, tacit_error *err);
@@ -50,8 +52,8 @@ tacit_ledger *tacit__regression_ledger(const tacit__regression *curator);
 /* How far one user moves (x x^T, s x y), |x| <= 1, |y| <= 1. */
 double tacit__regression_sensitivity(double response_weight);
 
-/* Joint: the standard deviation of the noise in the last release, before there is a curator; NaN if there cannot be
- * one. */
+/* Joint: the standard deviation of the noise in the last release, before there is a curator; NaN if
+ * there cannot be one. */
 double tacit__regression_stddev(const tacit__regression_options *options);
 
 /* Releases there will be, and the number of users after the i-th of them. */

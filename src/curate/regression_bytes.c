@@ -1,8 +1,10 @@
-/* The curator of linear bandits as bytes: reports of single users, and the whole state. See curate/regression.h.
+/* The curator of linear bandits as bytes: reports of single users, and the whole state. See
+ * curate/regression.h.
  *
- * A report is the numbers of all blocks on the lattice, noise included: 64 bits each, low byte first. A state is a header
- * (the position, and a fingerprint of the options), the batch, what is shown, the last user, the sum's own state, and a
- * checksum of it all. It is looked through before anything is changed; the schedule follows from the options. */
+ * A report is the numbers of all blocks on the lattice, noise included: 64 bits each, low byte
+ * first. A state is a header (the position, and a fingerprint of the options), the batch, what is
+ * shown, the last user, the sum's own state, and a checksum of it all. It is looked through before
+ * anything is changed; the schedule follows from the options. */
 #include <string.h>
 
 #include "base/bytes.h"
@@ -184,8 +186,8 @@ static bool is_position(const tacit__regression *c, const header *h)
            h->response_stddev <= TACIT__MOST_SUM;
 }
 
-/* Of the numbers in an array: a batch adds up single users, whose numbers are at most sqrt(2) and the response's weight, and a step
- * of rounding; what is shown is any sum; features are within 1. */
+/* Of the numbers in an array: a batch adds up single users, whose numbers are at most sqrt(2) and
+ * the response's weight, and a step of rounding; what is shown is any sum; features are within 1. */
 static double largest(const tacit__regression *c, const header *h, size_t array)
 {
     const double each = 1.5 + c->o.response_weight;

@@ -26,7 +26,8 @@ struct tacit__regression {
 /* One more user may come. */
 TACIT_MUST_USE tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err);
 
-/* The user's x, checked and, where rounding made it longer than 1, shortened, into `last`, its block into `last_block`. */
+/* The user's x, checked and, where rounding made it longer than 1, shortened, into `last`, its
+ * block into `last_block`. */
 TACIT_MUST_USE tacit_status tacit__regression_take(tacit__regression *c, const double *x,
                                                    size_t block, double y, tacit_error *err);
 

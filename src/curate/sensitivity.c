@@ -1,17 +1,21 @@
 /* Joint movement [docs/why/linear.md has the proofs]. With unit vectors, c = x . x' and targets 1,
  *     a |x x^T - x' x'^T|^2 + b |x - x'|^2 = 2 a (1 - c^2) + 2 b (1 - c),
- * largest at c = -min(1, b / 2a): 2a + 2b + b^2 / 2a if b <= 2a, else 4b. Shorter vectors and smaller targets move less;
- * signs of targets only turn c into -|c|. If no component is negative then c >= 0, and c = 0 is best: 2a + 2b.
+ * largest at c = -min(1, b / 2a): 2a + 2b + b^2 / 2a if b <= 2a, else 4b. Shorter vectors and
+ * smaller targets move less; signs of targets only turn c into -|c|. If no component is negative
+ * then c >= 0, and c = 0 is best: 2a + 2b.
  *
- * In blocks, where every pair has the same features in a block of its own, two users' vectors are orthogonal or the same. Orthogonal ones
- * move by at most 2a + 2b. The same one moves no Gram matrix, and the response by |y - y'|: by b if targets are not negative, which is
- * less, and by 4b if they have both signs.
+ * In blocks, where every pair has the same features in a block of its own, two users' vectors are
+ * orthogonal or the same. Orthogonal ones move by at most 2a + 2b. The same one moves no Gram
+ * matrix, and the response by |y - y'|: by b if targets are not negative, which is less, and by 4b
+ * if they have both signs.
  *
- * In L1: |iso(x x^T)|_1 = |x|_2^2 + (|x|_1^2 - |x|_2^2) / sqrt(2) <= 1 + (d - 1) / sqrt(2), |x y|_1 <= sqrt(d), both largest
- * at x = (1, .., 1) / sqrt(d), and two users are at most twice as far apart.
+ * In L1: |iso(x x^T)|_1 = |x|_2^2 + (|x|_1^2 - |x|_2^2) / sqrt(2) <= 1 + (d - 1) / sqrt(2), |x y|_1
+ * <= sqrt(d), both largest at x = (1, .., 1) / sqrt(d), and two users are at most twice as far
+ * apart.
  *
- * The proportion. Without the joint refinement, minimising p s_B + q s_g under A / s_B^2 + B / s_g^2 = 1 gives the cube-root
- * rule s_B / s_g = (A q / (B p))^(1/3); with it the least is found by golden section, over log c. */
+ * The proportion. Without the joint refinement, minimising p s_B + q s_g under A / s_B^2 + B /
+ * s_g^2 = 1 gives the cube-root rule s_B / s_g = (A q / (B p))^(1/3); with it the least is found by
+ * golden section, over log c. */
 #include "curate/sensitivity.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* How far one user moves a Gram matrix and a response together, and the best proportion between their noises.
  *
- * What one user adds at one step is the vector (iso(x x^T), c x y): Gram matrix in packed coordinates, response times a
- * ratio c, |x| <= 1, |y| <= 1. One release of it with noise s on every coordinate is noise s on the Gram matrix and s / c
- * on the response. */
+ * What one user adds at one step is the vector (iso(x x^T), c x y): Gram matrix in packed
+ * coordinates, response times a ratio c, |x| <= 1, |y| <= 1. One release of it with noise s on
+ * every coordinate is noise s on the Gram matrix and s / c on the response. */
 #ifndef TACIT_CURATE_SENSITIVITY_H
 #define TACIT_CURATE_SENSITIVITY_H
 
@@ -26,8 +26,8 @@ double tacit__step_l1(double ratio, size_t width);
 double tacit__step_norm_l2(double ratio);
 double tacit__step_norm_l1(double ratio, size_t width);
 
-/* The ratio c that makes  gram_cost * s + response_cost * s / c  least, when the noise s is as large as the movement
- * of the vector asks for: in L2, or in L1 if `width` is not 0. */
+/* The ratio c that makes  gram_cost * s + response_cost * s / c  least, when the noise s is as
+ * large as the movement of the vector asks for: in L2, or in L1 if `width` is not 0. */
 double tacit__best_ratio(double gram_cost, double response_cost, tacit__angle angle, size_t width);
 
 #endif

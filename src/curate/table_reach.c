@@ -1,4 +1,5 @@
-/* The largest movement of one step, from the public table: best first through boxes of value functions. See table_reach.h.
+/* The largest movement of one step, from the public table: best first through boxes of value
+ * functions. See table_reach.h.
  *
  * Two users meet the same v, so that with x = A v, x' = A' v, targets y, y' among the values of v, and
  *
@@ -8,7 +9,8 @@
  *
  *     |x x^T - x' x'^T|^2 + c^2 |x y - x' y'|^2 = (U M + e^2) / 2 + c^2 |x y - x' y'|^2:
  *
- * write d = x - x', m = x + x'; then x x^T - x' x'^T = (d m^T + m d^T) / 2, whose square is (U M + (d . m)^2) / 2.
+ * write d = x - x', m = x + x'; then x x^T - x' x'^T = (d m^T + m d^T) / 2, whose square is (U M +
+ * (d . m)^2) / 2.
  *
  * A box gives each v(s') an interval of half width h(s'). Within it
  *
@@ -21,12 +23,15 @@
  *   w     weights w, w' multiply all that a user adds, so the distance is convex in them and largest at w, w' in {0, 1}: one user
  *         alone, |x|^4 + c^2 |x|^2 y^2, is one more candidate, and again largest at a corner.
  *
- * Every box's bound is the sum of these. The box with the largest bound is halved where it is longest until no bound is more than TOL above the
- * largest distance that was met, or the work is done; the largest bound of what is left then holds for all v, whenever the search stops. v
- * and -v are the same if low is -1: half of the first state's interval is enough. States that no part of either
- * pair leads to move no feature; their values may be anything, so [a, b] is all of [low, 1] if there are any.
+ * Every box's bound is the sum of these. The box with the largest bound is halved where it is
+ * longest until no bound is more than TOL above the largest distance that was met, or the work is
+ * done; the largest bound of what is left then holds for all v, whenever the search stops. v and -v
+ * are the same if low is -1: half of the first state's interval is enough. States that no part of
+ * either pair leads to move no feature; their values may be anything, so [a, b] is all of [low, 1]
+ * if there are any.
  *
- * Cost: 2^n corners of 5 d flops a box, n states that the two pairs lead to. On `lock` (d 4, S 3, 12 pairs) some 1000 boxes. */
+ * Cost: 2^n corners of 5 d flops a box, n states that the two pairs lead to. On `lock` (d 4, S 3,
+ * 12 pairs) some 1000 boxes. */
 #include "curate/table_reach.h"
 
 #include <math.h>
@@ -334,7 +339,8 @@ static tacit_status open_boxes(search *s)
     return TACIT_OK;
 }
 
-/* The state whose interval, times what it does to the features, is longest; its value counts as a target too. */
+/* The state whose interval, times what it does to the features, is longest; its value counts as a target
+ * too. */
 static size_t choose_state(const search *s, const box *b)
 {
     const size_t d = s->t->width;

@@ -1,9 +1,11 @@
-/* Tabular counts: the curator's life, its users, and what it shows of them. See curate/tabular_curator.h; what a user may
- * contribute, and the plan made of it, is in tabular_plan.c.
+/* Tabular counts: the curator's life, its users, and what it shows of them. See
+ * curate/tabular_curator.h; what a user may contribute, and the plan made of it, is in
+ * tabular_plan.c.
  *
- * A user's H steps become three sparse vectors, with their cells in ascending order, which pass the door. Without
- * privacy they are counted as they are: in tables, or, where a table of the moves would be too large, in lists of the
- * next states that occurred. The last user's data are never used. */
+ * A user's H steps become three sparse vectors, with their cells in ascending order, which pass the
+ * door. Without privacy they are counted as they are: in tables, or, where a table of the moves
+ * would be too large, in lists of the next states that occurred. The last user's data are never
+ * used. */
 #include "curate/tabular_curator.h"
 
 #include <stdlib.h>
@@ -157,7 +159,8 @@ tacit_ledger *tacit__tabular_ledger(const tacit__tabular *c)
     return c->ledger;
 }
 
-/* The visits of every row, from what is shown of its moves; four sums at a time, which do not wait for each other. */
+/* The visits of every row, from what is shown of its moves; four sums at a time, which do not wait
+ * for each other. */
 static void sum_moves(tacit__tabular *c)
 {
     const size_t n_states = c->o.space.n_states;
@@ -292,7 +295,8 @@ static int by_move(const void *a, const void *b)
                               : (x->h > y->h) - (x->h < y->h);
 }
 
-/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by insertion. */
+/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by
+ * insertion. */
 static void sort_visits(visit *order, size_t n)
 {
     enum { SHORT = 64 };

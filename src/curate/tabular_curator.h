@@ -1,9 +1,11 @@
 /* The curator of tabular learners: users' trajectories in, counts out, noisy as the guarantee asks.
  *
- * Streams: N visits of (state, action), P moves to the next state, R rewards; a table for each step, or one for
- * all steps (`pooled`); with two streams N is summed from the noisy P. Under joint privacy the curator keeps running sums of raw data behind the door; under local privacy every
- * user's vector gets its noise before it is added (the randomizer and the aggregator are here together,
- * because both run in one process in a simulation; nothing but the noisy vector is kept). */
+ * Streams: N visits of (state, action), P moves to the next state, R rewards; a table for each
+ * step, or one for all steps (`pooled`); with two streams N is summed from the noisy P. Under joint
+ * privacy the curator keeps running sums of raw data behind the door; under local privacy every
+ * user's vector gets its noise before it is added (the randomizer and the aggregator are here
+ * together, because both run in one process in a simulation; nothing but the noisy vector is
+ * kept). */
 #ifndef TACIT_CURATE_TABULAR_CURATOR_H
 #define TACIT_CURATE_TABULAR_CURATOR_H
 
@@ -51,7 +53,8 @@ TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, taci
 TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
                                                const tacit_trajectory *user, tacit_error *err);
 
-/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes = NULL gives the size. */
+/* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes =
+ * NULL gives the size. */
 TACIT_MUST_USE tacit_status tacit__tabular_report(tacit__tabular *curator,
                                                   const tacit_trajectory *user, void *bytes,
                                                   size_t *size, tacit_error *err);
@@ -62,8 +65,8 @@ TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *cu
 TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
                                                   size_t size, tacit_error *err);
 
-/* Everything that the future depends on; loaded into a fresh curator of the same options, which stays fresh when the
- * bytes are not right. */
+/* Everything that the future depends on; loaded into a fresh curator of the same options, which
+ * stays fresh when the bytes are not right. */
 TACIT_MUST_USE tacit_status tacit__tabular_save(const tacit__tabular *curator, tacit__writer *w,
                                                 tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__tabular_load(tacit__tabular *curator, tacit__reader *r,

@@ -21,8 +21,8 @@ typedef struct count_stream {
     double level;           /* joint: error level of every release */
 } count_stream;
 
-/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that, they are sorted by
- * (table, state, action) as well. */
+/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that,
+ * they are sorted by (table, state, action) as well. */
 typedef struct visit {
     size_t move, h;
 } visit;
@@ -82,7 +82,8 @@ static inline double tacit__tabular_cells(const tacit__tabular_options *o)
            (2 * (double)o->space.tables + s * (double)tacit__tabular_move_tables(o));
 }
 
-/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the sums have none at hand. */
+/* Dense private counts must fit into half of the machine's memory: the sums, and releases where the
+ * sums have none at hand. */
 TACIT_MUST_USE tacit_status tacit__tabular_check_memory(const tacit__tabular *c, tacit_error *err);
 
 /* Plan, ledger and sums of the private curator. */

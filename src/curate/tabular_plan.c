@@ -1,5 +1,6 @@
-/* What the tabular curator declares: each stream's bound and the reason for it, the plan and its calibration, the sums that
- * are opened under it, and how far off their releases may be. See curate/tabular_curator.h.
+/* What the tabular curator declares: each stream's bound and the reason for it, the plan and its
+ * calibration, the sums that are opened under it, and how far off their releases may be. See
+ * curate/tabular_curator.h.
  *
  * One user's contribution to a stream, over H steps, and how far a replaced user moves it (see
  * docs/why/tabular.md#how-far-a-replaced-user-moves-the-counts):
@@ -13,50 +14,63 @@
  *     R centred, with P   see below                          H, sqrt((H + ceil(H/2))/2); pooled as alone
  *     R centred, with N   where cells agree N stands still   H, sqrt(H/2); pooled H, sqrt(m H/2)
  *
- * Pooled, m is `user_visits`, or H if all visits count: cells of at most m that sum to H have squares that sum to at most m H.
+ * Pooled, m is `user_visits`, or H if all visits count: cells of at most m that sum to H have
+ * squares that sum to at most m H.
  *
- * The last of these lines: let two users have n and n' visits of a cell, so |R| <= n/2 and |R'| <= n'/2 there. Its part of the squared loss
- * is at most (n - n')^2/sN^2 + (n + n')^2/(4 sR^2). If sR >= sN / 2, which is required of the scales after calibration, the
- * product n n' has a factor that is not positive, and what is left is (n^2 + n'^2) (1/sN^2 + 1/(4 sR^2)). Summed over the cells that is
- * as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H) and sqrt(H/2).
+ * The last of these lines: let two users have n and n' visits of a cell, so |R| <= n/2 and |R'| <=
+ * n'/2 there. Its part of the squared loss is at most (n - n')^2/sN^2 + (n + n')^2/(4 sR^2). If sR
+ * >= sN / 2, which is required of the scales after calibration, the product n n' has a factor that
+ * is not positive, and what is left is (n^2 + n'^2) (1/sN^2 + 1/(4 sR^2)). Summed over the cells
+ * that is as if N moved by sqrt(2 m H) and R by sqrt(m H/2); per step, where m H is H, by sqrt(2H)
+ * and sqrt(H/2).
  *
- * With `visits_from_moves` nobody is told the visits; they are sums of noisy moves, and a row's error is one of S times as many draws.
- * Pooled, rewards have the line "alone": users who go 0, 1, 2, 0, ... and 0, 2, 1, 0, ... visit the same cells, never make the same
- * move, and may have rewards of 1 and of 0. Per step they have more than with N and less than alone. At a step where the users'
- * (state, action) differ, the squared loss is at most 2/sP^2 + (1/2)/sR^2; where all agrees 1/sR^2, which is no more if sR >= sP / 2, as is
- * required; where only the next states differ 2/sP^2 + 1/sR^2, but then the states of the next step differ, so that there are at most
- * ceil(H/2) such steps. In all 2H/sP^2 + (H + ceil(H/2))/(2 sR^2): as if R moved by sqrt((H + ceil(H/2))/2). Users who take turns
- * between the two attain it.
+ * With `visits_from_moves` nobody is told the visits; they are sums of noisy moves, and a row's
+ * error is one of S times as many draws. Pooled, rewards have the line "alone": users who go 0, 1,
+ * 2, 0, ... and 0, 2, 1, 0, ... visit the same cells, never make the same move, and may have
+ * rewards of 1 and of 0. Per step they have more than with N and less than alone. At a step where
+ * the users' (state, action) differ, the squared loss is at most 2/sP^2 + (1/2)/sR^2; where all
+ * agrees 1/sR^2, which is no more if sR >= sP / 2, as is required; where only the next states
+ * differ 2/sP^2 + 1/sR^2, but then the states of the next step differ, so that there are at most
+ * ceil(H/2) such steps. In all 2H/sP^2 + (H + ceil(H/2))/(2 sR^2): as if R moved by sqrt((H +
+ * ceil(H/2))/2). Users who take turns between the two attain it.
  *
- * With `drop_last` the last step's moves are not counted: no value follows them, so no learner needs them. One table for all steps
- * must have them: the projection of a row expects moves that sum to its visits.
+ * With `drop_last` the last step's moves are not counted: no value follows them, so no learner
+ * needs them. One table for all steps must have them: the projection of a row expects moves that
+ * sum to its visits.
  *
- * With `user_visits` m a user's visits of a (state, action) after the first m are left out. Whether a visit counts is known
- * before its reward and next state are, so what is counted has the law of the world: nothing is biased, only left out, where a user
- * had told most of it already.
+ * With `user_visits` m a user's visits of a (state, action) after the first m are left out. Whether
+ * a visit counts is known before its reward and next state are, so what is counted has the law of
+ * the world: nothing is biased, only left out, where a user had told most of it already.
  *
- * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H / 2) is scaled down to it, each
- * stream by a factor of its own. The moves are then u times those above. Rewards of users who linger seem farther from 1/2 than they are;
- * that bias is the price, 1/u in noise the gain. (A trajectory of H steps has a norm of H only if it repeats one transition H
- * times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for all streams.
+ * With `user_norm` u < 1 a stream of a pooled contribution whose L2 norm exceeds u H (rewards: u H
+ * / 2) is scaled down to it, each stream by a factor of its own. The moves are then u times those
+ * above. Rewards of users who linger seem farther from 1/2 than they are; that bias is the price,
+ * 1/u in noise the gain. (A trajectory of H steps has a norm of H only if it repeats one transition
+ * H times; sqrt(H) if it never repeats one.) docs/why/tabular.md compares it with one factor for
+ * all streams.
  *
- * Clipped visits and centred rewards together. Let X and X' be two users' clipped visits in units of u H, Y and Y' their clipped rewards
- * in units of u H / 2, so that all have length 1 at most. A user with n visits of a cell has |Y| <= n / (u H) there, because a factor only
- * shrinks; and X >= sqrt(k) n / (u H) with k = (u H / longest)^2, because no visits are longer than `longest`. Hence
+ * Clipped visits and centred rewards together. Let X and X' be two users' clipped visits in units
+ * of u H, Y and Y' their clipped rewards in units of u H / 2, so that all have length 1 at most. A
+ * user with n visits of a cell has |Y| <= n / (u H) there, because a factor only shrinks; and X >=
+ * sqrt(k) n / (u H) with k = (u H / longest)^2, because no visits are longer than `longest`. Hence
  * X . X' >= k |Y . Y'|, and with t = |Y . Y'| <= 1, A = (u H / sN)^2, B = (u H / 2 sR)^2
  *
  *     A |X - X'|^2 + B |Y - Y'|^2 <= 2A - 2A k t + 2B + 2B t:  at most 2A + 2B if B <= k A, else 2A (1 - k) + 4B.
  *
- * The first is as if R moved by u H / sqrt(2), if sR >= g sN with g = 1 / (2 sqrt(k)); the second as if N moved by sqrt(2 (1 - k)) u H, if
- * sR <= g sN. (k = 1 would be the line "with N".) With either pair of lines the calibrator finds the best scales without regard to the
- * condition, sR / sN = (wN / 4 wR)^(1/3) or (wN / 2 (1 - k) wR)^(1/3). If the first satisfies its condition it is the best of all, else if
- * the second does; else the best is at sR = g sN. There both streams have (wN + g wR) / (1 + k) of the weight for each unit of sN, which the
- * first pair of lines gives if the weights are wN' = (wN + g wR) / (1 + k) and wR' = wN' k / g. Rounding to the lattice changes a
- * coordinate by a step and no visit is shorter than 1 in `longest`: k is smaller by that. By default u = 1 / sqrt(H), m = 4: k = 1/4, g = 1.
+ * The first is as if R moved by u H / sqrt(2), if sR >= g sN with g = 1 / (2 sqrt(k)); the second
+ * as if N moved by sqrt(2 (1 - k)) u H, if sR <= g sN. (k = 1 would be the line "with N".) With
+ * either pair of lines the calibrator finds the best scales without regard to the condition, sR /
+ * sN = (wN / 4 wR)^(1/3) or (wN / 2 (1 - k) wR)^(1/3). If the first satisfies its condition it is
+ * the best of all, else if the second does; else the best is at sR = g sN. There both streams have
+ * (wN + g wR) / (1 + k) of the weight for each unit of sN, which the first pair of lines gives if
+ * the weights are wN' = (wN + g wR) / (1 + k) and wR' = wN' k / g. Rounding to the lattice changes
+ * a coordinate by a step and no visit is shorter than 1 in `longest`: k is smaller by that. By
+ * default u = 1 / sqrt(H), m = 4: k = 1/4, g = 1.
  *
- * With `one_step` a user contributes a single step, to the table of that step: the moves are those of H = 1, only that
- * table gets noise, and the sums, which stand for 1/H of the visits, are multiplied by H. The step is public chance,
- * independent of data. docs/why/tabular.md has the proof and the gain. */
+ * With `one_step` a user contributes a single step, to the table of that step: the moves are those
+ * of H = 1, only that table gets noise, and the sums, which stand for 1/H of the visits, are
+ * multiplied by H. The step is public chance, independent of data. docs/why/tabular.md has the
+ * proof and the gain. */
 #include <math.h>
 #include <unistd.h>
 
@@ -74,7 +88,8 @@ static double steps_of(const tacit__tabular_options *o, stream_name which)
     return o->one_step ? 1 : (double)(o->space.horizon - (which == MOVES && o->drop_last));
 }
 
-/* The largest L2 norm of a user's ones before they are clipped: upwards, so that ones on the lattice are within it. */
+/* The largest L2 norm of a user's ones before they are clipped: upwards, so that ones on the
+ * lattice are within it. */
 static double longest(const tacit__tabular_options *o, stream_name which)
 {
     const double h = (double)o->space.horizon, m = (double)o->user_visits;
@@ -346,8 +361,8 @@ static uint64_t most_reports(const tacit__tabular *c)
     return most;
 }
 
-/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which is an upper
- * bound until it is reached. */
+/* Local levels grow with the number of users. They are computed for a number up to 1 % ahead, which
+ * is an upper bound until it is reached. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which)
 {
     if (c->o.mechanism != TACIT_SUM_LOCAL)

@@ -1,7 +1,8 @@
 /* Local privacy in two halves: a user's report, and its addition. See curate/tabular_curator.h.
  *
- * A report is the step that it is about (all ones: every step), then the numbers of visits (if they are a stream), moves and
- * rewards on the lattice, noise included: 64 bits each, low byte first. The step is public chance; everything else has noise. */
+ * A report is the step that it is about (all ones: every step), then the numbers of visits (if they
+ * are a stream), moves and rewards on the lattice, noise included: 64 bits each, low byte first.
+ * The step is public chance; everything else has noise. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "curate/tabular_curator_inside.h"

@@ -1,8 +1,9 @@
-/* The tabular curator as bytes: position, public chance, each stream's counts and sum, and the lists of large spaces.
+/* The tabular curator as bytes: position, public chance, each stream's counts and sum, and the
+ * lists of large spaces.
  *
- * `x` and `before` are scratch, levels that do not follow from the options are kept, because they were computed ahead at a
- * moment that the rest does not tell. A state is looked through as a whole before anything is changed. Integrity is the
- * business of the agent's checksum. */
+ * `x` and `before` are scratch, levels that do not follow from the options are kept, because they
+ * were computed ahead at a moment that the rest does not tell. A state is looked through as a whole
+ * before anything is changed. Integrity is the business of the agent's checksum. */
 #include <math.h>
 #include <string.h>
 
@@ -113,7 +114,8 @@ static uint64_t counted(const tacit__tabular *c, const position *p)
     return p->users < c->o.episodes ? p->users : c->o.episodes - 1;
 }
 
-/* Levels are computed for at most 1 % more users than there are; reports of single steps are those of the users. */
+/* Levels are computed for at most 1 % more users than there are; reports of single steps are those
+ * of the users. */
 static bool is_position(const tacit__tabular *c, const parts *found)
 {
     const position *p = &found->p;
@@ -132,7 +134,8 @@ static bool is_position(const tacit__tabular *c, const parts *found)
     return sum == left;
 }
 
-/* Exact counts are no more than there were steps; noisy ones are numbers. Sums are of the users that were counted. */
+/* Exact counts are no more than there were steps; noisy ones are numbers. Sums are of the users
+ * that were counted. */
 static bool are_counts(const tacit__tabular *c, const parts *found)
 {
     const double steps = (double)counted(c, &found->p) * (double)c->o.space.horizon,

@@ -1,5 +1,5 @@
-/* See visits.h. A list of next states for each pair, or a table of them where that is small; the value after the last
- * step is 0, so its next states are not counted. */
+/* See visits.h. A list of next states for each pair, or a table of them where that is small; the
+ * value after the last step is 0, so its next states are not counted. */
 #include "curate/visits.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* What LSVI needs to remember of users where states are numbered: how often each (step, state, action) was followed
- * by each state, and sums of rewards. The response of any value function is linear in these, so its cost does not grow
- * with the number of users. All numbers are integers in doubles, below 2^53: sums are exact in any order. */
+/* What LSVI needs to remember of users where states are numbered: how often each (step, state,
+ * action) was followed by each state, and sums of rewards. The response of any value function is
+ * linear in these, so its cost does not grow with the number of users. All numbers are integers in
+ * doubles, below 2^53: sums are exact in any order. */
 #ifndef TACIT_CURATE_VISITS_H
 #define TACIT_CURATE_VISITS_H
 
@@ -16,18 +17,21 @@ TACIT_MUST_USE tacit_status tacit__visits_create(size_t n_states, size_t n_actio
                                                  double dense_cells, tacit__visits **out);
 void tacit__visits_destroy(tacit__visits *visits);
 
-/* states[H + 1], actions[H], in range; rewards[H] in lattice steps. On failure (memory) nothing is counted. */
+/* states[H + 1], actions[H], in range; rewards[H] in lattice steps. On failure (memory) nothing is
+ * counted. */
 TACIT_MUST_USE tacit_status tacit__visits_add(tacit__visits *visits, const uint32_t *states,
                                               const uint32_t *actions, const double *rewards);
 
-/* sums[S A]: for each pair at step h the sum over its visits of reward + next[s']; `next` [S] in lattice steps, NULL: 0. */
+/* sums[S A]: for each pair at step h the sum over its visits of reward + next[s']; `next` [S] in
+ * lattice steps, NULL: 0. */
 void tacit__visits_sums(const tacit__visits *visits, size_t h, const double *next, double *sums);
 
 /* How often each pair was visited at step h, [S A]. */
 const double *tacit__visits_counts(const tacit__visits *visits, size_t h);
 
-/* Complete state as bytes. `load` fills fresh visits of the same shape with those of so many users, whose rewards were at most
- * `most` each; CORRUPT if the state cannot be of such users, and on any failure they stay fresh. */
+/* Complete state as bytes. `load` fills fresh visits of the same shape with those of so many users,
+ * whose rewards were at most `most` each; CORRUPT if the state cannot be of such users, and on any
+ * failure they stay fresh. */
 size_t tacit__visits_saved_size(const tacit__visits *visits);
 void tacit__visits_save(const tacit__visits *visits, void *bytes);
 TACIT_MUST_USE tacit_status tacit__visits_load(tacit__visits *visits, const void *bytes,

@@ -1,8 +1,9 @@
 /* Explanations: the release plan of an agent, its account, and both in words. See include/tacit/explain.h.
  *
- * Numbers first: everything that is said is in the structure as well. All strings live in one piece of memory behind
- * the structure's own, whose size is known before the first is written. Cost: one call of the accountant, and one for each
- * point of the curve where the noise is Gaussian (a millisecond each). */
+ * Numbers first: everything that is said is in the structure as well. All strings live in one piece
+ * of memory behind the structure's own, whose size is known before the first is written. Cost: one
+ * call of the accountant, and one for each point of the curve where the noise is Gaussian (a
+ * millisecond each). */
 #include <tacit/explain.h>
 
 #include <math.h>
@@ -236,8 +237,8 @@ static const char *composition_words(whole *w)
                costs, w->face.claim.delta, epsilon, real->method);
 }
 
-/* A report is a frame (agents/agent_bytes.c: a mark, a fingerprint; perhaps a step) and its numbers one after the other, each a
- * 64-bit integer on the lattice with its noise added. */
+/* A report is a frame (agents/agent_bytes.c: a mark, a fingerprint; perhaps a step) and its numbers
+ * one after the other, each a 64-bit integer on the lattice with its noise added. */
 static const char *report_words(whole *w, uint64_t bytes, const char *beside)
 {
     enum { NUMBER = 8 };

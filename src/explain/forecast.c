@@ -1,14 +1,18 @@
-/* Forecasts: will so many users be enough? See tacit_agent_forecast in include/tacit/agent.h. The learner's own criterion tells, or its
- * release plan. Both searches double, then bisect to a hundredth.
+/* Forecasts: will so many users be enough? See tacit_agent_forecast in include/tacit/agent.h. The
+ * learner's own criterion tells, or its release plan. Both searches double, then bisect to a
+ * hundredth.
  *
- * From a plan alone: n users make a sum of length at most n l2 / sqrt(2) (l2 is how far two of them are apart), and
- * the noise of its last release has length sd sqrt(dimension). Their ratio, averaged over releases by weight, is what the
- * noise leaves of the signal when everything goes in one direction; learners whose people go in many need it to be small.
- * The tabular learners of examples/price_of_privacy.yaml learn well at 0.005 and below, late at 0.03 to 0.04, nothing at 0.25: the
- * line is drawn at PLENTY. (In lock, with 20,000 users, ucrl-vtr loses a seventh of what random play loses at 0.009, half at
- * 0.04, nearly all at 0.07; lsvi-ucb in random-linear a seventh at 0.005, half at 0.04.) Along epsilon the noise goes as 1 / epsilon (Laplace) or 1 / mu, with the closed form of zCDP for
- * mu; along users as their square root (local) or as the logarithm of running sums, 1 + 0.3 ln n, which fits blt and is a
- * little low for trees. All of this is rough, and instant. */
+ * From a plan alone: n users make a sum of length at most n l2 / sqrt(2) (l2 is how far two of them
+ * are apart), and the noise of its last release has length sd sqrt(dimension). Their ratio,
+ * averaged over releases by weight, is what the noise leaves of the signal when everything goes in
+ * one direction; learners whose people go in many need it to be small. The tabular learners of
+ * examples/price_of_privacy.yaml learn well at 0.005 and below, late at 0.03 to 0.04, nothing at
+ * 0.25: the line is drawn at PLENTY. (In lock, with 20,000 users, ucrl-vtr loses a seventh of what
+ * random play loses at 0.009, half at 0.04, nearly all at 0.07; lsvi-ucb in random-linear a seventh
+ * at 0.005, half at 0.04.) Along epsilon the noise goes as 1 / epsilon (Laplace) or 1 / mu, with
+ * the closed form of zCDP for mu; along users as their square root (local) or as the logarithm of
+ * running sums, 1 + 0.3 ln n, which fits blt and is a little low for trees. All of this is rough,
+ * and instant. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +54,8 @@ static const char *rounded(double x, char text[32])
     return text;
 }
 
-/* The users and the epsilon that would be enough. `what` names what the users bring, `goal` what it is for. */
+/* The users and the epsilon that would be enough. `what` names what the users bring, `goal` what it is
+ * for. */
 static void forecast(burden_fn *burden, const void *context, uint64_t users, tacit_guarantee g,
                      const char *what, const char *goal, tacit_forecast *out)
 {
@@ -97,7 +102,8 @@ typedef struct prospect {
     double users, ratio; /* as they are */
 } prospect;
 
-/* Ones in a word of the smooth tree for so many users, when each is in `zeros` nodes: C(ones + zeros, zeros) > users. */
+/* Ones in a word of the smooth tree for so many users, when each is in `zeros` nodes: C(ones +
+ * zeros, zeros) > users. */
 static double smooth_ones(double zeros, double users)
 {
     double ones = 0, words = 1;
@@ -137,7 +143,8 @@ static double ratio_of(const tacit_plan *plan, double users)
     return sum / weights;
 }
 
-/* mu / sqrt(2) at (epsilon, delta) by zCDP, up to a factor that hardly varies; at least that of (0, delta), where mu is sqrt(2 pi) delta. */
+/* mu / sqrt(2) at (epsilon, delta) by zCDP, up to a factor that hardly varies; at least that of (0,
+ * delta), where mu is sqrt(2 pi) delta. */
 static double loudness(const prospect *p, double epsilon)
 {
     if (p->law == TACIT_LAW_LAPLACE || p->guarantee.delta <= 0)

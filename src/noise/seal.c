@@ -1,3 +1,5 @@
+/* XSalsa20 with Poly1305 for sealing, BLAKE2b for keyed hashes and key derivation, SipHash for
+ * short ones, and base64url without padding; all of libsodium but the base64. See noise/seal.h. */
 #include "noise/seal.h"
 
 #include <pthread.h>
@@ -41,13 +43,15 @@ void tacit__seal_start(void)
     (void)pthread_once(&once, start);
 }
 
-/* What a thread seals by. XSalsa20 makes a key of its own from the first PREFIX bytes of a nonce, and goes on with that and the other 8: so a
- * thread keeps a prefix for SEALS texts, and the key made from it, and counts in the rest.
+/* What a thread seals by. XSalsa20 makes a key of its own from the first PREFIX bytes of a nonce,
+ * and goes on with that and the other 8: so a thread keeps a prefix for SEALS texts, and the key
+ * made from it, and counts in the rest.
  *
- * No nonce comes twice: a prefix is 128 bits of the system's chance, drawn for one thread, and the counter does not repeat under it. A
- * forked child draws another prefix. What goes back in time with its memory, such as a machine that is restored from a snapshot twice, repeats
- * the nonces of the prefix that it has, as it would repeat random bytes drawn ahead: two tickets under one nonce tell how they
- * differ. So SEALS is small; drawing is a call of the system. */
+ * No nonce comes twice: a prefix is 128 bits of the system's chance, drawn for one thread, and the
+ * counter does not repeat under it. A forked child draws another prefix. What goes back in time
+ * with its memory, such as a machine that is restored from a snapshot twice, repeats the nonces of
+ * the prefix that it has, as it would repeat random bytes drawn ahead: two tickets under one nonce
+ * tell how they differ. So SEALS is small; drawing is a call of the system. */
 enum { PREFIX = crypto_core_hsalsa20_INPUTBYTES, SEALS = 256 };
 _Static_assert(PREFIX + crypto_stream_salsa20_NONCEBYTES == crypto_secretbox_NONCEBYTES, "nonce");
 
@@ -84,7 +88,8 @@ static sealer *own_sealer(const uint8_t key[TACIT__KEY_BYTES])
     return &own;
 }
 
-/* Salsa20's stream begins with the key of the authenticator, in front of the text: both are made in one go [crypto_secretbox of NaCl]. */
+/* Salsa20's stream begins with the key of the authenticator, in front of the text: both are made in
+ * one go [crypto_secretbox of NaCl]. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out)
 {
     enum { AHEAD = crypto_onetimeauth_poly1305_KEYBYTES };
@@ -156,9 +161,10 @@ void tacit__random_bytes(void *out, size_t n)
     randombytes_buf(out, n);
 }
 
-/* Bytes drawn ahead, one store for each thread: ChaCha20 under a key of the system. Each filling begins with the key of the next one, and
- * what was given out is wiped, so that nothing that is in memory tells what came before [B17]. A forked
- * child, and every REKEY-th filling, get a key of the system again. */
+/* Bytes drawn ahead, one store for each thread: ChaCha20 under a key of the system. Each filling
+ * begins with the key of the next one, and what was given out is wiped, so that nothing that is in
+ * memory tells what came before [B17]. A forked child, and every REKEY-th filling, get a key of the
+ * system again. */
 enum { DRAWN = 512, FEW = 64, REKEY = 1024 };
 
 typedef struct drawn {
@@ -214,8 +220,9 @@ bool tacit__same_bytes(const void *a, const void *b, size_t n)
     return (n == 0 || sodium_memcmp(x, y, n) == 0) && differ == 0;
 }
 
-/* What is written is not secret any more, so a table will do: several times as fast as code that hides its input. Two
- * digits at a time, in a table that is filled when the program first seals something. */
+/* What is written is not secret any more, so a table will do: several times as fast as code that
+ * hides its input. Two digits at a time, in a table that is filled when the program first seals
+ * something. */
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 static char pairs[4096][2];
 

@@ -1,5 +1,5 @@
-/* Secrets at rest and in strangers' hands: encryption, keyed hashes, random names. The rest of libsodium that the service
- * needs, kept in the one room that may use it. */
+/* Secrets at rest and in strangers' hands: encryption, keyed hashes, random names. The rest of
+ * libsodium that the service needs, kept in the one room that may use it. */
 #ifndef TACIT_NOISE_SEAL_H
 #define TACIT_NOISE_SEAL_H
 
@@ -14,11 +14,12 @@ enum { TACIT__SEAL_BYTES = 40 }; /* nonce and authenticator */
 /* Must come before the others; may be called often, from any thread. */
 void tacit__seal_start(void);
 
-/* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a nonce of its own: nobody without the key can read
- * it, or make another that `unseal` takes. `out` and `text` do not overlap. */
+/* out[size + SEAL_BYTES] is the text under the key, by XSalsa20-Poly1305 with a nonce of its own:
+ * nobody without the key can read it, or make another that `unseal` takes. `out` and `text` do not
+ * overlap. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out);
-/* The same with a nonce that is a hash of the text under another key made from this one: the same text is sealed to the same
- * bytes, which is all that they tell. */
+/* The same with a nonce that is a hash of the text under another key made from this one: the same
+ * text is sealed to the same bytes, which is all that they tell. */
 void tacit__seal_alike(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size,
                        void *out);
 /* out[size - SEAL_BYTES]; false: not made with this key, or changed since. */
@@ -43,7 +44,8 @@ void tacit__short_tag(const uint8_t key[TACIT__TAG_KEY], const void *data, size_
                       uint8_t tag[TACIT__TAG]);
 
 void tacit__random_bytes(void *out, size_t n);
-/* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of which a service needs many. */
+/* At most 64 bytes, as good and without a call of the system each time: for names and nonces, of
+ * which a service needs many. */
 void tacit__random_few(void *out, size_t n);
 /* In [0, 1), a multiple of 2^-53. */
 double tacit__random_unit(void);

@@ -1,8 +1,9 @@
 /* CAPRI [PSZ25, Alg. 1]. See plan/capri.h; docs/why/bandits.md tells where it departs from the paper and why.
  *
- * In epoch r every user plays a uniformly drawn active action; afterwards mu(w) = v(w) . g estimates the mean reward, and
- * actions that are surely worse than another one of their context are dropped. Widths (docs/why/kernel.md#widths), all from
- * public numbers; b = 1/2, n_z = 1 (joint) or T_r (local), s = scale b length the noise in g:
+ * In epoch r every user plays a uniformly drawn active action; afterwards mu(w) = v(w) . g
+ * estimates the mean reward, and actions that are surely worse than another one of their context
+ * are dropped. Widths (docs/why/kernel.md#widths), all from public numbers; b = 1/2, n_z = 1
+ * (joint) or T_r (local), s = scale b length the noise in g:
  *
  *   pairwise   with d = v(w) - v(w'), e = u(w) - u(w'), q = |d|^2 - tau |e|^2, keep w iff for every w' of the context
  *              mu(w) >= mu(w') - { omega [ B (b1 + b2) + z b sqrt((1 + 1/copies) q) ] + zeta s sqrt(n_z) |d| },
@@ -11,10 +12,11 @@
  *   max4       4 omega (B sqrt(tau) + z b + z s sqrt(n_z)) sigma_max, for every pair
  *   theory     4 (beta sigma_max + beta_1 sigma_max^2) as printed
  *
- * b2 is bounded by Cauchy and Schwarz instead of a sum over all pairs. None of the rules can empty a context: the one with
- * the largest estimate stays, since widths are not negative.
+ * b2 is bounded by Cauchy and Schwarz instead of a sum over all pairs. None of the rules can empty
+ * a context: the one with the largest estimate stays, since widths are not negative.
  *
- * The last epoch releases nothing. Cost of an epoch: the estimator's, and n_c n_a^2 p for pairwise widths. */
+ * The last epoch releases nothing. Cost of an epoch: the estimator's, and n_c n_a^2 p for pairwise
+ * widths. */
 #include "plan/capri.h"
 
 #include <math.h>

@@ -53,18 +53,20 @@ tacit__capri_epoch tacit__capri_look(const tacit__capri *planner);
 /* The rank of the first epoch's estimator: no later one has a larger one. */
 size_t tacit__capri_rank(const tacit__capri *planner);
 
-/* Prepares the first epoch. `scale` is that of the noise in released sums of unit vectors, which is known only when the
- * rank is; 0: none. */
+/* Prepares the first epoch. `scale` is that of the noise in released sums of unit vectors, which is
+ * known only when the rank is; 0: none. */
 void tacit__capri_start(tacit__capri *planner, double scale);
 
-/* The epoch is over: `sum` [p] is that of y v / b over its users, noisy or not. Eliminates, and prepares the next. */
+/* The epoch is over: `sum` [p] is that of y v / b over its users, noisy or not. Eliminates, and
+ * prepares the next. */
 void tacit__capri_close(tacit__capri *planner, const double *sum);
 
 /* Lengths of epochs into out (NULL: none); returns how many. */
 size_t tacit__capri_schedule(uint64_t users, bool balanced, uint64_t *out);
 
-/* The root mean squared error that is predicted for the estimates on which the last epoch acts, if `users` come and the
- * noise in sums of unit vectors is `scale`; nothing eliminated. NaN with a fixed tau. */
+/* The root mean squared error that is predicted for the estimates on which the last epoch acts, if
+ * `users` come and the noise in sums of unit vectors is `scale`; nothing eliminated. NaN with a
+ * fixed tau. */
 double tacit__capri_predict(const tacit__capri *planner, double users, double scale);
 
 /* For tests: estimates [pairs] of the last closed epoch (of active pairs then), and who is active now. */

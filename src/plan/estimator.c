@@ -5,13 +5,15 @@
  *     v(w) = C^-1 psi(w)                        |v|^2 = k_S^T M^+ k_S: what a user adds is y v
  *     u(w) = C^-T v(w) = G^-1 psi(w)
  *
- * This is the published estimator exactly (docs/why/kernel.md#any-square-root-will-do), without any inverse: G is at
- * least tau, so its Cholesky needs no jitter. The table v is made once, its longest column measured, and the very same
- * numbers are what users' rewards are multiplied with: however kernels, pivots or solves were rounded, or cut off by a
- * rank, the noise fits what is summed.
+ * This is the published estimator exactly (docs/why/kernel.md#any-square-root-will-do), without any
+ * inverse: G is at least tau, so its Cholesky needs no jitter. The table v is made once, its
+ * longest column measured, and the very same numbers are what users' rewards are multiplied with:
+ * however kernels, pivots or solves were rounded, or cut off by a rank, the noise fits what is
+ * summed.
  *
- * tau: with Q diag(lambda) Q^T = sum omega psi psi^T and a = Q^T psi, |v|^2 = sum a_j^2 / (lambda_j + tau) and |u|^2 has the
- * denominators squared, so one decomposition serves a grid of 25 values; the least of
+ * tau: with Q diag(lambda) Q^T = sum omega psi psi^T and a = Q^T psi, |v|^2 = sum a_j^2 / (lambda_j
+ * + tau) and |u|^2 has the denominators squared, so one decomposition serves a grid of 25 values;
+ * the least of
  *     mean_w [ norm^2 b1^2 + b^2 (1 + 1/copies) q + noise b^2 v_max^2 |v|^2 ],   b1^2 = tau^2 |u|^2 + res, q = |v|^2 - tau |u|^2
  * is taken. All of it is public and comes before the data. Cost: n p^2 a few times, p^3 once. */
 #include "plan/estimator.h"

@@ -1,5 +1,5 @@
-/* The estimator of one epoch of a kernel bandit [PSZ25, eq. 4] (docs/why/kernel.md#the-estimator): everything about it that
- * is fixed before the epoch's data, computed from public numbers alone. */
+/* The estimator of one epoch of a kernel bandit [PSZ25, eq. 4] (docs/why/kernel.md#the-estimator):
+ * everything about it that is fixed before the epoch's data, computed from public numbers alone. */
 #ifndef TACIT_PLAN_ESTIMATOR_H
 #define TACIT_PLAN_ESTIMATOR_H
 
@@ -64,8 +64,8 @@ TACIT_MUST_USE tacit_status tacit__estimator_create(const tacit__pairs *pairs, s
                                                     tacit__estimator **out);
 void tacit__estimator_destroy(tacit__estimator *estimator);
 
-/* The first half of a build: active pairs and their features psi, with a rank of at most `rank`. What is there already,
- * for the same pairs, is kept. */
+/* The first half of a build: active pairs and their features psi, with a rank of at most `rank`.
+ * What is there already, for the same pairs, is kept. */
 void tacit__estimator_project(tacit__estimator *estimator, const tacit__estimator_wish *wish,
                               size_t rank);
 

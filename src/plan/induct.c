@@ -1,4 +1,5 @@
-/* See plan/induct.h. Sums over next states have two versions, by vectors and by plain loops, with the same bits. */
+/* See plan/induct.h. Sums over next states have two versions, by vectors and by plain loops, with
+ * the same bits. */
 #include "plan/induct.h"
 
 #include <string.h>

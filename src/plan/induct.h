@@ -1,10 +1,11 @@
 /* Backward induction, the skeleton that all tabular planners share.
  *
- * A planner keeps a model (transition estimates, one table or one for each step) and, for all (state, action) pairs
- * of a table at once, the parts of Q that do not depend on values; transitions of the last step are not needed, since nothing
- * follows it. The rest is here: the cap H - h + 1, the running
- * minimum, the greedy choice with ties broken by public chance, the billboard. Arrays over pairs are contiguous. Transitions lie in blocks of eight pairs of a table, next state first: sums over next
- * states then run in vectors of pairs and read memory in order. */
+ * A planner keeps a model (transition estimates, one table or one for each step) and, for all
+ * (state, action) pairs of a table at once, the parts of Q that do not depend on values;
+ * transitions of the last step are not needed, since nothing follows it. The rest is here: the cap
+ * H - h + 1, the running minimum, the greedy choice with ties broken by public chance, the
+ * billboard. Arrays over pairs are contiguous. Transitions lie in blocks of eight pairs of a table,
+ * next state first: sums over next states then run in vectors of pairs and read memory in order. */
 #ifndef TACIT_PLAN_INDUCT_H
 #define TACIT_PLAN_INDUCT_H
 
@@ -45,8 +46,8 @@ typedef struct tacit__induction {
 tacit__induction tacit__induction_begin(tacit__space space, const tacit__planner_options *options,
                                         size_t kept, bool monotone);
 
-/* A planner on the caller's stack, which begins with such an induction, and its arrays, those of the induction and `own`, into one
- * workspace (base/workspace.h). */
+/* A planner on the caller's stack, which begins with such an induction, and its arrays, those of
+ * the induction and `own`, into one workspace (base/workspace.h). */
 enum { TACIT__MOST_OWN_PIECES = 12 };
 TACIT_MUST_USE tacit_status tacit__induction_place(void *planner, size_t size,
                                                    const tacit__piece *own, size_t n, void **out);
@@ -55,7 +56,8 @@ TACIT_MUST_USE tacit_status tacit__induction_place(void *planner, size_t size,
 tacit_status tacit__induction_create(tacit__space space, const tacit__planner_options *options,
                                      const tacit__values *own, void **out, tacit_error *err);
 
-/* The estimates of a block of a table; and of a row, table * pairs + pair, with next states TACIT__BLOCK apart. */
+/* The estimates of a block of a table; and of a row, table * pairs + pair, with next states
+ * TACIT__BLOCK apart. */
 static inline double *tacit__induction_block(const tacit__induction *in, size_t table, size_t block)
 {
     size_t place = in->kept == 1 ? 0 : table;
@@ -71,17 +73,18 @@ static inline double *tacit__induction_row(const tacit__induction *in, size_t ro
 void tacit__induction_expect(const tacit__induction *induction, size_t table, const double *g,
                              double *out);
 
-/* What the next pass depends on: version, ties, policy and, if it is monotone, Q; see tacit__planner. `planner` is whatever begins
- * with an induction. */
+/* What the next pass depends on: version, ties, policy and, if it is monotone, Q; see
+ * tacit__planner. `planner` is whatever begins with an induction. */
 void tacit__induction_save(const void *planner, tacit__writer *w);
 bool tacit__induction_load(void *planner, tacit__reader *r);
 
-/* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h (0-based), given
- * mean and variance of V_{h+1} under the model. */
+/* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h
+ * (0-based), given mean and variance of V_{h+1} under the model. */
 typedef void tacit__q_fn(void *planner, size_t h, const double *mean, const double *variance,
                          double *q);
 
-/* One pass from the last step to the first: a new policy, and a new version if it changed. `more` may be NULL. */
+/* One pass from the last step to the first: a new policy, and a new version if it changed. `more`
+ * may be NULL. */
 tacit_billboard tacit__induction_run(tacit__induction *induction, tacit__q_fn *more, void *planner);
 
 /* Q of step h into induction->trial, from values[h + 1]: the part of the pass that needs no greedy policy. */

@@ -1,9 +1,10 @@
 /* See kernel_elimination.h. Epochs as in CAPRI; the posterior is of the epoch's own data
  * (docs/why/kernel.md#the-posterior-without-privacy):
  *     width(w) = omega sigma(w) (B + (R / sqrt(tau)) z),  R = 1/2,  z = sqrt(2 ln(2 N epochs / p)),
- * and actions whose upper end is below the context's largest lower end are dropped. Playing the action of largest variance
- * instead of a uniform one is BPE [LS22]: variances do not depend on rewards, so the epoch's choices stay independent of its
- * noise. It costs n^2 a step, uniform play n^3 an epoch. */
+ * and actions whose upper end is below the context's largest lower end are dropped. Playing the
+ * action of largest variance instead of a uniform one is BPE [LS22]: variances do not depend on
+ * rewards, so the epoch's choices stay independent of its noise. It costs n^2 a step, uniform play
+ * n^3 an epoch. */
 #include "plan/kernel_elimination.h"
 
 #include <math.h>

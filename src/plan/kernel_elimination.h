@@ -1,4 +1,5 @@
-/* Elimination in epochs with the exact posterior, without privacy: what private elimination is compared with. */
+/* Elimination in epochs with the exact posterior, without privacy: what private elimination is compared
+ * with. */
 #ifndef TACIT_PLAN_KERNEL_ELIMINATION_H
 #define TACIT_PLAN_KERNEL_ELIMINATION_H
 

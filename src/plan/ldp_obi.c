@@ -1,12 +1,13 @@
 /* LDP-OBI [GPPP21, recalled through its successors].
  *
- * With precision levels c_N, c_P, c_R of visits, moves and rewards (the paper's c2 = c3, c4 and c1; equal for equal
- * noise), k users so far, den = N + alpha c_N:
+ * With precision levels c_N, c_P, c_R of visits, moves and rewards (the paper's c2 = c3, c4 and c1;
+ * equal for equal noise), k users so far, den = N + alpha c_N:
  *     P = M / den,  r = R / den,  l = ln(4 pi^2 S A H k^3 / (3 beta)),
  *     b_r = sqrt(2 l / den) + ((alpha + 1) c_N + c_R) / den
  *     b_p = sqrt(14 S l / den) + (S c_P + (alpha + 1) c_N) / den,      Q = r + b_r + (H - h + 1) b_p + P V,
- * capped at H - h + 1. Printed levels: c(k) = b sqrt(8 ln(2/eta_k)) max(sqrt k, sqrt(ln(2/eta_k))), b = 6 H / epsilon,
- * eta_k = 6 beta / (pi^2 k^2 4 S A (S + 2)). den is kept at 1 or more: below it the estimate says nothing. */
+ * capped at H - h + 1. Printed levels: c(k) = b sqrt(8 ln(2/eta_k)) max(sqrt k, sqrt(ln(2/eta_k))),
+ * b = 6 H / epsilon, eta_k = 6 beta / (pi^2 k^2 4 S A (S + 2)). den is kept at 1 or more: below it
+ * the estimate says nothing. */
 #include "plan/ldp_obi.h"
 
 #include <math.h>

@@ -1,19 +1,22 @@
 /* LinUCB. See plan/lin_ucb.h.
  *
- * Exact sums [APS11, Thm. 2]: H = lambda I + V, theta = H^-1 u, play the largest x . theta + omega beta |x|_{H^-1} with
+ * Exact sums [APS11, Thm. 2]: H = lambda I + V, theta = H^-1 u, play the largest x . theta + omega
+ * beta |x|_{H^-1} with
  *     beta = R sqrt(2 ln(2 / p) + ln det H - d ln lambda) + S sqrt(lambda),     R = 1 for rewards in [-1, 1].
  *
- * Noisy sums [SS18] (docs/why/kernel.md#widths-of-linear-bandits): st is the standard deviation of the noise in every packed coordinate, and
+ * Noisy sums [SS18] (docs/why/kernel.md#widths-of-linear-bandits): st is the standard deviation of
+ * the noise in every packed coordinate, and
  *     Y = st (sqrt(2 d) + sqrt(2 ln(4 T / p)))
- * bounds its operator norm; H = V + N + (lambda + shift Y) I. With shift 2 the noise and what was added have a spectrum in
- * [lambda + Y, lambda + 3 Y] = [low, high], and
+ * bounds its operator norm; H = V + N + (lambda + shift Y) I. With shift 2 the noise and what was
+ * added have a spectrum in [lambda + Y, lambda + 3 Y] = [low, high], and
  *     beta = R sqrt(2 ln(2 / p) + (ln det H - d ln low)^+) + S sqrt(high) + gamma,
  *     gamma = sr (sqrt(d) + sqrt(2 ln(4 T / p))) / sqrt(low),      sr: of the response's noise.
- * A smaller shift is a choice of practice: H is then repaired by raising eigenvalues to lambda + shift Y where it is
- * not positive definite, which like everything here is computed from releases.
+ * A smaller shift is a choice of practice: H is then repaired by raising eigenvalues to lambda +
+ * shift Y where it is not positive definite, which like everything here is computed from releases.
  *
- * The factor of H is kept, never its inverse: with z = L^-1 x and t = L^-1 u, x . theta = z . t and |x|_{H^-1} = |z|.
- * Exact sums are followed by rank-one updates, d^2 for a user; noisy ones are factorized anew. */
+ * The factor of H is kept, never its inverse: with z = L^-1 x and t = L^-1 u, x . theta = z . t and
+ * |x|_{H^-1} = |z|. Exact sums are followed by rank-one updates, d^2 for a user; noisy ones are
+ * factorized anew. */
 #include "plan/lin_ucb.h"
 
 #include <math.h>
@@ -104,8 +107,9 @@ static void set_pivots(const tacit__lin_ucb *p, block *b)
     b->log_det = tacit__log_determinant(d, b->factor);
 }
 
-/* Where eigenvalues are to be raised: true, and the factor is that of the matrix as it is, if none of them is below the
- * floor, which a Cholesky of the matrix minus the floor tells for a fraction of what eigenvalues cost. */
+/* Where eigenvalues are to be raised: true, and the factor is that of the matrix as it is, if none
+ * of them is below the floor, which a Cholesky of the matrix minus the floor tells for a fraction
+ * of what eigenvalues cost. */
 static bool is_above(tacit__lin_ucb *p, const double *gram, double floor, double *factor)
 {
     const size_t d = p->o.dimension;
@@ -300,7 +304,8 @@ tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
     return status;
 }
 
-/* Numbers that scores can be made of: finite, and once there were matrices, their factors can be divided by. */
+/* Numbers that scores can be made of: finite, and once there were matrices, their factors can be divided
+ * by. */
 bool tacit__lin_ucb_check(const tacit__lin_ucb *p, const void *bytes)
 {
     const size_t d = p->o.dimension;

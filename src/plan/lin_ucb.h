@@ -30,8 +30,9 @@ bool tacit__lin_ucb_look(tacit__lin_ucb *planner, const tacit__moments *moments)
 
 /* How many doubles of scratch `act` needs. */
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);
-/* The action for features [actions][d] (one block) or [d] (a block for each action), scaled so that they are at most
- * 1 long. Ties are broken by chance in [0, 1); *probability is that of the action. scores[actions] are told. */
+/* The action for features [actions][d] (one block) or [d] (a block for each action), scaled so that
+ * they are at most 1 long. Ties are broken by chance in [0, 1); *probability is that of the action.
+ * scores[actions] are told. */
 uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *features, double chance,
                             double *probability, double *scores, double *scratch);
 
@@ -39,8 +40,8 @@ uint32_t tacit__lin_ucb_act(const tacit__lin_ucb *planner, const double *feature
 TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
                                                 tacit__lin_ucb **out);
 
-/* Everything that the next look depends on, so that a factorization that has followed its sums goes on with the same
- * rounding: so many bytes. */
+/* Everything that the next look depends on, so that a factorization that has followed its sums goes
+ * on with the same rounding: so many bytes. */
 size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *planner);
 void tacit__lin_ucb_save(const tacit__lin_ucb *planner, void *bytes);
 /* Whether the bytes are those of a planner: `load` takes any. */

@@ -1,14 +1,15 @@
-/* Transitions and rewards are two regressions with targets whose sub-Gaussian width is half their range [Z22, Lemma 3.1]: the radius
- * of radius.h with sigma = 1/2, or 1 if targets are centred. Each holds with probability 1 - alpha, with 3 H in the place of H.
+/* Transitions and rewards are two regressions with targets whose sub-Gaussian width is half their
+ * range [Z22, Lemma 3.1]: the radius of radius.h with sigma = 1/2, or 1 if targets are centred.
+ * Each holds with probability 1 - alpha, with 3 H in the place of H.
  *
- * Printed, with U the papers' Sigma: no ridge but the shift 2 U; the paper's features are sqrt(d) H times ours and its
- * parameters sqrt(d) long, which is d for ours:
+ * Printed, with U the papers' Sigma: no ridge but the shift 2 U; the paper's features are sqrt(d) H
+ * times ours and its parameters sqrt(d) long, which is d for ours:
  *     transitions (divided by H)  (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + d sqrt(3 U) + C / sqrt(U)
  *     rewards                     (1/2) sqrt(2 log(H / alpha) + d log(1 + K / (d U))) + sqrt(3 d U) + C / sqrt(U)
  *
- * Printed noise [Z22, Thm. 6.4], m = ceil(log2 K): sigma on each entry of a triangle, which is as much off the diagonal and is taken for
- * all coordinates here. Local privacy is only sketched: 4H releases at (epsilon, delta) / 4H each, with the sensitivities of
- * replacement. */
+ * Printed noise [Z22, Thm. 6.4], m = ceil(log2 K): sigma on each entry of a triangle, which is as
+ * much off the diagonal and is taken for all coordinates here. Local privacy is only sketched: 4H
+ * releases at (epsilon, delta) / 4H each, with the sensitivities of replacement. */
 #include "plan/linopt.h"
 
 #include <math.h>

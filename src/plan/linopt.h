@@ -1,5 +1,5 @@
-/* LinOpt-VI and LinOpt-PO [Z22, Alg. 1 and 2]: how sure their regressions are. The planning itself is optimist.c, the policy of
- * LinOpt-PO linopt_po.c. */
+/* LinOpt-VI and LinOpt-PO [Z22, Alg. 1 and 2]: how sure their regressions are. The planning itself
+ * is optimist.c, the policy of LinOpt-PO linopt_po.c. */
 #ifndef TACIT_PLAN_LINOPT_H
 #define TACIT_PLAN_LINOPT_H
 

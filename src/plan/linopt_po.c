@@ -1,5 +1,6 @@
-/* Policy optimization [Z22, Alg. 2]: pi_{k+1} ~ pi_k exp(eta Q_k), V = <Q, pi>; with a plan for m users at once, exp(m eta Q). The
- * policy is kept as logits. The regressions and how sure they are (linopt.c) are those of LinOpt-VI. */
+/* Policy optimization [Z22, Alg. 2]: pi_{k+1} ~ pi_k exp(eta Q_k), V = <Q, pi>; with a plan for m
+ * users at once, exp(m eta Q). The policy is kept as logits. The regressions and how sure they are
+ * (linopt.c) are those of LinOpt-VI. */
 #include "plan/linopt_po.h"
 
 #include <math.h>

@@ -2,15 +2,17 @@
  *
  *     M_h = Gram_h + ridge I,    w_h = M_h^-1 u_h,    Q_h = cut(phi . w_h + beta |phi|_{M_h^-1}),    V_h = max_a Q_h
  *
- * Departures. Values are cut to [0, cap_h] at both ends, which [NVW22, line 14] forgets and on which the sensitivity of
- * the responses rests. Ties go to the lowest action. Before the first switch there is no data, and the plan is
- * uniform; the papers leave Q undefined there. The determinant is compared with the largest at any earlier switch, not with the last: noisy
- * Gram matrices are not monotone, and with the maximum each of the H determinants can trigger only
- * log(det_max / det_0) / log(factor) times. A matrix that noise has left without a root does not trigger; when it
- * is needed, its eigenvalues are raised to `floor`.
+ * Departures. Values are cut to [0, cap_h] at both ends, which [NVW22, line 14] forgets and on
+ * which the sensitivity of the responses rests. Ties go to the lowest action. Before the first
+ * switch there is no data, and the plan is uniform; the papers leave Q undefined there. The
+ * determinant is compared with the largest at any earlier switch, not with the last: noisy Gram
+ * matrices are not monotone, and with the maximum each of the H determinants can trigger only
+ * log(det_max / det_0) / log(factor) times. A matrix that noise has left without a root does not
+ * trigger; when it is needed, its eigenvalues are raised to `floor`.
  *
- * Targets are in units of range_h and may be centred: with phi . e = 1 for a known e, regression of y - centre on phi
- * has the weights w - centre e, so Q = range_h (centre + phi . w + beta |phi|) [docs/why/lsvi.md].
+ * Targets are in units of range_h and may be centred: with phi . e = 1 for a known e, regression of
+ * y - centre on phi has the weights w - centre e, so Q = range_h (centre + phi . w + beta |phi|)
+ * [docs/why/lsvi.md].
  *
  * Cost of a switch: H (d^3 / 3 + S A d^2), or H S A for one-hot features; of a test, H d^3 / 3. */
 #include "plan/lsvi.h"
@@ -212,7 +214,8 @@ static void lift(tacit__lsvi *p, const double *gram, size_t h)
         (void)tacit__eigen_floor(d, factor, p->o.floor, p->scratch);
         if (tacit__cholesky(d, factor))
             return;
-        /* rounding has eaten a floor that is tiny against the largest eigenvalue: fall back on the ridge alone */
+        /* rounding has eaten a floor that is tiny against the largest eigenvalue: fall back on the
+         * ridge alone */
         memset(factor, 0, d * d * sizeof *factor);
         for (size_t j = 0; j < d; j++)
             factor[j * d + j] = sqrt(p->o.ridge);

@@ -1,7 +1,8 @@
 /* LSVI-UCB: least-squares value iteration with optimism, from released Gram matrices and responses.
  *
- * A switch of policy goes backwards through the steps. For h = H, ..., 1 the planner says V_{h+1}, the curator answers
- * with the response u_h = sum phi_h (r_h + V_{h+1}(s')), noisy, and the planner makes w_h, Q_h and V_h of it. */
+ * A switch of policy goes backwards through the steps. For h = H, ..., 1 the planner says V_{h+1},
+ * the curator answers with the response u_h = sum phi_h (r_h + V_{h+1}(s')), noisy, and the planner
+ * makes w_h, Q_h and V_h of it. */
 #ifndef TACIT_PLAN_LSVI_H
 #define TACIT_PLAN_LSVI_H
 
@@ -30,15 +31,16 @@ TACIT_MUST_USE tacit_status tacit__lsvi_create(const tacit__lsvi_options *option
                                                tacit__lsvi **out);
 void tacit__lsvi_destroy(tacit__lsvi *planner);
 
-/* Whether it is time for a new policy, given the released Gram matrices [H][tacit__gram_size]. A function of releases
- * alone. Never after `switches` of them. */
+/* Whether it is time for a new policy, given the released Gram matrices [H][tacit__gram_size]. A
+ * function of releases alone. Never after `switches` of them. */
 bool tacit__lsvi_due(tacit__lsvi *planner, const double *gram);
 
-/* A switch: the Gram matrices, then for h = H-1, ..., 0 the values that come after step h, and the response. */
+/* A switch: the Gram matrices, then for h = H-1, ..., 0 the values that come after step h, and the
+ * response. */
 void tacit__lsvi_begin(tacit__lsvi *planner, const double *gram);
 
-/* V_{h+1}: [S] if states are numbered, else a function of features, to be maximised over actions; both NULL after the
- * last step, where it is 0. */
+/* V_{h+1}: [S] if states are numbered, else a function of features, to be maximised over actions;
+ * both NULL after the last step, where it is 0. */
 typedef struct tacit__lsvi_values {
     const double *table;
     const tacit__optimism *function;
@@ -51,7 +53,8 @@ void tacit__lsvi_end(tacit__lsvi *planner);
 /* The billboard: uniform before the first switch. No table where states are not numbered. */
 tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 
-/* The choice at step h among features[A][d] as users know them; chance in [0, 1) decides before the first switch. */
+/* The choice at step h among features[A][d] as users know them; chance in [0, 1) decides before the
+ * first switch. */
 void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability);
 
@@ -62,7 +65,8 @@ bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 /* For tests: the logarithm of det(Gram + ridge) at step h, -HUGE_VAL if that is not positive definite. */
 double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t h);
 
-/* All that changes, as pieces of memory of fixed size for saved states; `restored` when they have been filled. */
+/* All that changes, as pieces of memory of fixed size for saved states; `restored` when they have
+ * been filled. */
 typedef struct tacit__lsvi_piece {
     void *data;
     size_t size;

@@ -1,6 +1,7 @@
-/* See plan/lsvi_printed.h. Two things the print leaves open are filled in as docs/why/lsvi.md says: c_K = d Upsilon in
- * [LGLP21], which its eq. (20) needs and its regret order shows, and rho from the conversion of [NVW22, Lemma 6], with the factor 2 that
- * its section 4.2 forgets; N_max is rounded up to a whole number. */
+/* See plan/lsvi_printed.h. Two things the print leaves open are filled in as docs/why/lsvi.md says:
+ * c_K = d Upsilon in [LGLP21], which its eq. (20) needs and its regret order shows, and rho from
+ * the conversion of [NVW22, Lemma 6], with the factor 2 that its section 4.2 forgets; N_max is
+ * rounded up to a whole number. */
 #include "plan/lsvi_printed.h"
 
 #include <math.h>

@@ -1,10 +1,12 @@
-/* phi_u(s, a) = sum_s' phi(s' | s, a) u(s') for all pairs is one product of a matrix [width x pairs][S] and u: 2 d n S
- * flops, bound by memory. The one-hot embedding needs none: phi_u is u copied into the pair's block.
+/* phi_u(s, a) = sum_s' phi(s' | s, a) u(s') for all pairs is one product of a matrix [width x
+ * pairs][S] and u: 2 d n S flops, bound by memory. The one-hot embedding needs none: phi_u is u
+ * copied into the pair's block.
  *
- * The bound. |phi_u| over u in [0, 1]^S (or [-1, 1]^S for kernels) is the length of a vector of a zonotope. If no feature is
- * negative the longest is that of u = 1. Else linalg/zonotope.c finds it, or a proof that it is within the bound; a table of which
- * neither can be had in STEPS steps is refused, with a bound that is certain to hold. So a bound that is
- * accepted is true. The curator clips what is longer all the same. */
+ * The bound. |phi_u| over u in [0, 1]^S (or [-1, 1]^S for kernels) is the length of a vector of a
+ * zonotope. If no feature is negative the longest is that of u = 1. Else linalg/zonotope.c finds
+ * it, or a proof that it is within the bound; a table of which neither can be had in STEPS steps is
+ * refused, with a bound that is certain to hold. So a bound that is accepted is true. The curator
+ * clips what is longer all the same. */
 #include "plan/mixing.h"
 
 #include <math.h>

@@ -1,20 +1,24 @@
-/* See optimist.h. Steps h = 0 .. H-1; R = H - 1 - h is the range of V_{h+1}, to which `unit` and `middle` belong:
+/* See optimist.h. Steps h = 0 .. H-1; R = H - 1 - h is the range of V_{h+1}, to which `unit` and
+ * `middle` belong:
  *
  *     v(s') = (V_{h+1}(s') - middle) / unit      in [0, 1] (middle 0, unit R) or [-1, 1] (middle = unit = R/2)
  *     x = phi_v(s, a) / bound                    |x| <= 1; the target of a step is v(s')
  *     P V = middle + unit (x . w + radius |x|_{M^-1})                                     [LGLP21, Alg. 1; Z22, Alg. 1]
  *
- * Centred values are allowed for mixtures of kernels, which map constants to constants: P (V - m) = P V - m. What is
- * learnt at h = H - 1 is nothing, since V_H = 0.
+ * Centred values are allowed for mixtures of kernels, which map constants to constants: P (V - m) =
+ * P V - m. What is learnt at h = H - 1 is nothing, since V_H = 0.
  *
- * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends, so that V is within
- * [0, H - h] on every path, which privacy rests on; and part by part, where the papers clip the sum from above, because a
- * saturated bonus then does not hide a known reward. The truth is within the same bounds, so optimism is kept.
+ * Q = r + P V with each part clipped to what it can be, r to [0, 1] and P V to [0, R]: both ends,
+ * so that V is within [0, H - h] on every path, which privacy rests on; and part by part, where the
+ * papers clip the sum from above, because a saturated bonus then does not hide a known reward. The
+ * truth is within the same bounds, so optimism is kept.
  *
- * VARIANCE [LGLP21, Alg. 3 with its second-moment updates read as phi_{V^2}]: with u = v^2 (or 2 v^2 - 1 if centred), which is
- * again in [0, 1] (or [-1, 1]), a second regression predicts E v^2, and in units of unit^2
+ * VARIANCE [LGLP21, Alg. 3 with its second-moment updates read as phi_{V^2}]: with u = v^2 (or 2
+ * v^2 - 1 if centred), which is again in [0, 1] (or [-1, 1]), a second regression predicts E v^2,
+ * and in units of unit^2
  *     sigma^2 = max{1 / d, [E v^2]_{[0,1]} - [x . w]^2 + min{1, 2 crude |x|_{M^-1}} + min{1, radius_2 |x_2|_{M_2^-1}}}
- * (half of radius_2 if centred). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted steps are in units of d.
+ * (half of radius_2 if centred). The weight of the step is 1 / (d sigma^2) <= 1; sums of weighted
+ * steps are in units of d.
  *
  * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
 #include "plan/optimist.h"

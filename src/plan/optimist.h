@@ -1,9 +1,10 @@
 /* Optimistic planning by regression: the skeleton that UCRL-VTR, UCRL-VTR+, LinOpt-VI and LinOpt-PO share.
  *
- * A plan has two halves. `fit` makes a model of a release: estimates, factors and radii, which is what a server sends to
- * users. `induct` makes values, features and the policy of a model: whoever has the model, and the public structure of the world,
- * comes to the same ones. What differs between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c), and how Q becomes a
- * policy: greedily, or as linopt_po.c says. */
+ * A plan has two halves. `fit` makes a model of a release: estimates, factors and radii, which is
+ * what a server sends to users. `induct` makes values, features and the policy of a model: whoever
+ * has the model, and the public structure of the world, comes to the same ones. What differs
+ * between algorithms is how wide the radii are (ucrl_vtr.c, linopt.c), and how Q becomes a policy:
+ * greedily, or as linopt_po.c says. */
 #ifndef TACIT_PLAN_OPTIMIST_H
 #define TACIT_PLAN_OPTIMIST_H
 
@@ -30,7 +31,8 @@ typedef struct tacit__soft_policy {
     double (*step_size)(size_t n_actions, size_t horizon, uint64_t episodes);
     /* logits[n] after a step eta along q[n]. */
     void (*update)(double eta, const double *q, size_t n, double *logits);
-    /* For one step of the horizon: probabilities of the actions, and with q at most `most` the values, of every state. */
+    /* For one step of the horizon: probabilities of the actions, and with q at most `most` the
+     * values, of every state. */
     void (*mix)(size_t n_states, size_t n_actions, const double *logits, const double *q,
                 double most, double *mixed, double *values);
 } tacit__soft_policy;
@@ -63,13 +65,14 @@ TACIT_MUST_USE tacit_status tacit__optimist_create(const tacit__optimist_options
                                                    tacit__optimist **out, tacit_error *err);
 void tacit__optimist_destroy(tacit__optimist *planner);
 
-/* Streams that it needs, and for each its shape, how long the true parameter of a block may be, and what the features and
- * targets of a step are bounded by, [steps]. */
+/* Streams that it needs, and for each its shape, how long the true parameter of a block may be, and
+ * what the features and targets of a step are bounded by, [steps]. */
 size_t tacit__optimist_streams(const tacit__optimist *planner);
 tacit__frame tacit__optimist_frame(const tacit__optimist *planner, size_t stream);
 double tacit__optimist_parameter_norm(const tacit__optimist *planner, size_t stream);
 const double *tacit__optimist_radius(const tacit__optimist *planner, size_t stream);
-/* The public table that makes features of targets, [next state][width][pair]; NULL: none does, or that of the one-hot embedding. */
+/* The public table that makes features of targets, [next state][width][pair]; NULL: none does, or
+ * that of the one-hot embedding. */
 const double *tacit__optimist_table(const tacit__optimist *planner, size_t stream);
 
 /* A new model. moments and confidence are [streams]. */
@@ -87,9 +90,10 @@ typedef struct tacit__repairs {
 } tacit__repairs;
 tacit__repairs tacit__optimist_repairs(const tacit__optimist *planner);
 
-/* The model as numbers: what is sent to users. `put` with NULL gives their count. `take` reads as many; the next
- * induct is then that of whoever put them. False: one of them is not finite, a factor has no positive diagonal, or there
- * was no model when there must be (`planned`); the model is as it was. */
+/* The model as numbers: what is sent to users. `put` with NULL gives their count. `take` reads as
+ * many; the next induct is then that of whoever put them. False: one of them is not finite, a
+ * factor has no positive diagonal, or there was no model when there must be (`planned`); the model
+ * is as it was. */
 size_t tacit__optimist_put(const tacit__optimist *planner, double *numbers);
 TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers,
                                          bool planned);

@@ -1,7 +1,8 @@
 /* Planners on counts: what all of them are told, and the table that makes an algorithm one.
  *
- * To add one: a file here that defines a tacit__planner, and a row in agents/tabular_learners.c that names it. A planner whose Q is
- * found by backward induction begins with a tacit__induction (plan/induct.h), which has most of what follows. */
+ * To add one: a file here that defines a tacit__planner, and a row in agents/tabular_learners.c
+ * that names it. A planner whose Q is found by backward induction begins with a tacit__induction
+ * (plan/induct.h), which has most of what follows. */
 #ifndef TACIT_PLAN_PLANNER_H
 #define TACIT_PLAN_PLANNER_H
 
@@ -16,7 +17,8 @@ typedef struct tacit__planner_options {
     double bonus_scale; /* multiplies what statistics need; 1: the theorem */
     double error_scale; /* multiplies the error levels of the noise; 1: the theorem */
     double failure;     /* probability that the bounds fail: the papers' beta */
-    /* The Laplace scale that the paper has on every number of one user, or 0: the curator's error levels are to be used. */
+    /* The Laplace scale that the paper has on every number of one user, or 0: the curator's error
+     * levels are to be used. */
     double printed_scale;
     bool published; /* the paper's own constants were asked for */
     bool joint;     /* noise of running sums; else it is that of local reports, or there is none */
@@ -33,7 +35,8 @@ typedef struct tacit__planner {
     void (*destroy)(void *planner); /* accepts NULL */
     /* The policy for the next user, from a release. */
     tacit_billboard (*plan)(void *planner, const tacit__counts *counts);
-    /* What the next plan depends on beside the release. `load` false: the bytes make no sense; then nothing has changed. */
+    /* What the next plan depends on beside the release. `load` false: the bytes make no sense; then
+     * nothing has changed. */
     void (*save)(const void *planner, tacit__writer *w);
     bool (*load)(void *planner, tacit__reader *r);
     /* Why the paper's theorem does not hold although every scale is 1; "": it does. NULL: always. */

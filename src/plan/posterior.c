@@ -1,4 +1,5 @@
-/* See posterior.h. With counts n_w and means ybar_w at the distinct pairs u seen (docs/why/kernel.md#the-posterior-without-privacy):
+/* See posterior.h. With counts n_w and means ybar_w at the distinct pairs u seen
+ * (docs/why/kernel.md#the-posterior-without-privacy):
  *     K_uu + diag(tau / n_w) = C C^T,   mean = K_wu (C C^T)^-1 ybar,   covariance = K - |C^-1 K_uw|^2,
  * and one more observation at i, with s the i-th column of the covariance:
  *     mean += s (y - mean_i) / (tau + s_i),   covariance -= s s^T / (tau + s_i).

@@ -1,5 +1,5 @@
-/* The exact posterior of a function on finitely many pairs: mean and covariance, from what was observed at them. For
- * learners without privacy. */
+/* The exact posterior of a function on finitely many pairs: mean and covariance, from what was
+ * observed at them. For learners without privacy. */
 #ifndef TACIT_PLAN_POSTERIOR_H
 #define TACIT_PLAN_POSTERIOR_H
 
@@ -26,8 +26,8 @@ void tacit__posterior_destroy(tacit__posterior *posterior);
 /* Forgets everything. */
 void tacit__posterior_clear(tacit__posterior *posterior);
 
-/* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then tacit__posterior_solve is
- * due before they are looked at. */
+/* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then
+ * tacit__posterior_solve is due before they are looked at. */
 void tacit__posterior_add(tacit__posterior *posterior, size_t pair, double y, bool lazy);
 
 /* Mean and covariance from the counts alone, without what rounding has added up. */

@@ -1,12 +1,13 @@
 /* Private-UCB-VI and -PO [CZ22, recalled through its successors].
  *
- * den = max(1, N + e_N), P = M / den, r = R / den; P need not sum to one. With L = sqrt(2 ln(4 S A T / beta)):
+ * den = max(1, N + e_N), P = M / den, r = R / den; P need not sum to one. With L = sqrt(2 ln(4 S A
+ * T / beta)):
  *     VI   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [L / sqrt(den) + (S e_P + 2 e_N) / den]
  *     PO   b = L / sqrt(den) + (e_R + 2 e_N) / den + H [sqrt(4 S ln(6 S A T / beta) / den) + (S e_P + 2 e_N) / den]
  * where e are the curator's error levels. As printed, E1 stands for e_N and e_R and E2 for e_P:
  *     E1 = (3 H / epsilon) sqrt(8 t ln(6 S A T / beta)),   E2 = (3 H / epsilon) sqrt(8 t ln(6 S^2 A T / beta)),
- * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1]; the paper's H is equally
- * valid and larger. No running minimum.
+ * with t = log2(K)^3 under joint privacy and K under local privacy. Q is clipped to [0, H - h + 1];
+ * the paper's H is equally valid and larger. No running minimum.
  *
  * PO keeps log-weights; the policy of episode k is the one before the update with episode k's counts:
  * pi <- pi exp(eta Q). Cost H S A (2 S + 12) flops, and H S A exponentials for PO. */

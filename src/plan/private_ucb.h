@@ -1,4 +1,5 @@
-/* Private-UCB-VI and Private-UCB-PO [CZ22]: optimism from plain noisy ratios, greedy or by policy optimisation. */
+/* Private-UCB-VI and Private-UCB-PO [CZ22]: optimism from plain noisy ratios, greedy or by policy
+ * optimisation. */
 #ifndef TACIT_PLAN_PRIVATE_UCB_H
 #define TACIT_PLAN_PRIVATE_UCB_H
 

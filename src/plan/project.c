@@ -1,15 +1,16 @@
 /* Clamp the mass of the positive part into the allowed interval, then project on the simplex of that mass.
  *
- * With m0 = sum max(y_i, 0) and mass = clamp(m0, visits - slack, visits + slack) the answer is
- * x_i = max(y_i - theta, 0) with theta such that the sum is right (0 if mass = m0): by repeatedly dropping what
- * lies below the mean excess of the rest, which settles after a few passes, or from the sorted values should it not.
- * The argmin of the paper is not unique; this one is also the Euclidean projection on the
- * feasible polytope, hence continuous: rounding cannot flip it. docs/why/projection.md has the proof of
- * optimality. O(n log n) at worst, O(n) as a rule.
+ * With m0 = sum max(y_i, 0) and mass = clamp(m0, visits - slack, visits + slack) the answer is x_i
+ * = max(y_i - theta, 0) with theta such that the sum is right (0 if mass = m0): by repeatedly
+ * dropping what lies below the mean excess of the rest, which settles after a few passes, or from
+ * the sorted values should it not. The argmin of the paper is not unique; this one is also the
+ * Euclidean projection on the feasible polytope, hence continuous: rounding cannot flip it.
+ * docs/why/projection.md has the proof of optimality. O(n log n) at worst, O(n) as a rule.
  *
- * Rows are short and the number of passes is hard to foretell, so a planner gives eight at once, interleaved: the
- * loops over rows are vectors, and all wait for the slowest. Each row is added up in order, alone or not, and the sum is
- * a chain of additions: where eight rows fit into one vector, two blocks are added up in turns. */
+ * Rows are short and the number of passes is hard to foretell, so a planner gives eight at once,
+ * interleaved: the loops over rows are vectors, and all wait for the slowest. Each row is added up
+ * in order, alone or not, and the sum is a chain of additions: where eight rows fit into one
+ * vector, two blocks are added up in turns. */
 #include "plan/project.h"
 
 #include <math.h>
@@ -65,8 +66,9 @@ TACIT__INLINE void add_above(const double *restrict y, size_t n, size_t rows, co
     }
 }
 
-/* A theta that is not too large, and how many values exceed it. If there is less mass than the positive values have,
- * theta is positive, and they are all that matters; with none at all everything is dropped. */
+/* A theta that is not too large, and how many values exceed it. If there is less mass than the
+ * positive values have, theta is positive, and they are all that matters; with none at all
+ * everything is dropped. */
 TACIT__INLINE void start(double visits, double slack, double positive, double n_positive,
                          double *mass, double *theta, double *count)
 {

@@ -11,9 +11,9 @@ void tacit__project_counts(const double *y, size_t n, double visits, double slac
 
 enum { TACIT__PROJECT_ROWS = 8, TACIT__PROJECT_BLOCKS = 2 };
 
-/* One or two blocks of eight rows at once, bit for bit the same; then `shift` > 0 is added to all values, `totals` are the rows'
- * sums, added up in order, and the rows are multiplied by 1 / total: distributions. Value i of row r of block b becomes
- * x[(b * n + i) * 8 + r]. */
+/* One or two blocks of eight rows at once, bit for bit the same; then `shift` > 0 is added to all
+ * values, `totals` are the rows' sums, added up in order, and the rows are multiplied by 1 / total:
+ * distributions. Value i of row r of block b becomes x[(b * n + i) * 8 + r]. */
 void tacit__project_rows(size_t blocks, const double *const *y, size_t n, const double *visits,
                          double slack, double shift, double *sorted, double *totals, double *x);
 

@@ -2,9 +2,10 @@
  *
  * With E the error level, beta' = beta / 9: where N >= 2 E,
  *     Q = (R + sum V M) / N + (H + 1) sqrt(2 ln(K / beta') / max(N - E, 1)) + (1 + S H) (3 E / N + 2 E^2 / N^2),
- * capped; elsewhere Q is its cap. The threshold reads a noisy count, so it is private. E is the largest of the curator's
- * levels, or as printed E = (3 H / epsilon) ln((2 S A H + S^2 A H) / beta') ln(K)^(5/2), which exceeds K for epsilon <= 1,
- * K = 50,000, H = 20, so that Q never leaves its cap: error_scale is there for that. */
+ * capped; elsewhere Q is its cap. The threshold reads a noisy count, so it is private. E is the
+ * largest of the curator's levels, or as printed E = (3 H / epsilon) ln((2 S A H + S^2 A H) /
+ * beta') ln(K)^(5/2), which exceeds K for epsilon <= 1, K = 50,000, H = 20, so that Q never leaves
+ * its cap: error_scale is there for that. */
 #include "plan/pucb.h"
 
 #include <math.h>

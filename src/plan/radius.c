@@ -1,3 +1,4 @@
+/* The formulas of plan/radius.h, one function for each. */
 #include "plan/radius.h"
 
 #include <math.h>

@@ -1,14 +1,17 @@
-/* How far an estimate from noisy sums can be from the truth: the parts that all optimistic learners by regression share.
+/* How far an estimate from noisy sums can be from the truth: the parts that all optimistic learners
+ * by regression share.
  *
- * Units in which features and targets are at most 1. M = G + N + (lambda + shift) I, w = M^-1 (u + g), |N|_op <= U,
- * |g| <= C, truth theta of norm at most W. With B = N + (lambda + shift) I positive definite, B <= (lambda + hi) I and
- * B >= (lambda + lo) I, where hi = shift + U and lo = shift - U,
+ * Units in which features and targets are at most 1. M = G + N + (lambda + shift) I,
+ * w = M^-1 (u + g), |N|_op <= U, |g| <= C, truth theta of norm at most W. With
+ * B = N + (lambda + shift) I positive definite, B <= (lambda + hi) I and B >= (lambda + lo) I, where
+ * hi = shift + U and lo = shift - U,
  *
  *     |w - theta|_M <= |sum x eta|_{M^-1} + |B theta|_{M^-1} + |g|_{M^-1}
  *                   <= |sum x eta|_{(G + lambda I)^-1} + sqrt(lambda + hi) W + C / sqrt(lambda + lo)
  *
- * since G + B >= B gives |B theta|_{M^-1} <= |B theta|_{B^-1} = |theta|_B. (The papers have (lambda + hi) W / sqrt(lambda + lo) in
- * the middle, sqrt(3) times as much at shift = 2 U.) Every block is a regression of its own. */
+ * since G + B >= B gives |B theta|_{M^-1} <= |B theta|_{B^-1} = |theta|_B. (The papers have (lambda
+ * + hi) W / sqrt(lambda + lo) in the middle, sqrt(3) times as much at shift = 2 U.) Every block is
+ * a regression of its own. */
 #ifndef TACIT_PLAN_RADIUS_H
 #define TACIT_PLAN_RADIUS_H
 
@@ -42,13 +45,13 @@ typedef void tacit__confidence_fn(const tacit__radius_options *options,
 void tacit__radius_ridge(const tacit__radius_options *options, const tacit__gram_sums *moments,
                          size_t i, double lambda, tacit__confidence *out);
 
-/* sqrt(lambda + hi) W + C / sqrt(lambda + lo); shifts below the theorem's count as the theorem's, so that bonus_scale and
- * shift_scale do not act on each other. */
+/* sqrt(lambda + hi) W + C / sqrt(lambda + lo); shifts below the theorem's count as the theorem's,
+ * so that bonus_scale and shift_scale do not act on each other. */
 double tacit__radius_noise(const tacit__radius_options *options, const tacit__gram_sums *moments,
                            size_t i, double lambda);
 
-/* |sum x eta|_{(G + lambda I)^-1} for eta of sub-Gaussian width sigma, all steps, blocks and episodes together:
- * sigma sqrt(2 log(3 H blocks / p) + d log(1 + K / (d lambda))). */
+/* |sum x eta|_{(G + lambda I)^-1} for eta of sub-Gaussian width sigma, all steps, blocks and episodes
+ * together: sigma sqrt(2 log(3 H blocks / p) + d log(1 + K / (d lambda))). */
 double tacit__radius_hoeffding(const tacit__radius_options *options, size_t i, double lambda,
                                double sigma);
 
@@ -57,7 +60,8 @@ double tacit__radius_dimension(const tacit__radius_options *options, size_t i);
 
 /* --- The noise that papers print --------------------------------------------------------------------
  *
- * Scales, and the levels that follow from them. What they really give is computed elsewhere; algorithms only write them down. */
+ * Scales, and the levels that follow from them. What they really give is computed elsewhere;
+ * algorithms only write them down. */
 
 typedef struct tacit__printed_case {
     bool local; /* else joint; delta > 0 */
@@ -66,7 +70,8 @@ typedef struct tacit__printed_case {
     double dimension[2]; /* of the regressions */
 } tacit__printed_case;
 
-/* In units in which features and targets of every step are at most 1 (or (H - h) / H where the paper's range is H). */
+/* In units in which features and targets of every step are at most 1 (or (H - h) / H where the
+ * paper's range is H). */
 typedef struct tacit__printed_noise {
     double gram,
         response; /* of a node of the tree, or of a report: of packed coordinates, and of responses */

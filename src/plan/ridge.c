@@ -1,7 +1,9 @@
-/* With M = L L^T, the spread of x is |L^-1 x|: one triangular solve for all pairs, d^2 n flops, and no inverse.
+/* With M = L L^T, the spread of x is |L^-1 x|: one triangular solve for all pairs, d^2 n flops, and
+ * no inverse.
  *
- * Definiteness is tested on M - floor I, whose factorization succeeds exactly if no eigenvalue of M is below the floor:
- * d^3/3 more flops, against 9 d^3 for the eigenvalues, which are computed only when it fails. */
+ * Definiteness is tested on M - floor I, whose factorization succeeds exactly if no eigenvalue of M
+ * is below the floor: d^3/3 more flops, against 9 d^3 for the eigenvalues, which are computed only
+ * when it fails. */
 #include "plan/ridge.h"
 
 #include <math.h>

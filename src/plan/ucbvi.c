@@ -3,8 +3,9 @@
  * Estimates. Each row of counts is made valid (project.c), shifted so that visits are not underestimated when
  * the errors are as declared, and normalised:
  *     Nt(s,a,s') = x_s' + 2 e_N / S,   Nt = sum Nt(.,s'),   Pt = Nt(.,s') / Nt,   rt = clip(c + R / Nt, 0, 1).
- * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special. Nothing follows the last step: where its
- * moves are not counted (drop_last), Nt = max(N, 0) + 2 e_N there, which is within [N, N + 4 e_N] as well.
+ * Without noise x = M; the shift is then floored at 1e-9 / S, so that no pair is special. Nothing
+ * follows the last step: where its moves are not counted (drop_last), Nt = max(N, 0) + 2 e_N there,
+ * which is within [N, N + 4 e_N] as well.
  *
  * Bonus. With n = Nt, H' = H - h the range of V_{h+1}, c the bonus scale and e the error levels:
  *     noise       [H'(S e_P + 3 e_N) + e_R + 2 e_N] / n
@@ -15,10 +16,12 @@
  *     printed     c (2 sqrt(Var i / n) + sqrt(2 i / n) + 4 sqrt(i sum Pt min(G, H^2) / n)) + 20 H S E i / n
  *     azar 1      c 7 H L / sqrt n
  *     azar 2      c (sqrt(8 L Var/n) + 14 H L/(3n) + sqrt(8/n sum Pt min(100^2 H^3 S^2 A L^2/n', H^2)) + sqrt(2L/n))
- * so that every Q is  fixed + H' slope + E V + spread sqrt(Var)  [+ a term in a second moment]. The logarithms
- * are those of the papers; E = max(4 e_N, 4 e_P, e_R) in `printed`, at least 2 (its lemmas need that).
+ * so that every Q is  fixed + H' slope + E V + spread sqrt(Var)  [+ a term in a second moment]. The
+ * logarithms are those of the papers; E = max(4 e_N, 4 e_P, e_R) in `printed`, at least 2 (its
+ * lemmas need that).
  *
- * Cost: H S A (2 S + 8) flops for the induction, S A (S log S + 6 S) for each table whose counts changed. */
+ * Cost: H S A (2 S + 8) flops for the induction, S A (S log S + 6 S) for each table whose counts
+ * changed. */
 #include "plan/ucbvi.h"
 
 #include <assert.h>
@@ -66,8 +69,8 @@ static double log_of(const tacit__planner_options *o, tacit__ucbvi_bonus bonus, 
     }
 }
 
-/* The bonus that was asked for, or else the one that learns soonest; at the theorem's scale a proven one, or the paper's. -1 with an
- * error. */
+/* The bonus that was asked for, or else the one that learns soonest; at the theorem's scale a
+ * proven one, or the paper's. -1 with an error. */
 static int read_bonus(const tacit__planner_options *o, const tacit__values *own, tacit_error *err)
 {
     if (tacit__value_of(own, "bonus")->given)
@@ -244,8 +247,8 @@ static void weigh(ucbvi *p, size_t first, size_t last)
     }
 }
 
-/* sum over next states of Pt g(s'), and of Pt g(s')^2 if wanted, for all pairs of a table of lists. A next state
- * that never followed has its share of the least shift, as in a dense table. */
+/* sum over next states of Pt g(s'), and of Pt g(s')^2 if wanted, for all pairs of a table of lists.
+ * A next state that never followed has its share of the least shift, as in a dense table. */
 static void expect_sparse(const ucbvi *p, size_t table, const double *g, double *mean,
                           double *square)
 {
@@ -352,8 +355,8 @@ static void add_spread(void *planner, size_t h, const double *mean, const double
     }
 }
 
-/* Noisy counts: all of them change with every release, so a table is computed when its step comes, and is in the cache when the
- * induction reads it. */
+/* Noisy counts: all of them change with every release, so a table is computed when its step comes,
+ * and is in the cache when the induction reads it. */
 static void estimate_table(void *planner, size_t h)
 {
     ucbvi *p = planner;

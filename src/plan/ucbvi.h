@@ -24,7 +24,8 @@ typedef struct tacit__ucbvi_view {
 } tacit__ucbvi_view;
 tacit__ucbvi_view tacit__ucbvi_look(const void *planner);
 
-/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for sparse or fresh counts. */
+/* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for
+ * sparse or fresh counts. */
 double tacit__ucbvi_transition(const void *planner, size_t row, size_t next);
 
 #endif

@@ -1,17 +1,21 @@
-/* UCRL-VTR [LGLP21, Thm. 7]. As printed in [LGLP21, Cor. 5 and 6], divided by H (U in units of H^2, lambda = H^2 is 1):
+/* UCRL-VTR [LGLP21, Thm. 7]. As printed in [LGLP21, Cor. 5 and 6], divided by H (U in units of H^2,
+ * lambda = H^2 is 1):
  *     3 (W + 1) sqrt(1 + U) + sqrt(2 [log(3 H / p) + (d/2) log(1 + K H)])
  * else the radius of radius.h with sigma = 1: targets in [0, 1] or [-1, 1] have sub-Gaussian width at most 1.
  *
- * UCRL-VTR+ [LGLP21, Thm. 9], with the Bernstein inequality of [ZGS21]. Weighted steps in units of d: features of
- * norm sqrt(d), so that raw numbers are d times ours, lambda = 1 is 1/d, and a raw radius is sqrt(d) times ours. For
+ * UCRL-VTR+ [LGLP21, Thm. 9], with the Bernstein inequality of [ZGS21]. Weighted steps in units of
+ * d: features of norm sqrt(d), so that raw numbers are d times ours, lambda = 1 is 1/d, and a raw
+ * radius is sqrt(d) times ours. For
  * |eta| <= b and variance at most s^2, with l = log(24 k^2 H / p),
  *     |sum x eta|_{(G + lambda I)^-1} <= 8 s sqrt(d log(1 + k / (d lambda)) l) + 4 b l.
- * Weighted: s = 1 for the true weights and sqrt(d) for whatever weights, b = sqrt(d), twice that if centred. Squares: s = b = 1
- * in units of unit^2, b = 2 if centred. Printed: 3 (W + 1) sqrt(lambda + U) for the noise's part.
+ * Weighted: s = 1 for the true weights and sqrt(d) for whatever weights, b = sqrt(d), twice that if
+ * centred. Squares: s = b = 1 in units of unit^2, b = 2 if centred. Printed: 3 (W + 1) sqrt(lambda
+ * + U) for the noise's part.
  *
- * Printed noise [LGLP21, Cor. 5, 6, 10, 11], K0 = ceil(log2 K + 1): nodes under joint privacy are (Z + Z^T) / sqrt(2), that is
- * sqrt(2) sigma on packed coordinates. Under local privacy the matrix has d^2 independent entries and is not symmetric; averaged
- * with its transpose it has sigma on packed coordinates. */
+ * Printed noise [LGLP21, Cor. 5, 6, 10, 11], K0 = ceil(log2 K + 1): nodes under joint privacy are
+ * (Z + Z^T) / sqrt(2), that is sqrt(2) sigma on packed coordinates. Under local privacy the matrix
+ * has d^2 independent entries and is not symmetric; averaged with its transpose it has sigma on
+ * packed coordinates. */
 #include "plan/ucrl_vtr.h"
 
 #include <math.h>
@@ -65,7 +69,8 @@ void tacit__ucrl_vtr_plus_confidence(const tacit__radius_options *o, const tacit
 
 /* --- Printed noise ------------------------------------------------------------------------------- */
 
-/* One regression of [LGLP21] whose raw statistics are bounded by `bound`: node noise sigma, level 1 / (events K H). */
+/* One regression of [LGLP21] whose raw statistics are bounded by `bound`: node noise sigma, level 1
+ * / (events K H). */
 static tacit__printed_noise luyo(const tacit__printed_case *c, double sigma, double bound, double d,
                                  double nodes, double events)
 {

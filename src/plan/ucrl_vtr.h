@@ -1,4 +1,5 @@
-/* UCRL-VTR and UCRL-VTR+ [LGLP21, Alg. 1 and 3]: how sure their regressions are. The planning itself is optimist.c. */
+/* UCRL-VTR and UCRL-VTR+ [LGLP21, Alg. 1 and 3]: how sure their regressions are. The planning
+ * itself is optimist.c. */
 #ifndef TACIT_PLAN_UCRL_VTR_H
 #define TACIT_PLAN_UCRL_VTR_H
 

@@ -1,5 +1,6 @@
-/* See serve/batch.h. An element's `resume` may be called by the scribe while others are still being handled: whoever is last, of the
- * elements and the loop that hands them out, puts the answer together. */
+/* See serve/batch.h. An element's `resume` may be called by the scribe while others are still being
+ * handled: whoever is last, of the elements and the loop that hands them out, puts the answer
+ * together. */
 #include "serve/batch.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* A billboard that requests act by while the learner goes on. It does not change; whoever takes one gives it back. */
+/* A billboard that requests act by while the learner goes on. It does not change; whoever takes one
+ * gives it back. */
 #ifndef TACIT_SERVE_BOARD_H
 #define TACIT_SERVE_BOARD_H
 
@@ -6,8 +7,8 @@
 
 typedef struct tacit__board tacit__board;
 
-/* Another agent that acts where a billboard is no table: a snapshot, or one in the same state. Boards of one version share
- * it. The agent is the shadow's, whatever is returned. */
+/* Another agent that acts where a billboard is no table: a snapshot, or one in the same state.
+ * Boards of one version share it. The agent is the shadow's, whatever is returned. */
 typedef struct tacit__shadow tacit__shadow;
 TACIT_MUST_USE tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out,
                                                  tacit_error *err);
@@ -15,8 +16,8 @@ void tacit__shadow_give(tacit__shadow *shadow); /* accepts NULL */
 /* That of a board, to be given back; NULL: it is a table. */
 tacit__shadow *tacit__board_shadow(tacit__board *board);
 
-/* The billboard of `agent`'s last plan, `users` of them in it. Where it is no table, `shadow` acts, which the board owns from now
- * on, whatever is returned. */
+/* The billboard of `agent`'s last plan, `users` of them in it. Where it is no table, `shadow` acts,
+ * which the board owns from now on, whatever is returned. */
 TACIT_MUST_USE tacit_status tacit__board_create(const tacit_agent *agent,
                                                 const tacit_agent_request *request,
                                                 tacit__shadow *shadow, uint64_t users,

@@ -1,3 +1,6 @@
+/* The layout of an episode in memory and in the store: a header, then for each step the place (a
+ * state, or features), the action and the reward, in one block whose size follows from the
+ * learner's declaration. See serve/episode.h. */
 #include "serve/episode.h"
 
 #include <string.h>

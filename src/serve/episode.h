@@ -1,5 +1,6 @@
-/* A user's episode as it comes in: decisions, then rewards in any order, and where it ended. It has what the learner needs: of a
- * learner that looks at the chosen action's features alone, no others. */
+/* A user's episode as it comes in: decisions, then rewards in any order, and where it ended. It has
+ * what the learner needs: of a learner that looks at the chosen action's features alone, no
+ * others. */
 #ifndef TACIT_SERVE_EPISODE_H
 #define TACIT_SERVE_EPISODE_H
 
@@ -8,8 +9,9 @@
 #include "noise/seal.h"
 #include "serve/config.h"
 
-/* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They are the doubles of all actions or,
- * with config->chosen_only, the integers of the chosen one (serve/feature_grid.h). */
+/* Bytes that one situation's features take in tickets and episodes; 0: states are numbered. They
+ * are the doubles of all actions or, with config->chosen_only, the integers of the chosen one
+ * (serve/feature_grid.h). */
 size_t tacit__place_size(const tacit__learner_config *config);
 /* The features of a situation, `action` being chosen in it, as these bytes; out[tacit__place_size()]. */
 void tacit__place_pack(const tacit__learner_config *config, const double *features, uint32_t action,
@@ -35,12 +37,13 @@ typedef struct tacit__trail {
 size_t tacit__episode_size(const tacit__learner_config *config);
 tacit__episode tacit__episode_view(const tacit__learner_config *config, void *bytes);
 
-/* The bytes of an episode that was kept, by this version or by one that kept all actions' features, with or without a record, as this
- * version's; out[tacit__episode_size()]. False: they are none. */
+/* The bytes of an episode that was kept, by this version or by one that kept all actions' features,
+ * with or without a record, as this version's; out[tacit__episode_size()]. False: they are none. */
 bool tacit__episode_read(const tacit__learner_config *config, const void *bytes, size_t size,
                          void *out);
 
-/* What is told about one step: its decision, and perhaps what came of it. Places are bytes of tacit__place_pack, or NULL. */
+/* What is told about one step: its decision, and perhaps what came of it. Places are bytes of
+ * tacit__place_pack, or NULL. */
 typedef struct tacit__told {
     size_t step;
     uint32_t state, action;
@@ -52,12 +55,12 @@ typedef struct tacit__told {
     tacit__trail trail;
 } tacit__told;
 
-/* Takes it in. False: it contradicts what was told before; *field then names what. An episode that was told the same twice is
- * as it was. */
+/* Takes it in. False: it contradicts what was told before; *field then names what. An episode that
+ * was told the same twice is as it was. */
 bool tacit__episode_tell(tacit__episode *episode, const tacit__told *told, const char **field);
 
-/* The same for who will not be learned from: marks how far they are, and wipes everything else that was told. Nothing can be learned
- * from such an episode any more. */
+/* The same for who will not be learned from: marks how far they are, and wipes everything else that
+ * was told. Nothing can be learned from such an episode any more. */
 void tacit__episode_count(tacit__episode *episode, const tacit__told *told);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
@@ -72,9 +75,10 @@ double tacit__episode_mean(const tacit__episode *episode);
 
 /* --- After the end --------------------------------------------------------------------------------
  *
- * Of a finished episode short keyed hashes of what was told are kept until it expires, so that the same observation can be told
- * from another one: four bytes each for every place, decision and reward. Another value has the same hash with a chance of 2^-32, and
- * is then acknowledged as a repetition. What was not told has the hash 0, and agrees with everything. */
+ * The store keeps short keyed hashes of a finished episode's places, decisions and rewards until it
+ * expires, four bytes each, so that the service can tell a repeated observation from another one.
+ * Another value has the same hash with a chance of 2^-32 and then passes for a repetition. What was
+ * never reported has the hash 0, which agrees with everything. */
 
 typedef struct tacit__digest_key {
     const uint8_t *key;  /* [TACIT__SHORT_KEY] */
@@ -84,7 +88,8 @@ typedef struct tacit__digest_key {
 size_t tacit__episode_digest_size(const tacit__learner_config *config);
 void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_key *key,
                            uint8_t *out);
-/* Whether an observation says what the digest of the finished episode does. False: *field names what it contradicts. */
+/* Whether an observation says what the digest of the finished episode does. False: *field names
+ * what it contradicts. */
 bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
                           const tacit__digest_key *key, const tacit__told *told,
                           const char **field);

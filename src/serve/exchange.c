@@ -1,9 +1,11 @@
 /* One request and its answer. See serve/http.h.
  *
- * A request that waits for the disk is suspended and resumed by the scribe. Who may not ask is answered before the body is read.
+ * A request that waits for the disk is suspended and resumed by the scribe. Who may not ask is
+ * answered before the body is read.
  *
- * The time limit of libmicrohttpd is for silence only. That a head, a body and the taking of an answer come to an end is seen to by serve/callers.h:
- * limits.timeout for each, and a second more for every SLOWEST bytes of a body or an answer. */
+ * The time limit of libmicrohttpd is for silence only. That a head, a body and the taking of an
+ * answer come to an end is seen to by serve/callers.h: limits.timeout for each, and a second more
+ * for every SLOWEST bytes of a body or an answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +48,10 @@ static void allow(exchange *e, uint64_t bytes)
 
 /* --- Answers ------------------------------------------------------------------------------------ */
 
-/* What keeps an answer out of caches, and browsers from taking it for something else, is for what can be fetched by a link. An answer
- * to POST is not kept by any cache unless it says how long it is good for (RFC 9110, 9.3.3), and no page can load one as a script, a style or an image.
- * A header is three allocations. */
+/* What keeps an answer out of caches, and browsers from taking it for something else, is for what
+ * can be fetched by a link. An answer to POST is not kept by any cache unless it says how long it
+ * is good for (RFC 9110, 9.3.3), and no page can load one as a script, a style or an image. A
+ * header is three allocations. */
 static void add_headers(struct MHD_Response *response, const tacit__request *r)
 {
     const bool posted =
@@ -178,10 +181,11 @@ static bool may_wait(const exchange *e)
 
 /* Whether it will be suspended, and has to be made ready for that: the next call is to handle it.
  *
- * libmicrohttpd 0.9.75 reads from a resumed connection before it asks for the answer, if reading was what it did last; and a
- * client that has hung up on its side is then sent away without the answer to what has been written. Only if the oldest connection of a thread
- * is the one resumed does it ask first. A request that is whole and is looked at once more without an answer is no longer
- * read from, so that is waited for; it costs one turn of the loop. */
+ * libmicrohttpd 0.9.75 reads from a resumed connection before it asks for the answer, if reading
+ * was what it did last; and a client that has hung up on its side is then sent away without the
+ * answer to what has been written. Only if the oldest connection of a thread is the one resumed
+ * does it ask first. A request that is whole and is looked at once more without an answer is no
+ * longer read from, so that is waited for; it costs one turn of the loop. */
 static bool prepare(exchange *e)
 {
     bool first = !e->prepared && !e->overflow && may_wait(e);

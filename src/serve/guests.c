@@ -1,3 +1,5 @@
+/* Tokens are compared by their digests, all of them and in constant time. Each has an allowance
+ * that fills with time (limits.rate) and may have an end and a learner. See serve/guests.h. */
 #include "serve/guests.h"
 
 #include <string.h>
@@ -68,7 +70,8 @@ static bool may_ask(tacit__guest *g, uint64_t rate, unsigned *wait)
 
 typedef enum verdict { UNKNOWN, EXPIRED, NO_SCOPE, TOO_OFTEN, WELCOME } verdict;
 
-/* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was given means that clock. */
+/* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was
+ * given means that clock. */
 static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope, unsigned *wait)
 {
     if (g->token.expires != 0 && (int64_t)time(NULL) >= g->token.expires)
@@ -78,9 +81,10 @@ static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope, unsigned
     return may_ask(g, s->config.limits.rate, wait) ? WELCOME : TOO_OFTEN;
 }
 
-/* The digest of a token, as the store has it. Most requests of a thread bear the token of the one before, so a thread keeps the last digest,
- * and whose it is as a tag under a key of its own: the text of a token stays nowhere. The digest is a function of the text alone, so
- * that a token that ends, or is revoked, is refused at once all the same. */
+/* The digest of a token, as the store has it. Most requests of a thread bear the token of the one
+ * before, so a thread keeps the last digest, and whose it is as a tag under a key of its own: the
+ * text of a token stays nowhere. The digest is a function of the text alone, so that a token that
+ * ends, or is revoked, is refused at once all the same. */
 static void hash_token(const char *text, size_t size, uint8_t hash[TACIT__TOKEN_HASH])
 {
     static _Thread_local struct {

@@ -12,8 +12,8 @@ TACIT_MUST_USE tacit_status tacit__guests_read(tacit_service *service, tacit_err
 /* Whether the bearer of this header may use a route of this scope; sets r->bearer. False: refused. */
 bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned scope);
 
-/* The request was as many more: a batch. Its bearer waits for them afterwards (limits.rate), since a batch may be larger than what a
- * token may ask at once. */
+/* The request was as many more: a batch. Its bearer waits for them afterwards (limits.rate), since
+ * a batch may be larger than what a token may ask at once. */
 void tacit__guests_charge(const tacit__request *r, size_t more);
 
 #endif

@@ -2,18 +2,21 @@
  *
  * A few threads with epoll: a slow client costs a connection, not a thread.
  *
- * libmicrohttpd 0.9.75 answers a length that is no number (400) or too large a one (413), and more cookies than it has room for
- * (431), with the head twice: the answer is built when it looks at the headers as a whole, but it goes on as if nothing were
- * wrong, and builds the head again behind the first. No callback lies between, so it cannot be helped here. The status is true, the
- * body is the beginning of the second head, and the connection is closed. Its other errors (lines that are no headers, chunks,
- * versions, what is too long) are sent once. So not MHD_OPTION_STRICT_FOR_CLIENT, which adds a missing Host to the former: what it
- * checks is checked here (Host), or harmless (spaces in a path that nobody has).
+ * libmicrohttpd 0.9.75 answers a length that is no number (400) or too large a one (413), and more
+ * cookies than it has room for (431), with the head twice: the answer is built when it looks at the
+ * headers as a whole, but it goes on as if nothing were wrong, and builds the head again behind the
+ * first. No callback lies between, so it cannot be helped here. The status is true, the body is the
+ * beginning of the second head, and the connection is closed. Its other errors (lines that are no
+ * headers, chunks, versions, what is too long) are sent once. So not MHD_OPTION_STRICT_FOR_CLIENT,
+ * which adds a missing Host to the former: what it checks is checked here (Host), or harmless
+ * (spaces in a path that nobody has).
  *
- * An end that comes with the data is not seen by libmicrohttpd, since epoll is edge-triggered and a read that leaves room is taken for the
- * last. Who hangs up at once is answered, and keeps the place for limits.timeout.
+ * An end that comes with the data is not seen by libmicrohttpd, since epoll is edge-triggered and a
+ * read that leaves room is taken for the last. Who hangs up at once is answered, and keeps the
+ * place for limits.timeout.
  *
- * A connection shows the certificate that was there when it began, and keeps it: a reload is about those that come later, and
- * closes none. */
+ * A connection shows the certificate that was there when it began, and keeps it: a reload is about
+ * those that come later, and closes none. */
 #include "serve/http.h"
 
 #include <arpa/inet.h>
@@ -79,8 +82,9 @@ static place public_place(tacit_service *s)
                    .url = s->url};
 }
 
-/* A thread and places of its own, so that health can be asked however many others hold on to the public ones. Stated choices: a
- * few probes, a Prometheus and a browser at a time; none of them is slow. */
+/* A thread and places of its own, so that health can be asked however many others hold on to the
+ * public ones. Stated choices: a few probes, a Prometheus and a browser at a time; none of them is
+ * slow. */
 static place admin_place(tacit_service *s)
 {
     const tacit__service_config *c = &s->config;
@@ -133,7 +137,8 @@ static void free_http(struct tacit__http *http)
     tacit__free(http);
 }
 
-/* A daemon on a socket, which it owns if it could be started. The certificate is its own from now on; NULL: no TLS. */
+/* A daemon on a socket, which it owns if it could be started. The certificate is its own from now
+ * on; NULL: no TLS. */
 static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
                           struct tacit__http **out, tacit_error *err)
 {
@@ -219,8 +224,8 @@ tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
     return status;
 }
 
-/* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer than the time limit; what is
- * with the scribe, always, since it is on its way to the disk. */
+/* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer
+ * than the time limit; what is with the scribe, always, since it is on its way to the disk. */
 static void finish(struct tacit__http *http)
 {
     const struct timespec nap = {.tv_nsec = 2000000};
@@ -262,7 +267,8 @@ static void stop(struct tacit__http *http)
     if (http == NULL)
         return;
     MHD_socket fd = MHD_quiesce_daemon(http->daemon);
-    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has ended */
+    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has
+     * ended */
     if (fd != MHD_INVALID_SOCKET)
         (void)shutdown(fd, SHUT_RDWR);
     finish(http);

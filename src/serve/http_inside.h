@@ -1,4 +1,5 @@
-/* The inside of the HTTP side, shared by http.c, which has the daemon, and exchange.c, which has the requests. */
+/* The inside of the HTTP side, shared by http.c, which has the daemon, and exchange.c, which has
+ * the requests. */
 #ifndef TACIT_SERVE_HTTP_INSIDE_H
 #define TACIT_SERVE_HTTP_INSIDE_H
 
@@ -25,8 +26,9 @@ struct tacit__http {
     tacit__certificate *certificate; /* NULL: no TLS */
 };
 
-/* The end of a daemon. LAST: what is asked on connections that are there is answered, and closes them. OVER: nothing is begun.
- * libmicrohttpd ends the program if it is stopped while a connection is suspended, so that must be certain, not likely. */
+/* The end of a daemon. LAST: what is asked on connections that are there is answered, and closes
+ * them. OVER: nothing is begun. libmicrohttpd ends the program if it is stopped while a connection
+ * is suspended, so that must be certain, not likely. */
 enum { SERVING, LAST, OVER };
 
 static inline uint64_t tacit__http_timeout(const struct tacit__http *http)

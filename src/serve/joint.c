@@ -1,7 +1,9 @@
-/* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in serve/observe.c.
+/* Joint privacy: episodes are opened, and what to do in them is decided. What comes of it is in
+ * serve/observe.c.
  *
- * To decide is to read the billboard, which costs nobody any privacy: everybody gets an action, also who has taken part and who comes
- * after the last user. Their answers say that nothing of it will be learned. */
+ * To decide is to read the billboard, which costs nobody any privacy: everybody gets an action,
+ * also who has taken part and who comes after the last user. Their answers say that nothing of it
+ * will be learned. */
 #include <string.h>
 
 #include "base/json_text.h"
@@ -17,7 +19,8 @@
 #include "serve/routes.h"
 #include "serve/service_inside.h"
 
-/* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not learn. */
+/* MAX_USER: bytes. CLOSED_SECONDS, a stated choice: somebody has to look after a store that does not
+ * learn. */
 enum { MAX_USER = 256, CLOSED_SECONDS = 60 };
 
 /* --- What requests have in common --------------------------------------------------------------- */
@@ -91,8 +94,9 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     return true;
 }
 
-/* Whether what comes of it will be learned, into the ticket: how many users came is public, and whether this user has taken part is
- * told to nobody else. Who has returned once has done so for good. False: refused. */
+/* Whether what comes of it will be learned, into the ticket: how many users came is public, and
+ * whether this user has taken part is told to nobody else. Who has returned once has done so for
+ * good. False: refused. */
 static bool foresee(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
@@ -179,7 +183,8 @@ bool tacit__handle_open(tacit__request *r)
     return true;
 }
 
-/* The action at r->ticket's step, and the ticket of this decision; r->data are the features. False: refused. */
+/* The action at r->ticket's step, and the ticket of this decision; r->data are the features. False:
+ * refused. */
 static bool decide(tacit__request *r)
 {
     const double *features = (const double *)(void *)r->data;

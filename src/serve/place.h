@@ -5,11 +5,13 @@
 #include "serve/config.h"
 #include "serve/request.h"
 
-/* Features as they are read: [per_user], with room for tacit__place_size() bytes behind them. To be freed with tacit__free_secret. */
+/* Features as they are read: [per_user], with room for tacit__place_size() bytes behind them. To be
+ * freed with tacit__free_secret. */
 size_t tacit__place_room(const tacit__learner_config *config);
 
-/* The situation of a decision, or (`next`) the one that it led to; has as in tacit__body_real. Either *state or *features is set:
- * what lies outside the space was refused or cut into it (r->outside), and features are on the learner's grid. False: refused. */
+/* The situation of a decision, or (`next`) the one that it led to; has as in tacit__body_real.
+ * Either *state or *features is set: what lies outside the space was refused or cut into it
+ * (r->outside), and features are on the learner's grid. False: refused. */
 bool tacit__place_read(const tacit__body *body, const tacit__learner_config *config, bool next,
                        bool *has, uint32_t *state, double **features);
 

@@ -1,3 +1,5 @@
+/* Refusals, and the fields of a JSON body read with their checks: every reader says what was
+ * expected and names the field, and none repeats the value. See serve/request.h. */
 #include "serve/request.h"
 
 #include "base/json_text.h"

@@ -1,4 +1,5 @@
-/* A request, whatever it came by: what was asked, who asks, and what is answered. Handlers see this and no HTTP library. */
+/* A request, whatever it came by: what was asked, who asks, and what is answered. Handlers see this
+ * and no HTTP library. */
 #ifndef TACIT_SERVE_REQUEST_H
 #define TACIT_SERVE_REQUEST_H
 
@@ -92,8 +93,8 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
 /* Frees what the handlers have left in a request: its answer, its data, its nodes. */
 void tacit__request_clear(tacit__request *r);
 
-/* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never repeats what was sent. Always
- * true: the request is done. */
+/* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never
+ * repeats what was sent. Always true: the request is done. */
 __attribute__((format(printf, 5, 6))) bool tacit__refuse(tacit__request *r, unsigned status,
                                                          const char *code, const char *field,
                                                          const char *format, ...);
@@ -108,16 +109,19 @@ typedef struct tacit__body {
     const tacit__json_node *nodes, *object;
 } tacit__body;
 
-/* The nodes of the whole body, valid until another body is parsed in this thread, or the request ends. NULL: refused. */
+/* The nodes of the whole body, valid until another body is parsed in this thread, or the request
+ * ends. NULL: refused. */
 const tacit__json_node *tacit__body_parse(tacit__request *r);
-/* The body as an object that has none but the fields of its route's shape; one without any if it is bytes. False: it was refused. */
+/* The body as an object that has none but the fields of its route's shape; one without any if it is
+ * bytes. False: it was refused. */
 bool tacit__body_open(tacit__request *r, tacit__body *body);
 /* The value of a key, NULL if it is not there or null. */
 const tacit__json_node *tacit__body_get(const tacit__body *body, const char *key);
 /* Values; false: refused. *has is whether the key is there; a NULL `has` means that it must be. */
 bool tacit__body_count(const tacit__body *body, const char *key, uint64_t below, bool *has,
                        uint64_t *out);
-/* A number below `below`, whatever number it is: one that is none of these becomes the nearest, rounded down, and *cut is set. */
+/* A number below `below`, whatever number it is: one that is none of these becomes the nearest,
+ * rounded down, and *cut is set. */
 bool tacit__body_index(const tacit__body *body, const char *key, size_t below, bool *has,
                        uint32_t *out, bool *cut);
 bool tacit__body_real(const tacit__body *body, const char *key, double low, double high, bool *has,

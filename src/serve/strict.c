@@ -1,3 +1,6 @@
+/* Heads are checked as RFC 9112 asks: one Content-Length or one known Transfer-Encoding, no control
+ * characters, no NUL in the path or the query, no header twice that must come once. See
+ * serve/strict.h. */
 #include "serve/strict.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
-/* Requests that can be read in two ways, which libmicrohttpd 0.9.75 reads in one. Whoever stands in front may read the other, and
- * take the rest of one request for another one; so they are refused, and the connection is closed. */
+/* Requests that can be read in two ways, which libmicrohttpd 0.9.75 reads in one. Whoever stands in
+ * front may read the other, and take the rest of one request for another one; so they are refused,
+ * and the connection is closed. */
 #ifndef TACIT_SERVE_STRICT_H
 #define TACIT_SERVE_STRICT_H
 
@@ -9,8 +10,8 @@ typedef struct tacit__fault {
     const char *code, *message; /* of the answer 400 */
 } tacit__fault;
 
-/* Headers that are looked at. Those before TACIT__IF_NONE_MATCH decide something here: given twice, they say two things (RFC 9112, 3.2
- * and 6.3; RFC 9110, 5.3). */
+/* Headers that are looked at. Those before TACIT__IF_NONE_MATCH decide something here: given twice,
+ * they say two things (RFC 9112, 3.2 and 6.3; RFC 9110, 5.3). */
 enum {
     TACIT__HOST,
     TACIT__LENGTH,
@@ -26,13 +27,14 @@ enum {
 /* What handlers look up in a query. */
 enum { TACIT__ARGUMENT_LEARNER, TACIT__ARGUMENT_STEP, TACIT__N_ARGUMENTS };
 
-/* What is wrong; NULL: nothing. values[TACIT__N_HEADERS] and asked[TACIT__N_ARGUMENTS] are those of the headers and of the query, valid as
- * long as the request; NULL: it is not there. */
+/* What is wrong; NULL: nothing. values[TACIT__N_HEADERS] and asked[TACIT__N_ARGUMENTS] are those of
+ * the headers and of the query, valid as long as the request; NULL: it is not there. */
 const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
                                        const char *version, const char **values,
                                        const char **asked);
 
-/* For MHD_OPTION_UNESCAPE_CALLBACK: a %00, which would end the text, becomes a control character that tacit__strict_look finds. */
+/* For MHD_OPTION_UNESCAPE_CALLBACK: a %00, which would end the text, becomes a control character
+ * that tacit__strict_look finds. */
 size_t tacit__strict_unescape(void *cls, struct MHD_Connection *connection, char *text);
 
 #endif

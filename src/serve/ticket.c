@@ -1,3 +1,5 @@
+/* A ticket is packed, sealed and written as base64url. Its kind is part of what is sealed, so an
+ * episode's id never passes for a decision's. See serve/ticket.h. */
 #include "serve/ticket.h"
 
 #include <string.h>

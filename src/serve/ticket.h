@@ -1,6 +1,7 @@
-/* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id are the facts themselves, sealed
- * with a key that only the service has: it can be asked about them after a crash, or days later, and an episode of which nothing
- * more is heard has cost nothing. Nobody else can read or make one. */
+/* Tickets: what the service hands out instead of keeping it. An episode's id and a decision's id
+ * are the facts themselves, sealed with a key that only the service has: it can be asked about them
+ * after a crash, or days later, and an episode of which nothing more is heard has cost nothing.
+ * Nobody else can read or make one. */
 #ifndef TACIT_SERVE_TICKET_H
 #define TACIT_SERVE_TICKET_H
 
@@ -17,8 +18,8 @@ typedef enum tacit__ticket_kind {
     TACIT__TICKET_DECISION = 2
 } tacit__ticket_kind;
 
-/* Why what comes of an episode will not be learned, as far as could be told when it was opened or decided. Only RETURNING is final: a
- * user who has taken part has done so for good. */
+/* Why what comes of an episode will not be learned, as far as could be told when it was opened or
+ * decided. Only RETURNING is final: a user who has taken part has done so for good. */
 typedef enum tacit__unlearned {
     TACIT__LEARNED,
     TACIT__RETURNING, /* the user has taken part in another episode */
@@ -42,12 +43,13 @@ typedef struct tacit__ticket {
 /* Bytes of the features that a decision's ticket carries. */
 size_t tacit__ticket_place_size(const tacit__ticket *ticket);
 
-/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. `alike`: the same facts are the same text, for
- * answers that are given again; it costs a hash more. */
+/* Adds the ticket as text, place[tacit__ticket_place_size()] included, without quotes. `alike`: the
+ * same facts are the same text, for answers that are given again; it costs a hash more. */
 void tacit__ticket_write(const uint8_t key[TACIT__KEY_BYTES], const tacit__ticket *ticket,
                          const uint8_t *place, bool alike, tacit__text *out);
 
-/* Reads one of this kind. *place, if wanted, is to be freed with tacit__free_secret; NULL if there is none. False: it is none. */
+/* Reads one of this kind. *place, if wanted, is to be freed with tacit__free_secret; NULL if there
+ * is none. False: it is none. */
 bool tacit__ticket_read(const uint8_t key[TACIT__KEY_BYTES], tacit__ticket_kind kind,
                         const char *text, size_t length, tacit__ticket *out, uint8_t **place);
 
