@@ -186,10 +186,11 @@ static bool round_product(uint64_t w, int q, double *out)
         return false;
     const int upper = (int)(high >> 63), shift = upper + 64 - BITS - 3;
     uint64_t mantissa = high >> shift;
-    int power = ((217706 * q) >> 16) + 63 + upper - zeros + 1023; /* 217706 / 2^16: of log2(10) */
-    if (low <= 1 && q >= -4 && (mantissa & 3) == 1 &&
-        mantissa << shift == high) /* q <= MOST <= 23 */
-        mantissa &= ~UINT64_C(1);  /* halfway between two: to the even one */
+    /* floor(q log2(10)) by 217706 / 2^16, shifted by 256 so that nothing negative is shifted */
+    int power = ((217706 * q + (256 << 16)) >> 16) - 256 + 63 + upper - zeros + 1023;
+    /* halfway between two doubles: to the even one; q <= MOST <= 23 */
+    if (low <= 1 && q >= -4 && (mantissa & 3) == 1 && mantissa << shift == high)
+        mantissa &= ~UINT64_C(1);
     mantissa = (mantissa + (mantissa & 1)) >> 1;
     if (mantissa >= UINT64_C(2) << BITS) {
         mantissa = UINT64_C(1) << BITS;

@@ -53,7 +53,7 @@ static const tacit__field scale_options[] = {
              "gaussian when D > 0 and laplace when D = 0"},
     {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: scale, mechanism, epsilon, delta, sensitivity, count"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form scale_form = {
     "usage: tacit account scale --epsilon E --delta D [--l2 S | --l1 S] [--count N]\n"
@@ -77,7 +77,7 @@ static const tacit__field guarantee_options[] = {
     {"json", TACIT__FIELD_FLAG, offsetof(account_options, json),
      .help = "one JSON object: epsilon, delta, epsilon_low, delta_low, mu, rho, method;\n"
              "null where there is no (finite) number"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form guarantee_form = {
     "usage: tacit account guarantee (--delta D | --epsilon E) [--json] RELEASE...\n"

@@ -21,7 +21,7 @@ static const char after[] = "\n"
 static const tacit__field options[] = {
     {"json", TACIT__FIELD_FLAG, 0,
      .help = "one JSON document: name, help, source, models, parameters"},
-    {NULL}};
+    {.name = NULL}};
 
 static cli_kind at(size_t i)
 {

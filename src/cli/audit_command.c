@@ -53,7 +53,7 @@ static const tacit__field option_fields[] = {
      .help = "audit mechanisms that are broken on purpose, and sound ones"},
     {"audits", TACIT__FIELD_COUNT, offsetof(audit_options, audits), 1, MAX_AUDITS, .value = "N",
      .help = "audits of each sound mechanism in the self-test (default: 20)"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit audit FILE.yaml [--agent LABEL] [--trials N] [--confidence C] [--episodes K]\n"

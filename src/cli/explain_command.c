@@ -30,7 +30,7 @@ static const tacit__field option_fields[] = {
      .value = "N",
      .help = "repetitions, instead of what the file says (no promise depends on them)"},
     {"json", TACIT__FIELD_FLAG, offsetof(explain_options, json), .help = "one JSON document"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit explain FILE.yaml [--runs N] [--episodes K] [--agent LABEL] [--json]\n"

@@ -111,7 +111,7 @@ static size_t translate(const tacit__field *options, struct option *table, char 
     size_t n = 0, used = 0;
     letters[used++] = ':';
     letters[used++] = 'h';
-    for (; options[n].name != NULL && n < CLI_MAX_OPTIONS; n++) {
+    for (; n < CLI_MAX_OPTIONS && options[n].name != NULL; n++) {
         const tacit__field *o = &options[n];
         table[n] = (struct option){o->name, o->value != NULL ? required_argument : no_argument,
                                    NULL, o->letter != 0 ? o->letter : FIRST + (int)n};

@@ -18,7 +18,7 @@ static const tacit__field option_fields[] = {
      .letter = 'o', .value = "FILE", .help = "where to write (default: DIR/report.html)"},
     {"static", TACIT__FIELD_FLAG, offsetof(report_options, still),
      .help = "drawings instead of interactive plots, and no scripts"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit report DIR [-o FILE] [--static]\n"

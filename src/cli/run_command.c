@@ -46,7 +46,7 @@ static const tacit__field option_fields[] = {
      .help = "show no progress"},
     {"json", TACIT__FIELD_FLAG, offsetof(run_options, json),
      .help = "print summary.json instead of a table"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit run FILE.yaml [-o DIR] [-j N] [--runs N] [--episodes K] [--resume | --force]\n"

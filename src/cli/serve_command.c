@@ -23,7 +23,7 @@ static const tacit__field option_fields[] = {
      .help = "print the HTTP reference (docs/reference/http.md)"},
     {"openapi", TACIT__FIELD_FLAG, offsetof(serve_options, openapi),
      .help = "print the same as OpenAPI 3.1, for client generators"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit serve FILE.yaml\n"

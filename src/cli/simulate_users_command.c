@@ -77,7 +77,7 @@ static const tacit__field option_fields[] = {
      .help = "seed of the simulated users (default: 1)"},
     {"json", TACIT__FIELD_FLAG, offsetof(simulate_options, json),
      .help = "print the result as JSON"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit simulate-users URL --token-file FILE [OPTIONS]\n"

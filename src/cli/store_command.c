@@ -29,7 +29,7 @@ static const tacit__field option_fields[] = {
                    .help = "print the recorded decisions instead of the public data"},
     [JSON] = {"json", TACIT__FIELD_FLAG, offsetof(store_options, json),
               .help = "print the events as JSON"},
-    [NONE] = {NULL}};
+    [NONE] = {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit store check FILE.yaml\n"

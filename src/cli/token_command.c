@@ -140,7 +140,7 @@ static const tacit__field options[] = {
      .value = "DATE",
      .help = "last day, UTC: 2030-12-31; or a time:\n"
              "2030-12-31T18:00:00Z; or a duration: 90d, 12h"},
-    {NULL}};
+    {.name = NULL}};
 
 static const cli_form form = {
     "usage: tacit token create FILE.yaml --name NAME --scopes SCOPE[,SCOPE...]\n"

@@ -21,7 +21,7 @@ static const char *const manners[] = {"refuse", "clip", NULL};
 static const tacit__field own_fields[] = {
     {"label", TACIT__FIELD_TEXT, offsetof(own, label), .high = TACIT__MAX_LABEL},
     {"outside", TACIT__FIELD_WORD, offsetof(own, outside), .words = manners},
-    {NULL}};
+    {.name = NULL}};
 
 /* An entry under one combination of its lists. */
 typedef struct source {
@@ -91,7 +91,7 @@ static const tacit__field privacy_fields[] = {
     [SUMS] = {"sums", TACIT__FIELD_WORD, offsetof(promise, sums), .words = mechanisms},
     [LARGE_DELTA] = {"delta_above_one_over_users", TACIT__FIELD_FLAG,
                      .offset = offsetof(promise, large_delta)},
-    [N_PRIVACY] = {NULL}};
+    [N_PRIVACY] = {.name = NULL}};
 
 static const tacit__node *get(const source *s, size_t key)
 {

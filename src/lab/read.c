@@ -27,7 +27,7 @@ static const tacit__field fields[] = {
     [SEED] = {"seed", TACIT__FIELD_COUNT, offsetof(tacit_experiment_facts, seed),
               .high = INT64_MAX},
     [AGENTS] = {"agents", TACIT__FIELD_OTHER, .example = NULL},
-    [END] = {NULL}};
+    [END] = {.name = NULL}};
 
 static const char *const world_keys[] = {"label", "kind", NULL};
 

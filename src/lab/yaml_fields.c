@@ -77,7 +77,7 @@ tacit_status tacit__map_check(const tacit__yaml *yaml, const tacit__node *node, 
     size_t n = 0;
     if (node->kind != TACIT__MAP)
         return fail_value(yaml, node, what, "a map", err);
-    for (; fields[n].name != NULL && n < MAX_KEYS; n++)
+    for (; n < MAX_KEYS && fields[n].name != NULL; n++)
         names[n] = fields[n].name;
     return tacit__node_check_keys(yaml, node, what, names, n, err);
 }

@@ -38,12 +38,12 @@ static const tacit__field fields[] = {
     [ADMIN] = {"admin", TACIT__FIELD_OTHER, .parse = NULL},
     [LOG] = {"log", TACIT__FIELD_OTHER, offsetof(config, log_json), .parse = read_log,
              .expected = "text or json"},
-    [END] = {NULL}};
+    [END] = {.name = NULL}};
 
 static const tacit__field tls_fields[] = {
     {"certificate", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
     {"key", TACIT__FIELD_OTHER, .example = "{certificate: cert.pem, key: key.pem}"},
-    {NULL}};
+    {.name = NULL}};
 
 #define LIMIT(member) TACIT__FIELD_COUNT, offsetof(tacit__limits, member)
 static const tacit__field limit_fields[] = {
@@ -55,7 +55,7 @@ static const tacit__field limit_fields[] = {
     {"timeout", LIMIT(timeout), .low = 1, .high = 3600},
     {"episodes", LIMIT(episodes), .low = 1, .high = 1000000000},
     {"keys", LIMIT(keys), .low = 1, .high = 1000000000},
-    {NULL}};
+    {.name = NULL}};
 
 /* A path, relative to the file's directory; to be freed. */
 static tacit_status read_path(const config *c, const tacit__node *map, const char *key, char **out,

@@ -20,7 +20,7 @@ static const tacit__field learner_fields[] = {
      .high = 1000000},
     {"monitor", TACIT__FIELD_OTHER, .parse = NULL},
     {"log_decisions", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, log_decisions)},
-    {NULL}};
+    {.name = NULL}};
 
 typedef struct monitor {
     double epsilon, delta;
@@ -33,7 +33,7 @@ static const tacit__field monitor_fields[] = {
      .example = "monitor: {epsilon: 0.1}"},
     {"delta", TACIT__FIELD_REAL, offsetof(monitor, delta), .range = &deltas},
     {"delta_above_one_over_users", TACIT__FIELD_FLAG, .offset = offsetof(monitor, large_delta)},
-    {NULL}};
+    {.name = NULL}};
 
 typedef tacit__service_config config;
 

@@ -43,7 +43,7 @@ static const tacit__field fields[] = {
     {"user", TACIT__FIELD_WORD, AT(user), .words = users}, /* whether they must say who they are */
     {"intercept", TACIT__FIELD_OTHER, .parse = NULL},      /* of named columns */
     {"unit", TACIT__FIELD_OTHER, .parse = NULL},
-    {NULL}};
+    {.name = NULL}};
 
 /* The name of a file, if the key is there. */
 static tacit_status read_file_name(const tacit__yaml *yaml, const tacit__node *map,
@@ -156,7 +156,7 @@ static tacit_status read_declared(const tacit__yaml *yaml, const tacit__node *ma
                                   tacit__learner_config *l, tacit_error *err)
 {
     static const tacit__field of_context[] = {
-        {"context", TACIT__FIELD_COUNT, 0, .low = 1, .high = TACIT__MAX_FEATURES}, {NULL}};
+        {"context", TACIT__FIELD_COUNT, 0, .low = 1, .high = TACIT__MAX_FEATURES}, {.name = NULL}};
     const bool named = l->context.columns != NULL, brought = l->known.features > 0;
     declared d = {.horizon = brought, .shared = !named, .bound = brought ? 1 : l->known.bound};
     uint64_t context = 0;

@@ -25,7 +25,7 @@ tacit_status tacit__names_read_actions(tacit__yaml *yaml, const tacit__node *spa
     uint64_t n = 0;
     if (list == NULL || list->kind != TACIT__LIST) {
         static const tacit__field count[] = {
-            {"actions", TACIT__FIELD_COUNT, 0, .low = 1, .high = 100000}, {NULL}};
+            {"actions", TACIT__FIELD_COUNT, 0, .low = 1, .high = 100000}, {.name = NULL}};
         tacit_status status = tacit__map_read(yaml, space, count, &n, err);
         l->request.n_actions = n;
         return status;
@@ -131,7 +131,7 @@ tacit_status tacit__names_read_context(const tacit__yaml *yaml, const tacit__nod
         {"intercept", TACIT__FIELD_FLAG,
          .offset = offsetof(tacit__learner_config, context.intercept)},
         {"unit", TACIT__FIELD_FLAG, .offset = offsetof(tacit__learner_config, context.unit)},
-        {NULL}};
+        {.name = NULL}};
     const tacit__node *node = tacit__node_get(space, "context");
     if (!is_declaration(node)) {
         for (const tacit__field *f = flags; f->name != NULL; f++)

@@ -32,7 +32,7 @@ static const tacit__field fields[] = {
     {"word", TACIT__FIELD_WORD, offsetof(object, word), .words = words},
     {"text", TACIT__FIELD_TEXT, offsetof(object, text), 1, 4, .expected = "a short text"},
     {"other", TACIT__FIELD_OTHER, offsetof(object, other), .parse = read_letter},
-    {NULL}};
+    {.name = NULL}};
 
 TEST(values_go_where_the_table_says)
 {
