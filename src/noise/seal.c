@@ -20,8 +20,6 @@ _Static_assert(crypto_shorthash_siphashx24_KEYBYTES == TACIT__TAG_KEY &&
 
 static atomic_uint_fast64_t forks;
 
-static pthread_key_t sealers; /* wipes what a thread seals by when it ends */
-static void wipe_sealer(void *p);
 static void fill_pairs(void);
 
 static void count_fork(void)
@@ -33,7 +31,6 @@ static void start(void)
 {
     TACIT__REQUIRE(sodium_init() >= 0);
     TACIT__REQUIRE(pthread_atfork(NULL, NULL, count_fork) == 0);
-    TACIT__REQUIRE(pthread_key_create(&sealers, wipe_sealer) == 0);
     fill_pairs();
 }
 
@@ -43,70 +40,15 @@ void tacit__seal_start(void)
     (void)pthread_once(&once, start);
 }
 
-/* What a thread seals by. XSalsa20 makes a key of its own from the first PREFIX bytes of a nonce,
- * and goes on with that and the other 8: so a thread keeps a prefix for SEALS texts, and the key
- * made from it, and counts in the rest.
- *
- * No nonce comes twice: a prefix is 128 bits of the system's chance, drawn for one thread, and the
- * counter does not repeat under it. A forked child draws another prefix. What goes back in time
- * with its memory, such as a machine that is restored from a snapshot twice, repeats the nonces of
- * the prefix that it has, as it would repeat random bytes drawn ahead: two tickets under one nonce
- * tell how they differ. So SEALS is small; drawing is a call of the system. */
-enum { PREFIX = crypto_core_hsalsa20_INPUTBYTES, SEALS = 256 };
-_Static_assert(PREFIX + crypto_stream_salsa20_NONCEBYTES == crypto_secretbox_NONCEBYTES, "nonce");
-
-typedef struct sealer {
-    uint8_t key[TACIT__KEY_BYTES], derived[crypto_core_hsalsa20_OUTPUTBYTES]; /* of the prefix */
-    uint8_t prefix[PREFIX];
-    uint64_t count, forks;
-    bool is_set;
-} sealer;
-
-static void wipe_sealer(void *p)
-{
-    sodium_memzero(p, sizeof(sealer));
-}
-
-/* This thread's, ready for one more text under the key. */
-static sealer *own_sealer(const uint8_t key[TACIT__KEY_BYTES])
-{
-    static _Thread_local sealer own;
-    const uint64_t now = atomic_load_explicit(&forks, memory_order_relaxed);
-    const bool fresh = !own.is_set || own.count == SEALS || own.forks != now;
-    if (!own.is_set)
-        (void)pthread_setspecific(sealers, &own);
-    if (fresh) {
-        randombytes_buf(own.prefix, sizeof own.prefix);
-        own.count = 0;
-        own.forks = now;
-        own.is_set = true;
-    }
-    if (fresh || memcmp(own.key, key, sizeof own.key) != 0) { /* both are ours: time tells nobody */
-        memcpy(own.key, key, sizeof own.key);
-        (void)crypto_core_hsalsa20(own.derived, own.prefix, key, NULL);
-    }
-    return &own;
-}
-
-/* Salsa20's stream begins with the key of the authenticator, in front of the text: both are made in
- * one go [crypto_secretbox of NaCl]. */
+/* A nonce is random in all its bytes. Clients see nonces: one that counted, or shared a prefix with
+ * others, would tell the holder of two tickets how many texts were sealed for other people in
+ * between. */
 void tacit__seal(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size, void *out)
 {
-    enum { AHEAD = crypto_onetimeauth_poly1305_KEYBYTES };
-    _Static_assert(AHEAD < (int)TACIT__SEAL_BYTES, "the key is where nonce and tag will be");
-    uint8_t *nonce = out, *sealed = nonce + TACIT__SEAL_BYTES, *front = sealed - AHEAD;
-    sealer *s = own_sealer(key);
-    uint8_t count[crypto_stream_salsa20_NONCEBYTES], mac[crypto_onetimeauth_poly1305_BYTES];
-    memcpy(count, &s->count, sizeof count);
-    s->count++;
-    memset(front, 0, AHEAD);
-    if (size > 0)
-        memcpy(sealed, text, size);
-    (void)crypto_stream_salsa20_xor(front, front, AHEAD + size, count, s->derived);
-    (void)crypto_onetimeauth_poly1305(mac, sealed, size, front);
-    memcpy(nonce, s->prefix, PREFIX);
-    memcpy(nonce + PREFIX, count, sizeof count);
-    memcpy(nonce + crypto_secretbox_NONCEBYTES, mac, sizeof mac); /* over the last of the key */
+    uint8_t *nonce = out;
+    tacit__random_few(nonce, crypto_secretbox_NONCEBYTES);
+    TACIT__REQUIRE(
+        crypto_secretbox_easy(nonce + crypto_secretbox_NONCEBYTES, text, size, nonce, key) == 0);
 }
 
 void tacit__seal_alike(const uint8_t key[TACIT__KEY_BYTES], const void *text, size_t size,
