@@ -4,7 +4,11 @@
  * request, which does not depend on what else runs. `decide` is loaded by wrk where it is installed, all else by threads of this
  * program that keep their connections.
  *
- *     serve_bench [SECONDS]      JSON lines */
+ * decide and the echo of the same request take turns of a second, so that both see the same machine; the ratio is the median over
+ * the turns.
+ *
+ *     serve_bench [SECONDS] [decide]      JSON lines; decide: nothing else */
+#include <arpa/inet.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +31,7 @@
 #include "harness.h"
 #include "store/service_store.h"
 
-enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, KEPT = 200000 };
+enum { CLIENTS = 64, ACTIONS = 5, MILLION = 1000000, KEPT = 200000, MOST_TURNS = 60 };
 
 static char directory[] = "/tmp/tacit-serve-bench-XXXXXX";
 static char token[128], url[128];
@@ -159,8 +164,7 @@ static bool wrk(const char *address, load sent, figures *out)
     (void)fputs("'\n", script);
     (void)fclose(script);
     (void)snprintf(command, sizeof command,
-                   "wrk -t1 -c32 -d%.0fs --latency -s %s/wrk.lua %s 2>/dev/null", seconds,
-                   directory, address);
+                   "wrk -t1 -c32 -d1s --latency -s %s/wrk.lua %s 2>/dev/null", directory, address);
     FILE *pipe = popen(command, "r");
     *out = (figures){(double)NAN, (double)NAN};
     while (pipe != NULL && fgets(line, sizeof line, pipe) != NULL) {
@@ -172,16 +176,6 @@ static bool wrk(const char *address, load sent, figures *out)
             out->rate = strtod(line + 13, NULL);
     }
     return pipe != NULL && pclose(pipe) == 0 && isfinite(out->rate);
-}
-
-static void tell(const char *name, double rate, double p99_ms, double cpu, double requests,
-                 double echo)
-{
-    (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,"
-                 "\"of_echo\":%.2f}\n",
-                 name, rate, p99_ms, requests > 0 ? 1e6 * cpu / requests : (double)NAN,
-                 rate / echo);
-    (void)fflush(stdout);
 }
 
 /* --- A bare echo ---------------------------------------------------------------------------------- */
@@ -208,49 +202,88 @@ static enum MHD_Result echo(void *cls, struct MHD_Connection *connection, const 
     return result;
 }
 
-static double bench_echo(load sent)
+static pid_t echo_server;
+static char echo_url[64];
+
+/* Spreads its connections over two workers, as the service does: without that, the first worker to wake serves them all, and rates
+ * depend on luck. Writes its port; returns if it cannot be started. */
+static void serve_echo(int out)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr *const address = (struct sockaddr *)&at;
+    socklen_t length = sizeof at;
+    const int silent = socket(AF_INET, SOCK_DGRAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, echo, NULL,
+        MHD_OPTION_LISTEN_SOCKET, silent, MHD_OPTION_THREAD_POOL_SIZE, 2U, MHD_OPTION_END);
+    if (daemon == NULL || bind(fd, address, length) != 0 || listen(fd, CLIENTS) != 0 ||
+        getsockname(fd, address, &length) != 0)
+        return;
+    const unsigned port = ntohs(at.sin_port);
+    if (write(out, &port, sizeof port) != sizeof port)
+        return;
+    for (int one; (one = accept(fd, address, &length)) >= 0; length = sizeof at)
+        (void)MHD_add_connection(daemon, one, address, length);
+}
+
+static void start_echo(void)
 {
     int ends[2];
     if (pipe(ends) != 0)
         bench_die("pipe");
     (void)fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct MHD_Daemon *daemon =
-            MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, echo, NULL,
-                             MHD_OPTION_THREAD_POOL_SIZE, 2U, MHD_OPTION_END);
-        const union MHD_DaemonInfo *info =
-            daemon != NULL ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
-        unsigned port = info != NULL ? info->port : 0;
-        if (write(ends[1], &port, sizeof port) != sizeof port)
-            _exit(1);
-        (void)pause();
-        _exit(0);
+    echo_server = fork();
+    if (echo_server == 0) {
+        serve_echo(ends[1]);
+        _exit(1);
     }
     unsigned port = 0;
-    figures f;
-    char address[64];
     if (read(ends[0], &port, sizeof port) != sizeof port || port == 0)
         bench_die("no echo");
-    (void)snprintf(address, sizeof address, "http://127.0.0.1:%u/", port);
-    bool has = wrk(address, sent, &f);
-    double cpu = cpu_of(child);
-    (void)kill(child, SIGKILL);
-    (void)waitpid(child, NULL, 0);
-    if (!has)
-        bench_die("wrk is not installed");
-    tell("echo", f.rate, f.p99_ms, cpu, f.rate * seconds, f.rate);
-    return f.rate;
+    (void)snprintf(echo_url, sizeof echo_url, "http://127.0.0.1:%u/", port);
 }
 
-static void bench_decide(const char *name, const char *query, load sent, double of)
+static void stop_echo(void)
 {
-    char address[200];
+    (void)kill(echo_server, SIGKILL);
+    (void)waitpid(echo_server, NULL, 0);
+}
+
+/* The medians over the turns of one server. */
+typedef struct turns {
+    double rate[MOST_TURNS], p99_ms[MOST_TURNS], cpu_us[MOST_TURNS];
+} turns;
+
+static void take_turn(turns *t, int i, const char *address, pid_t pid, load sent)
+{
     figures f;
-    double before = cpu_of(server);
+    const double before = cpu_of(pid);
+    if (!wrk(address, sent, &f))
+        bench_die("wrk is not installed");
+    t->rate[i] = f.rate;
+    t->p99_ms[i] = f.p99_ms;
+    t->cpu_us[i] = 1e6 * (cpu_of(pid) - before) / f.rate;
+}
+
+static void bench_decide(const char *name, const char *query, load sent)
+{
+    static turns service, bare;
+    double ratio[MOST_TURNS];
+    char address[200];
+    const int n = seconds < MOST_TURNS ? (int)ceil(seconds) : MOST_TURNS;
     (void)snprintf(address, sizeof address, "%s/v1/decide%s", url, query);
-    (void)wrk(address, sent, &f);
-    tell(name, f.rate, f.p99_ms, cpu_of(server) - before, f.rate * seconds, of);
+    for (int i = 0; i < n; i++) {
+        take_turn(&bare, i, echo_url, echo_server, sent);
+        take_turn(&service, i, address, server, sent);
+        ratio[i] = service.rate[i] / bare.rate[i];
+    }
+    const size_t m = (size_t)n;
+    (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f,"
+                 "\"echo_per_second\":%.0f,\"echo_cpu_us\":%.1f,\"of_echo\":%.2f}\n",
+                 name, bench_quantile(service.rate, m, 0.5), bench_quantile(service.p99_ms, m, 0.5),
+                 bench_quantile(service.cpu_us, m, 0.5), bench_quantile(bare.rate, m, 0.5),
+                 bench_quantile(bare.cpu_us, m, 0.5), bench_quantile(ratio, m, 0.5));
+    (void)fflush(stdout);
 }
 
 /* --- Durable writes ------------------------------------------------------------------------------- */
@@ -375,7 +408,7 @@ static uint64_t end_crowd(crowd *c, double start)
     return done;
 }
 
-static void bench_durable(const char *name, const char *decide, bool local, double of)
+static void bench_durable(const char *name, const char *decide, bool local)
 {
     static crowd c;
     atomic_bool over = false;
@@ -385,7 +418,9 @@ static void bench_durable(const char *name, const char *decide, bool local, doub
     (void)usleep((useconds_t)(1e6 * seconds));
     atomic_store(&over, true);
     double done = (double)end_crowd(&c, start);
-    tell(name, c.rate, c.p99_ms, cpu_of(server) - cpu, done, of);
+    (void)printf("{\"bench\":\"%s\",\"per_second\":%.0f,\"p99_ms\":%.2f,\"server_cpu_us\":%.1f}\n",
+                 name, c.rate, c.p99_ms, 1e6 * (cpu_of(server) - cpu) / done);
+    (void)fflush(stdout);
 }
 
 /* Whether one learner's load keeps another's users waiting: few clients of `decide` alone, then beside many of `heavy`. */
@@ -522,7 +557,7 @@ static char *make_context(int d)
     return out;
 }
 
-static void bench_service(double of)
+static void bench_service(bool only_decide)
 {
     static const char table[] = "{\"learner\":\"arms\",\"state\":1}",
                       person[] = "{\"learner\":\"arms\",\"state\":1,\"user\":\"ann\"}";
@@ -530,30 +565,40 @@ static void bench_service(double of)
     static double bytes[ACTIONS * 500];
     for (int i = 0; i < ACTIONS * 500; i++)
         bytes[i] = feature(500, i);
-    bench_decide("decide, table", "", json(table), of);
-    bench_decide("decide, table, with a user", "", json(person), of);
-    bench_decide("decide, linear d=20", "", json(d20), of);
-    bench_decide("decide, linear d=500", "", json(d500), of);
+    bench_decide("decide, table", "", json(table));
+    bench_decide("decide, table, with a user", "", json(person));
+    bench_decide("decide, linear d=20", "", json(d20));
+    bench_decide("decide, linear d=500", "", json(d500));
     bench_decide("decide, linear d=500, bytes", "?learner=linear-500",
-                 (load){"application/octet-stream", bytes, sizeof bytes}, of);
-    bench_durable("observe, durable", table, false, of);
-    bench_durable("observe, durable, linear d=20", d20, false, of);
-    bench_durable("observe, durable, linear d=100", d100, false, of);
-    bench_durable("observe, durable, linear d=500", d500, false, of);
-    bench_beside("observe, durable, beside linear d=500", table, d500);
-    bench_durable("report, durable", NULL, true, of);
-    double memory = memory_of(server);
-    bench_decide("decide, table, again", "", json(table), of);
-    (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
-                 memory_of(server));
+                 (load){"application/octet-stream", bytes, sizeof bytes});
+    if (!only_decide) {
+        bench_durable("observe, durable", table, false);
+        bench_durable("observe, durable, linear d=20", d20, false);
+        bench_durable("observe, durable, linear d=100", d100, false);
+        bench_durable("observe, durable, linear d=500", d500, false);
+        bench_beside("observe, durable, beside linear d=500", table, d500);
+        bench_durable("report, durable", NULL, true);
+        double memory = memory_of(server);
+        bench_decide("decide, table, again", "", json(table));
+        (void)printf("{\"bench\":\"memory\",\"before_mb\":%.1f,\"after_mb\":%.1f}\n", memory,
+                     memory_of(server));
+    }
     free(d20);
     free(d100);
     free(d500);
 }
 
+static void bench_million(void)
+{
+    fill_store();
+    bench_start("start, a million users");
+    stop_server();
+}
+
 int main(int argc, char **argv)
 {
     char command[512];
+    const bool only_decide = argc > 2 && strcmp(argv[2], "decide") == 0;
     if (argc > 1)
         seconds = strtod(argv[1], NULL);
     (void)signal(SIGPIPE, SIG_IGN);
@@ -568,11 +613,12 @@ int main(int argc, char **argv)
         bench_die("token");
     token[strcspn(token, "\n")] = '\0';
     bench_start("start, new store");
-    bench_service(bench_echo(json("{\"learner\":\"arms\",\"state\":1}")));
+    start_echo();
+    bench_service(only_decide);
+    stop_echo();
     stop_server();
-    fill_store();
-    bench_start("start, a million users");
-    stop_server();
+    if (!only_decide)
+        bench_million();
     (void)snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command) == 0 ? 0 : 1;
 }

@@ -24,6 +24,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const int fd = info->connect_fd;
+    tacit__acceptor_begun(http->acceptor);
     pthread_mutex_lock(&http->lock);
     tacit__certificate *certificate =
         http->certificate != NULL ? tacit__certificate_take(http->certificate) : NULL;
@@ -104,8 +106,7 @@ static int listen_on(const place *c, bool tls, tacit_error *err)
     bool six = strchr(c->host, ':') != NULL;
     struct sockaddr_in6 a6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)c->port)};
     struct sockaddr_in a4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->port)};
-    int one = 1,
-        fd = socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int one = 1, fd = socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     (void)inet_pton(six ? AF_INET6 : AF_INET, c->host,
                     six ? (void *)&a6.sin6_addr : (void *)&a4.sin_addr);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
@@ -131,33 +132,25 @@ static int listen_on(const place *c, bool tls, tacit_error *err)
 
 static void free_http(struct tacit__http *http)
 {
+    if (http->acceptor != NULL)
+        tacit__acceptor_stop(http->acceptor);
+    if (http->daemon != NULL)
+        MHD_stop_daemon(http->daemon);
+    tacit__acceptor_destroy(http->acceptor);
     tacit__callers_destroy(http->callers);
     tacit__certificate_give(http->certificate);
     (void)pthread_mutex_destroy(&http->lock);
     tacit__free(http);
 }
 
-/* A daemon on a socket, which it owns if it could be started. The certificate is its own from now
- * on; NULL: no TLS. */
-static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
-                          struct tacit__http **out, tacit_error *err)
+/* libmicrohttpd with its workers; NULL: it does not start. A pool needs something to listen on: it gets
+ * an event that never comes, since the acceptor brings the connections.
+ *
+ * The acceptor also keeps the limit of connections. A worker's share of libmicrohttpd's own limit must never
+ * be reached: 0.9.75 refuses a connection from outside without unlocking what it has locked
+ * (new_connection_process_), and that worker is stuck for good. Every share is twice the whole limit. */
+static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c, bool tls)
 {
-    struct tacit__http *http = tacit__alloc(1, sizeof *http);
-    if (http == NULL) {
-        tacit__certificate_give(certificate);
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    }
-    http->service = s;
-    http->admin = c->admin;
-    http->timeout = c->timeout;
-    http->certificate = certificate;
-    (void)pthread_mutex_init(&http->lock, NULL);
-    tacit_status status = tacit__callers_create(&http->callers, err);
-    if (status != TACIT_OK) {
-        free_http(http);
-        return status;
-    }
-    bool tls = certificate != NULL;
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tacit__certificate_callback()},
         /* libmicrohttpd's default still takes TLS 1.0 and 1.1, which RFC 8996 has ended */
@@ -167,25 +160,59 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
                      (tls ? MHD_USE_TLS : 0);
-    http->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, tacit__exchange_go_on, http, MHD_OPTION_LISTEN_SOCKET, fd,
+    const int silent = eventfd(0, EFD_CLOEXEC);
+    if (silent < 0)
+        return NULL;
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, tacit__exchange_go_on, http, MHD_OPTION_LISTEN_SOCKET, silent,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)c->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)c->timeout,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)s->config.limits.header,
-        MHD_OPTION_UNESCAPE_CALLBACK, tacit__strict_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-        tacit__exchange_end, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-        MHD_OPTION_ARRAY, tls ? secure : none, MHD_OPTION_END);
-    if (http->daemon == NULL) {
-        char needs[300];
-        free_http(http);
-        return tacit__fail(err, TACIT_SYSTEM, "the server could not be started%s; it needs %llu %s",
-                           tls ? "; can this libmicrohttpd speak TLS?" : "",
-                           (unsigned long long)c->threads,
-                           tacit__thread_needs(needs, sizeof needs));
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(2 * c->connections * c->threads),
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)c->timeout, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)http->service->config.limits.header, MHD_OPTION_UNESCAPE_CALLBACK,
+        tacit__strict_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, tacit__exchange_end, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_ARRAY, tls ? secure : none,
+        MHD_OPTION_END);
+    if (daemon == NULL)
+        (void)close(silent);
+    return daemon;
+}
+
+/* Serves what comes from a listening socket. Socket and certificate are its own from now on, in failure
+ * too; no certificate: no TLS. */
+static tacit_status start(tacit_service *s, int fd, tacit__certificate *certificate, const place *c,
+                          struct tacit__http **out, tacit_error *err)
+{
+    struct tacit__http *http = tacit__alloc(1, sizeof *http);
+    if (http == NULL) {
+        (void)close(fd);
+        tacit__certificate_give(certificate);
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
-    *out = http;
-    return TACIT_OK;
+    http->service = s;
+    http->admin = c->admin;
+    http->timeout = c->timeout;
+    http->certificate = certificate;
+    (void)pthread_mutex_init(&http->lock, NULL);
+    tacit_status status = tacit__acceptor_create(fd, c->connections, &http->acceptor, err);
+    if (status == TACIT_OK)
+        status = tacit__callers_create(&http->callers, err);
+    if (status == TACIT_OK) {
+        char needs[300];
+        http->daemon = start_daemon(http, c, certificate != NULL);
+        status = http->daemon != NULL
+                     ? tacit__acceptor_start(http->acceptor, http->daemon, err)
+                     : tacit__fail(err, TACIT_SYSTEM,
+                                   "the server could not be started%s; it needs %llu %s",
+                                   certificate != NULL ? "; can this libmicrohttpd speak TLS?" : "",
+                                   (unsigned long long)c->threads,
+                                   tacit__thread_needs(needs, sizeof needs));
+    }
+    if (status == TACIT_OK)
+        *out = http;
+    else
+        free_http(http);
+    return status;
 }
 
 /* What the configuration names; NULL without TLS. */
@@ -208,11 +235,7 @@ static tacit_status start_at(tacit_service *s, const place *c, struct tacit__htt
         tacit__certificate_give(certificate);
         return TACIT_SYSTEM;
     }
-    if (status == TACIT_OK)
-        status = start(s, fd, certificate, c, out, err);
-    if (status != TACIT_OK && fd >= 0)
-        (void)close(fd);
-    return status;
+    return status == TACIT_OK ? start(s, fd, certificate, c, out, err) : status;
 }
 
 tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
@@ -236,7 +259,6 @@ static void finish(struct tacit__http *http)
     atomic_store(&http->stage, OVER);
     while (atomic_load(&http->waiting) > 0)
         (void)nanosleep(&nap, NULL);
-    MHD_stop_daemon(http->daemon);
     free_http(http);
 }
 
@@ -266,14 +288,8 @@ static void stop(struct tacit__http *http)
 {
     if (http == NULL)
         return;
-    MHD_socket fd = MHD_quiesce_daemon(http->daemon);
-    /* nobody connects any more; the number stays taken until the daemon, which may still name it, has
-     * ended */
-    if (fd != MHD_INVALID_SOCKET)
-        (void)shutdown(fd, SHUT_RDWR);
+    tacit__acceptor_stop(http->acceptor);
     finish(http);
-    if (fd != MHD_INVALID_SOCKET)
-        (void)close(fd);
 }
 
 void tacit__http_stop(tacit_service *s)

@@ -9,12 +9,14 @@
 
 #include <microhttpd.h>
 
+#include "serve/acceptor.h"
 #include "serve/callers.h"
 #include "serve/certificate.h"
 #include "serve/service_inside.h"
 
 struct tacit__http {
     struct MHD_Daemon *daemon;
+    tacit__acceptor *acceptor;
     bool admin;       /* it serves what only reads, and health */
     uint64_t timeout; /* seconds */
     tacit_service *service;

@@ -1,0 +1,30 @@
+/* The thread that accepts connections and hands them to libmicrohttpd's workers.
+ *
+ * libmicrohttpd lets all workers of a pool wait for the same listening socket. The first to wake accepts
+ * every connection that is there, so that one worker may serve all clients while the others idle.
+ * Connections that are added from outside are spread over the workers by the number of their descriptor.
+ *
+ * At the limit of connections, new ones wait in the queue of the kernel, as they would with libmicrohttpd's
+ * own accepting. */
+#ifndef TACIT_SERVE_ACCEPTOR_H
+#define TACIT_SERVE_ACCEPTOR_H
+
+#include <stdint.h>
+
+#include <microhttpd.h>
+#include <tacit/status.h>
+
+typedef struct tacit__acceptor tacit__acceptor;
+
+/* Accepts from `fd`, a listening socket, which is the acceptor's own from now on, in failure too. The daemon
+ * outlives the acceptor, and calls tacit__acceptor_begun for each connection that begins. */
+tacit_status tacit__acceptor_create(int fd, uint64_t limit, tacit__acceptor **out,
+                                    tacit_error *err);
+tacit_status tacit__acceptor_start(tacit__acceptor *a, struct MHD_Daemon *daemon, tacit_error *err);
+void tacit__acceptor_begun(tacit__acceptor *a);
+
+/* Accepts no more, and closes the socket. May be called again. */
+void tacit__acceptor_stop(tacit__acceptor *a);
+void tacit__acceptor_destroy(tacit__acceptor *a);
+
+#endif
