@@ -48,10 +48,11 @@ bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const ui
     r->keyed = r->idempotency != NULL || needed;
     if (!r->keyed)
         return true;
-    if (length < MIN_KEY || length > MAX_KEY)
-        return !tacit__refuse(
-            r, 422, needed && length == 0 ? "missing" : "out_of_range", "Idempotency-Key",
-            "the header Idempotency-Key must have %d to %d characters", MIN_KEY, MAX_KEY);
+    if (length < MIN_KEY || length > MAX_KEY) {
+        tacit__refuse(r, 422, needed && length == 0 ? "missing" : "out_of_range", "Idempotency-Key",
+                      "the header Idempotency-Key must have %d to %d characters", MIN_KEY, MAX_KEY);
+        return false;
+    }
     struct {
         uint8_t token[TACIT__TOKEN_HASH]; /* not its number, which another may have had before */
         char path[32];                    /* of the route, and in a batch #1, #2, ... */
@@ -80,11 +81,11 @@ void tacit__again_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_
     tacit__keyed_hash(r->service->key_again, both, sizeof both, episode, TACIT__VAULT_KEY);
 }
 
-bool tacit__again_refuse(tacit__request *r)
+void tacit__again_refuse(tacit__request *r)
 {
-    return tacit__refuse(r, 422, "key_reused", "Idempotency-Key",
-                         "this key was used for another request; every request needs one of its "
-                         "own");
+    tacit__refuse(r, 422, "key_reused", "Idempotency-Key",
+                  "this key was used for another request; every request needs one of its "
+                  "own");
 }
 
 static tacit_status recall(tacit__request *r, tacit__vault *vault,
@@ -114,10 +115,14 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
         return true;
     tacit_status status = recall(r, tacit__service_read(r->service), &memory, t, NULL);
     tacit__service_read_end(r->service);
-    if (status != TACIT_OK)
-        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
-    if (memory == TACIT__VAULT_OTHER)
-        return !tacit__again_refuse(r);
+    if (status != TACIT_OK) {
+        tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
+        return false;
+    }
+    if (memory == TACIT__VAULT_OTHER) {
+        tacit__again_refuse(r);
+        return false;
+    }
     *found = memory == TACIT__VAULT_SAME;
     return true;
 }
@@ -146,9 +151,9 @@ static void done(tacit__job *job, tacit_status status)
 {
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
-        (void)tacit__refuse_unwritten(r, status);
+        tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_OTHER) {
-        (void)tacit__again_refuse(r);
+        tacit__again_refuse(r);
     } else {
         atomic_store(&r->service->has_answers, true);
         r->answer_again(r);

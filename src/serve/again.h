@@ -25,6 +25,6 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
 void tacit__again_post(tacit__request *r, void (*answer)(tacit__request *r));
 
 /* Answers that this key belongs to something else. Always true. */
-bool tacit__again_refuse(tacit__request *r);
+void tacit__again_refuse(tacit__request *r);
 
 #endif

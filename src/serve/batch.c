@@ -19,7 +19,7 @@ static void put_answer(tacit__text *out, tacit__request *one)
 {
     if (one->answer.failed) {
         one->answer.failed = false;
-        (void)tacit__refuse(one, 503, "memory", NULL, "out of memory");
+        tacit__refuse(one, 503, "memory", NULL, "out of memory");
     }
     tacit__text_print(out, "{\"status\":%u,\"body\":", one->status);
     tacit__text_add(out, one->answer.data, one->answer.length);
@@ -68,12 +68,16 @@ bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
     if (nodes == NULL)
         return true;
     const size_t n = nodes[0].size;
-    if (n > TACIT__MAX_BATCH)
-        return tacit__refuse(r, 413, "too_large", NULL, "a batch has at most %d elements",
-                             TACIT__MAX_BATCH);
+    if (n > TACIT__MAX_BATCH) {
+        tacit__refuse(r, 413, "too_large", NULL, "a batch has at most %d elements",
+                      TACIT__MAX_BATCH);
+        return true;
+    }
     struct tacit__batch *b = tacit__alloc(sizeof *b + n * sizeof *b->element, 1);
-    if (b == NULL)
-        return tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    if (b == NULL) {
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        return true;
+    }
     if (n > 1)
         tacit__guests_charge(r, n - 1);
     b->whole = r;

@@ -28,21 +28,24 @@ static bool pass_outside(const place *p)
         p->request->outside = true;
         return true;
     }
-    return !(
-        c->numeric
-            ? tacit__refuse(p->request, 422, "out_of_range", p->field,
-                            "%s must be a number from %g to %g", p->field, c->low, c->high)
-            : tacit__refuse(p->request, 422, "out_of_range", p->field,
-                            "%s must be one of the declared categories, which /v1/guarantee lists",
-                            p->field));
+    if (c->numeric)
+        tacit__refuse(p->request, 422, "out_of_range", p->field,
+                      "%s must be a number from %g to %g", p->field, c->low, c->high);
+    else
+        tacit__refuse(p->request, 422, "out_of_range", p->field,
+                      "%s must be one of the declared categories, which /v1/guarantee lists",
+                      p->field);
+    return false;
 }
 
 static bool encode_number(const place *p, const tacit__json_node *node, double *features)
 {
     const tacit__column *c = p->column;
-    if (node->kind != TACIT__JSON_NUMBER)
-        return !tacit__refuse(p->request, 422, "out_of_range", p->field,
-                              "%s must be a number from %g to %g", p->field, c->low, c->high);
+    if (node->kind != TACIT__JSON_NUMBER) {
+        tacit__refuse(p->request, 422, "out_of_range", p->field,
+                      "%s must be a number from %g to %g", p->field, c->low, c->high);
+        return false;
+    }
     tacit__column_encode_number(c, node->number, features);
     return (node->number >= c->low && node->number <= c->high) || pass_outside(p);
 }
@@ -50,9 +53,10 @@ static bool encode_number(const place *p, const tacit__json_node *node, double *
 static bool encode_category(const place *p, const tacit__json_node *node, double *features)
 {
     char value[MAX_VALUE + 1];
-    if (node->kind != TACIT__JSON_STRING)
-        return !tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be a string",
-                              p->field);
+    if (node->kind != TACIT__JSON_STRING) {
+        tacit__refuse(p->request, 422, "out_of_range", p->field, "%s must be a string", p->field);
+        return false;
+    }
     if (!tacit__json_string(node, value, sizeof value))
         value[0] = '\0'; /* which is no category either */
     const bool fits =
@@ -67,7 +71,8 @@ static bool encode_missing(const place *p, double *features)
         return true;
     if (p->clip)
         return pass_outside(p);
-    return !tacit__refuse(p->request, 422, "missing", p->field, "%s is missing", p->field);
+    tacit__refuse(p->request, 422, "missing", p->field, "%s is missing", p->field);
+    return false;
 }
 
 /* The column that a key names, or n. */
@@ -91,11 +96,13 @@ static bool find_values(const tacit__body *b, const tacit__columns_list *columns
     for (uint32_t i = 0; i < object->size; i++) {
         const tacit__json_node *value = b->nodes + at->next;
         const size_t column = find_column(columns, at);
-        if (column == columns->n || values[column] != NULL)
-            return !tacit__refuse(b->request, 422, "unknown_field", key,
-                                  "%s has a column that is not declared, or one twice; "
-                                  "/v1/guarantee lists them",
-                                  key);
+        if (column == columns->n || values[column] != NULL) {
+            tacit__refuse(b->request, 422, "unknown_field", key,
+                          "%s has a column that is not declared, or one twice; "
+                          "/v1/guarantee lists them",
+                          key);
+            return false;
+        }
         values[column] = value;
         at = b->nodes + value->next;
     }
@@ -135,8 +142,10 @@ bool tacit__context_read(const tacit__body *b, const tacit__learner_config *c, c
         return tacit__body_reals(b, key, c->per_user, has, out);
     if (has != NULL)
         *has = true;
-    if (node->kind != TACIT__JSON_OBJECT)
-        return !tacit__refuse(b->request, 422, "out_of_range", key,
-                              "%s must be an object with the values of the declared columns", key);
+    if (node->kind != TACIT__JSON_OBJECT) {
+        tacit__refuse(b->request, 422, "out_of_range", key,
+                      "%s must be an object with the values of the declared columns", key);
+        return false;
+    }
     return encode(b, c, key, node, out);
 }

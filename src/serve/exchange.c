@@ -90,7 +90,7 @@ static enum MHD_Result answer(exchange *e)
     if (r->answer.failed) {
         r->answer.failed = false;
         r->type = NULL;
-        (void)tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(
         r->answer.length, r->answer.data != NULL ? r->answer.data : (void *)(uintptr_t) "",
@@ -120,26 +120,30 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
         tacit__strict_look(e->connection, url, version, e->headers, e->arguments);
     if (fault != NULL) {
         e->hangs_up = true;
-        return !tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
+        tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
+        return false;
     }
     r->route = tacit__route_find(method, url, &r->path_id, &r->path_id_length, &known);
     r->allow = known;
     if (r->route != NULL && e->http->admin && !tacit__route_only_reads(r->route))
         r->route = NULL;
+    if (r->route == NULL && known != NULL)
+        tacit__refuse(r, 405, "method", NULL, "this route has another method: %s", known);
+    else if (r->route == NULL)
+        tacit__refuse(r, 404, "no_route", NULL,
+                      "there is no such route; tacit serve --reference lists them");
     if (r->route == NULL)
-        return !(
-            known != NULL
-                ? tacit__refuse(r, 405, "method", NULL, "this route has another method: %s", known)
-                : tacit__refuse(r, 404, "no_route", NULL,
-                                "there is no such route; tacit serve --reference lists them"));
+        return false;
     if (!tacit__guests_admit(r, e->headers[TACIT__AUTHORIZATION], r->route->scope))
         return false;
     const char *length = e->headers[TACIT__LENGTH];
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
-    if (size > c->limits.body)
-        return !tacit__refuse(r, 413, "too_large", NULL,
-                              "the body has more than %llu bytes (limits.body); send less at once",
-                              (unsigned long long)c->limits.body);
+    if (size > c->limits.body) {
+        tacit__refuse(r, 413, "too_large", NULL,
+                      "the body has more than %llu bytes (limits.body); send less at once",
+                      (unsigned long long)c->limits.body);
+        return false;
+    }
     e->expected = (size_t)size;
     allow(e, length != NULL ? size : c->limits.body);
     return true;
@@ -234,13 +238,13 @@ static enum MHD_Result handle(exchange *e)
         atomic_fetch_add(&e->http->waiting, 1); /* before the look at the stage: see finish() */
     if (atomic_load(&e->http->stage) == OVER) {
         r->retry_after = 1;
-        (void)tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
+        tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
         return settle_and_answer(e);
     }
     if (e->overflow) {
-        (void)tacit__refuse(r, 413, "too_large", NULL,
-                            "the body has more than %llu bytes (limits.body); send less at once",
-                            (unsigned long long)r->service->config.limits.body);
+        tacit__refuse(r, 413, "too_large", NULL,
+                      "the body has more than %llu bytes (limits.body); send less at once",
+                      (unsigned long long)r->service->config.limits.body);
         return settle_and_answer(e);
     }
     r->learner = e->arguments[TACIT__ARGUMENT_LEARNER];

@@ -140,24 +140,28 @@ bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned 
     case WELCOME:
         return true;
     case EXPIRED:
-        return !tacit__refuse(r, 401, "expired_token", NULL,
-                              "the token has expired; another one is needed");
+        tacit__refuse(r, 401, "expired_token", NULL,
+                      "the token has expired; another one is needed");
+        return false;
     case NO_SCOPE:
-        return !tacit__refuse(r, 403, "scope", NULL,
-                              "the token does not have the scope %s; one that has it is needed",
-                              tacit__scope_name(scope));
+        tacit__refuse(r, 403, "scope", NULL,
+                      "the token does not have the scope %s; one that has it is needed",
+                      tacit__scope_name(scope));
+        return false;
     case TOO_OFTEN:
         r->retry_after = wait;
-        return !tacit__refuse(r, 429, "rate", NULL,
-                              "this token asks too often: limits.rate is %llu a second; ask again "
-                              "after %u s",
-                              (unsigned long long)r->service->config.limits.rate, wait);
+        tacit__refuse(r, 429, "rate", NULL,
+                      "this token asks too often: limits.rate is %llu a second; ask again "
+                      "after %u s",
+                      (unsigned long long)r->service->config.limits.rate, wait);
+        return false;
     case UNKNOWN:
         break;
     }
-    return !tacit__refuse(
+    tacit__refuse(
         r, 401, "token", NULL,
         "a valid token is needed: Authorization: Bearer TOKEN, as tacit token create has shown it");
+    return false;
 }
 
 void tacit__guests_charge(const tacit__request *r, size_t more)

@@ -37,8 +37,8 @@ static tacit__learner *choose(const tacit__body *b)
     if (l == NULL)
         return NULL;
     if (tacit__learner_config_of(l)->request.guarantee.model == TACIT_MODEL_LOCAL)
-        (void)tacit__refuse(r, 409, "local", "learner",
-                            "this learner is local: devices act by the billboard and send reports");
+        tacit__refuse(r, 409, "local", "learner",
+                      "this learner is local: devices act by the billboard and send reports");
     else
         return l;
     return NULL;
@@ -50,18 +50,24 @@ static bool read_user(const tacit__body *b, bool required, bool *has, char *id)
     tacit__request *r = b->request;
     if (!tacit__body_text(b, "user", has, id, MAX_USER + 1))
         return false;
-    if (r->user == NULL && required && !*has)
-        return !tacit__refuse(r, 422, "missing", "user",
-                              "user is missing: this learner takes nobody without an id");
+    if (r->user == NULL && required && !*has) {
+        tacit__refuse(r, 422, "missing", "user",
+                      "user is missing: this learner takes nobody without an id");
+        return false;
+    }
     if (r->user == NULL)
         return true;
     const size_t length = strlen(r->user);
-    if (*has)
-        return !tacit__refuse(r, 422, "out_of_range", "user",
-                              "user is given twice: in the body and in the header Tacit-User");
-    if (length == 0 || length > MAX_USER)
-        return !tacit__refuse(r, 422, "out_of_range", "user",
-                              "the header Tacit-User must have 1 to %d bytes", MAX_USER);
+    if (*has) {
+        tacit__refuse(r, 422, "out_of_range", "user",
+                      "user is given twice: in the body and in the header Tacit-User");
+        return false;
+    }
+    if (length == 0 || length > MAX_USER) {
+        tacit__refuse(r, 422, "out_of_range", "user",
+                      "the header Tacit-User must have 1 to %d bytes", MAX_USER);
+        return false;
+    }
     memcpy(id, r->user, length + 1);
     *has = true;
     return true;
@@ -104,9 +110,10 @@ static bool foresee(tacit__request *r, tacit__ticket *t)
         tacit_status status = tacit__vault_has_person(tacit__service_read(r->service), t->learner,
                                                       t->person, t->episode, &returning, NULL);
         tacit__service_read_end(r->service);
-        if (status != TACIT_OK)
-            return !tacit__refuse(r, 503, "store", NULL,
-                                  "the store cannot be read; try again later");
+        if (status != TACIT_OK) {
+            tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
+            return false;
+        }
     }
     t->unlearned = returning                           ? TACIT__RETURNING
                    : tacit__learner_is_open(r->chosen) ? TACIT__LEARNED
@@ -124,12 +131,12 @@ tacit__learner *tacit__joint_learner(tacit__request *r, const tacit__ticket *t)
 {
     tacit__learner *l = tacit__service_learner_by_id(r->service, t->learner);
     if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", NULL,
-                            "the learner of this episode is not served any more; open another one");
+        tacit__refuse(r, 404, "no_learner", NULL,
+                      "the learner of this episode is not served any more; open another one");
     else if (is_expired(r, t))
-        (void)tacit__refuse(r, 410, "expired", NULL,
-                            "the episode is older than %llu seconds; open another one",
-                            (unsigned long long)r->service->config.expire);
+        tacit__refuse(r, 410, "expired", NULL,
+                      "the episode is older than %llu seconds; open another one",
+                      (unsigned long long)r->service->config.expire);
     else if (tacit__service_may_use(r, l))
         return l;
     return NULL;
@@ -141,9 +148,10 @@ bool tacit__joint_is_closed(tacit__request *r)
     if (standing == TACIT__STANDING_FINE || standing == TACIT__STANDING_FENCED)
         return false; /* who is fenced learns it from the transaction: see tacit__refuse_unwritten */
     r->retry_after = CLOSED_SECONDS;
-    return tacit__refuse(r, 503, tacit__standing_name(standing), NULL,
-                         "%s; nothing was kept: send it again when /readyz is 200",
-                         tacit__standing_reason(standing));
+    tacit__refuse(r, 503, tacit__standing_name(standing), NULL,
+                  "%s; nothing was kept: send it again when /readyz is 200",
+                  tacit__standing_reason(standing));
+    return true;
 }
 
 /* --- Opening and deciding ----------------------------------------------------------------------- */
@@ -196,8 +204,10 @@ static bool decide(tacit__request *r)
     tacit_status status = tacit__board_act(board, &here, chance, &t->action, &t->probability, NULL);
     t->version = look->version;
     tacit__board_give(board);
-    if (status != TACIT_OK)
-        return !tacit__refuse(r, 500, "internal", NULL, "the learner could not decide");
+    if (status != TACIT_OK) {
+        tacit__refuse(r, 500, "internal", NULL, "the learner could not decide");
+        return false;
+    }
     return true;
 }
 
@@ -276,13 +286,19 @@ static bool count_steps(tacit__request *r, const tacit__ticket *t, const tacit__
     }
     tacit__free_secret(bytes, bytes != NULL ? own : 0);
     tacit__free_secret(data, size);
-    if (lacks)
-        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
-    if (status != TACIT_OK)
-        return !tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
-    if (seen || *n == c->request.horizon)
-        return !tacit__refuse(r, 409, "finished", NULL,
-                              "the episode has no further steps; open another one");
+    if (lacks) {
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        return false;
+    }
+    if (status != TACIT_OK) {
+        tacit__refuse(r, 503, "store", NULL, "the store cannot be read; try again later");
+        return false;
+    }
+    if (seen || *n == c->request.horizon) {
+        tacit__refuse(r, 409, "finished", NULL,
+                      "the episode has no further steps; open another one");
+        return false;
+    }
     return true;
 }
 
@@ -298,16 +314,19 @@ static bool read_step(const tacit__body *b, const tacit__learner_config *c, bool
     int64_t number = -1;
     const bool good = tacit__read_integer(r->step, strlen(r->step), &number) && number >= 0 &&
                       (uint64_t)number < c->request.horizon;
-    if (good && *has && (uint64_t)number != *step)
-        return !tacit__refuse(r, 422, "out_of_range", "step",
-                              "step is one in the body and another in the query: give it once");
+    if (good && *has && (uint64_t)number != *step) {
+        tacit__refuse(r, 422, "out_of_range", "step",
+                      "step is one in the body and another in the query: give it once");
+        return false;
+    }
     if (good) {
         *has = true;
         *step = (uint64_t)number;
         return true;
     }
-    return !tacit__refuse(r, 422, "out_of_range", "step",
-                          "step must be a whole number from 0 to %zu", c->request.horizon - 1);
+    tacit__refuse(r, 422, "out_of_range", "step", "step must be a whole number from 0 to %zu",
+                  c->request.horizon - 1);
+    return false;
 }
 
 bool tacit__handle_decide(tacit__request *r)
@@ -315,10 +334,11 @@ bool tacit__handle_decide(tacit__request *r)
     tacit__body b;
     tacit__ticket *t = &r->ticket;
     if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
-                            r->path_id_length, t, NULL))
-        return tacit__refuse(
-            r, 404, "no_episode", NULL,
-            "there is no such episode: its id must be what POST /v1/episodes has given");
+                            r->path_id_length, t, NULL)) {
+        tacit__refuse(r, 404, "no_episode", NULL,
+                      "there is no such episode: its id must be what POST /v1/episodes has given");
+        return true;
+    }
     if (!tacit__body_open(r, &b) || (r->chosen = tacit__joint_learner(r, t)) == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
@@ -342,10 +362,11 @@ static bool decide_once(tacit__request *r)
     bool found;
     if (!tacit__body_open(r, &b) || (r->chosen = choose(&b)) == NULL)
         return true;
-    if (tacit__learner_config_of(r->chosen)->request.horizon != 1)
-        return tacit__refuse(
-            r, 409, "episodes", "learner",
-            "this learner has episodes of several steps: open one by POST /v1/episodes");
+    if (tacit__learner_config_of(r->chosen)->request.horizon != 1) {
+        tacit__refuse(r, 409, "episodes", "learner",
+                      "this learner has episodes of several steps: open one by POST /v1/episodes");
+        return true;
+    }
     if (!begin_episode(&b, r->chosen, &r->ticket) || !take_place(r, &b) ||
         !tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
         return true;

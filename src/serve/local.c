@@ -102,11 +102,11 @@ static void done(tacit__job *job, tacit_status status)
 {
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
-        (void)tacit__refuse_unwritten(r, status);
+        tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_CHANGED) {
-        (void)tacit__again_refuse(r);
+        tacit__again_refuse(r);
     } else if (r->answer_code == OVER_QUOTA) {
-        (void)tacit__quota_refuse(r);
+        tacit__quota_refuse(r);
     } else {
         r->status = 202;
         tacit__text_print(&r->answer, "{\"status\":\"%s\"}",
@@ -124,15 +124,21 @@ static void done(tacit__job *job, tacit_status status)
 static bool read_report(tacit__request *r, const tacit__body *b)
 {
     const tacit__json_node *node = tacit__body_get(b, "report");
-    if (node == NULL)
-        return !tacit__refuse(r, 422, "missing", "report", "report is missing");
+    if (node == NULL) {
+        tacit__refuse(r, 422, "missing", "report", "report is missing");
+        return false;
+    }
     size_t capacity = node->length / 4 * 3 + 3;
     r->data = tacit__alloc(capacity, 1);
-    if (r->data == NULL)
-        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    if (r->data == NULL) {
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        return false;
+    }
     if (node->kind != TACIT__JSON_STRING ||
-        !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size))
-        return !tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
+        !tacit__base64_read(node->text, node->length, r->data, capacity, &r->data_size)) {
+        tacit__refuse(r, 422, "out_of_range", "report", "report must be base64url");
+        return false;
+    }
     tacit__keyed_hash(r->service->key_again, r->data, r->data_size, r->content, sizeof r->content);
     r->data_size -= r->data_size < TACIT__REPORT_NAME ? r->data_size : TACIT__REPORT_NAME;
     tacit_status status = tacit__learner_check_report(r->chosen, r->data, r->data_size, NULL);
@@ -141,12 +147,15 @@ static bool read_report(tacit__request *r, const tacit__body *b)
         tacit__text_put(&r->answer, "{\"status\":\"late\"}");
         return false;
     }
-    if (status == TACIT_WRONG_PLAN)
-        return !tacit__refuse(r, 422, "out_of_range", "report",
-                              "report was made for another learner");
-    if (status != TACIT_OK && status != TACIT_EXHAUSTED)
-        return !tacit__refuse(r, 422, "out_of_range", "report",
-                              "report is not one that a device of this learner can make");
+    if (status == TACIT_WRONG_PLAN) {
+        tacit__refuse(r, 422, "out_of_range", "report", "report was made for another learner");
+        return false;
+    }
+    if (status != TACIT_OK && status != TACIT_EXHAUSTED) {
+        tacit__refuse(r, 422, "out_of_range", "report",
+                      "report is not one that a device of this learner can make");
+        return false;
+    }
     return true;
 }
 
@@ -160,9 +169,11 @@ bool tacit__handle_report(tacit__request *r)
     r->chosen = tacit__service_choose(r, has ? name : NULL);
     if (r->chosen == NULL)
         return true;
-    if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL)
-        return tacit__refuse(r, 409, "not_local", "learner",
-                             "this learner is not local: decide and observe instead of reporting");
+    if (tacit__learner_config_of(r->chosen)->request.guarantee.model != TACIT_MODEL_LOCAL) {
+        tacit__refuse(r, 409, "not_local", "learner",
+                      "this learner is not local: decide and observe instead of reporting");
+        return true;
+    }
     if (tacit__joint_is_closed(r) ||
         !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
         return true;

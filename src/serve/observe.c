@@ -216,18 +216,17 @@ static void done(tacit__job *job, tacit_status status)
 {
     tacit__request *r = tacit__request_of(job);
     if (status != TACIT_OK) {
-        (void)tacit__refuse_unwritten(r, status);
+        tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == CONTRADICTION) {
-        (void)tacit__refuse(
-            r, 409, "contradiction", r->field,
-            "an earlier observation of this step was different; the first one counts");
+        tacit__refuse(r, 409, "contradiction", r->field,
+                      "an earlier observation of this step was different; the first one counts");
     } else if (r->answer_code == OVER_QUOTA) {
-        (void)tacit__quota_refuse(r);
+        tacit__quota_refuse(r);
     } else if (r->answer_code == CROWDED) {
         r->retry_after = CROWDED_SECONDS;
-        (void)tacit__refuse(r, 503, "crowded", NULL,
-                            "too many episodes are open, %llu (limits.episodes); try again later",
-                            (unsigned long long)r->service->config.limits.episodes);
+        tacit__refuse(r, 503, "crowded", NULL,
+                      "too many episodes are open, %llu (limits.episodes); try again later",
+                      (unsigned long long)r->service->config.limits.episodes);
     } else {
         acknowledge(r);
     }
@@ -249,23 +248,30 @@ static bool read_decision(const tacit__body *b, tacit__ticket *t, uint8_t **plac
 {
     tacit__request *r = b->request;
     const tacit__json_node *node = tacit__body_get(b, "decision");
-    if (node == NULL)
-        return !tacit__refuse(r, 422, "missing", "decision", "decision is missing");
+    if (node == NULL) {
+        tacit__refuse(r, 422, "missing", "decision", "decision is missing");
+        return false;
+    }
     if (node->kind != TACIT__JSON_STRING ||
         !tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_DECISION, node->text,
-                            node->length, t, place))
-        return !tacit__refuse(r, 422, "out_of_range", "decision",
-                              "decision must be what decide has given");
+                            node->length, t, place)) {
+        tacit__refuse(r, 422, "out_of_range", "decision", "decision must be what decide has given");
+        return false;
+    }
     if (r->path_id != NULL) {
         tacit__ticket episode;
         if (!tacit__ticket_read(r->service->key_ticket, TACIT__TICKET_EPISODE, r->path_id,
-                                r->path_id_length, &episode, NULL))
-            return !tacit__refuse(
+                                r->path_id_length, &episode, NULL)) {
+            tacit__refuse(
                 r, 404, "no_episode", NULL,
                 "there is no such episode: its id must be one that POST /v1/episodes returned");
-        if (memcmp(episode.episode, t->episode, sizeof t->episode) != 0)
-            return !tacit__refuse(r, 422, "out_of_range", "decision",
-                                  "decision belongs to another episode");
+            return false;
+        }
+        if (memcmp(episode.episode, t->episode, sizeof t->episode) != 0) {
+            tacit__refuse(r, 422, "out_of_range", "decision",
+                          "decision belongs to another episode");
+            return false;
+        }
     }
     return true;
 }
@@ -297,33 +303,44 @@ static bool take_place(const tacit__request *r, const tacit__learner_config *c,
     return true;
 }
 
-/* Makes r->data: see told_of(). */
+/* Makes r->data: see told_of(). `next` may be NULL. */
+static bool make_data(tacit__request *r, const tacit__learner_config *c, const uint8_t *place,
+                      const double *next)
+{
+    const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c),
+                 extra = tacit__record_extra(c);
+    r->data_size = aligned(own + 2 * row) + extra;
+    r->data = tacit__alloc(r->data_size, 1);
+    if (r->data == NULL) {
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        return false;
+    }
+    if (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
+        !take_place(r, c, place, r->data + own)) {
+        tacit__refuse(r, 422, "out_of_range", "decision", "decision must be what decide has given");
+        return false;
+    }
+    if (next != NULL && !c->chosen_only)
+        tacit__place_pack(c, next, 0, r->data + own + row);
+    tacit__record_fill(c, &r->ticket, place, r->data + r->data_size - extra);
+    return true;
+}
+
 static bool prepare(tacit__request *r, const tacit__body *b, const tacit__learner_config *c,
                     const uint8_t *place)
 {
     double *next = NULL;
-    const size_t own = aligned(tacit__episode_size(c)), row = tacit__place_size(c);
+    bool good = false;
     if (!read_reward(r, b, c) ||
         !tacit__place_read(b, c, true, &r->has_next, &r->next_state, &next))
         return false;
-    bool good = r->has_reward || r->has_next;
-    if (!good)
-        (void)tacit__refuse(r, 422, "missing", "reward",
-                            c->request.horizon == 1 ? "reward is missing"
-                            : c->per_user == 0      ? "reward or next_state must be given"
-                                                    : "reward or next_context must be given");
-    r->data_size = aligned(own + 2 * row) + tacit__record_extra(c);
-    r->data = good ? tacit__alloc(r->data_size, 1) : NULL;
-    if (good && r->data == NULL)
-        good = !tacit__refuse(r, 503, "memory", NULL, "out of memory");
-    if (good && (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
-                 !take_place(r, c, place, r->data + own)))
-        good = !tacit__refuse(r, 422, "out_of_range", "decision",
-                              "decision must be what decide has given");
-    if (good && next != NULL && !c->chosen_only)
-        tacit__place_pack(c, next, 0, r->data + own + row);
-    if (good)
-        tacit__record_fill(c, &r->ticket, place, r->data + r->data_size - tacit__record_extra(c));
+    if (r->has_reward || r->has_next)
+        good = make_data(r, c, place, next);
+    else
+        tacit__refuse(r, 422, "missing", "reward",
+                      c->request.horizon == 1 ? "reward is missing"
+                      : c->per_user == 0      ? "reward or next_state must be given"
+                                              : "reward or next_context must be given");
     tacit__free_secret(next, next != NULL ? tacit__place_room(c) : 0);
     return good;
 }

@@ -19,9 +19,11 @@ size_t tacit__place_room(const tacit__learner_config *c)
 static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double *x)
 {
     tacit__reader from = {.at = (const uint8_t *)r->body, .left = r->body_size};
-    if (r->body_size != c->per_user * sizeof *x)
-        return !tacit__refuse(r, 422, "out_of_range", "body",
-                              "the body must be %zu numbers of 8 bytes each", c->per_user);
+    if (r->body_size != c->per_user * sizeof *x) {
+        tacit__refuse(r, 422, "out_of_range", "body",
+                      "the body must be %zu numbers of 8 bytes each", c->per_user);
+        return false;
+    }
     for (size_t i = 0; i < c->per_user; i++)
         x[i] = tacit__take_real(&from);
     return true;
@@ -34,14 +36,15 @@ static bool fit(tacit__request *r, const tacit__learner_config *c, const char *k
         const tacit__domain domain = tacit__domain_of(&c->request);
         r->outside = tacit__domain_cut_features(&domain, x) || r->outside;
     } else if (!tacit__known_allows(&c->known, &c->request, x)) {
-        return !(c->known.simplex
-                     ? tacit__refuse(r, 422, "out_of_range", key,
-                                     "%s must have features that are not negative and sum to 1 "
-                                     "for each action",
-                                     key)
-                     : tacit__refuse(r, 422, "out_of_range", key,
-                                     "%s must have features of norm at most %g for each action",
-                                     key, c->known.bound));
+        if (c->known.simplex)
+            tacit__refuse(
+                r, 422, "out_of_range", key,
+                "%s must have features that are not negative and sum to 1 for each action", key);
+        else
+            tacit__refuse(r, 422, "out_of_range", key,
+                          "%s must have features of norm at most %g for each action", key,
+                          c->known.bound);
+        return false;
     }
     if (c->chosen_only)
         tacit__grid_round(tacit__grid_step(c->known.bound), c->per_user, x);
@@ -54,8 +57,10 @@ static bool read_features(const tacit__body *b, const tacit__learner_config *c, 
     tacit__request *r = b->request;
     const size_t room = tacit__place_room(c);
     double *x = tacit__alloc_raw(room, 1);
-    if (x == NULL)
-        return !tacit__refuse(r, 503, "memory", NULL, "out of memory");
+    if (x == NULL) {
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        return false;
+    }
     bool given = true, good;
     if (r->binary) {
         good = read_bytes(r, c, x);
@@ -78,14 +83,18 @@ bool tacit__place_read(const tacit__body *b, const tacit__learner_config *c, boo
                *context_key = next ? "next_context" : "context";
     tacit__request *r = b->request;
     const bool numbered = c->per_user == 0;
-    if (numbered && r->binary)
-        return !tacit__refuse(r, 422, "out_of_range", "body",
-                              "this learner has numbered states: send JSON");
-    if (tacit__body_get(b, numbered ? context_key : state_key) != NULL)
-        return !tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
-                              numbered ? "this learner has numbered states: send %s"
-                                       : "this learner has contexts, not states: send %s",
-                              numbered ? state_key : context_key);
+    if (numbered && r->binary) {
+        tacit__refuse(r, 422, "out_of_range", "body",
+                      "this learner has numbered states: send JSON");
+        return false;
+    }
+    if (tacit__body_get(b, numbered ? context_key : state_key) != NULL) {
+        tacit__refuse(r, 422, "out_of_range", numbered ? context_key : state_key,
+                      numbered ? "this learner has numbered states: send %s"
+                               : "this learner has contexts, not states: send %s",
+                      numbered ? state_key : context_key);
+        return false;
+    }
     if (!numbered)
         return read_features(b, c, context_key, has, features);
     if (c->request.outside == TACIT_OUTSIDE_CLIP)

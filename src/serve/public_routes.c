@@ -101,8 +101,10 @@ bool tacit__handle_ledger(tacit__request *r)
     bool good = put_lives(r->service, l, false, &r->answer);
     tacit__text_put(&r->answer, ",\"releases\":[");
     if (!good || !put_passed(r, l, &f, tacit__learner_plan(l), &first) ||
-        !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first))
-        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+        !put_passed(r, l, &f, tacit__learner_monitor_plan(l), &first)) {
+        tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+        return true;
+    }
     tacit__text_put(&r->answer, "]");
     if (c->request.guarantee.model == TACIT_MODEL_LOCAL)
         tacit__text_put(&r->answer,
@@ -240,7 +242,9 @@ bool tacit__handle_guarantee(tacit__request *r)
     if (!good)
         s->guarantees[i].length = 0;
     pthread_mutex_unlock(&s->guarantee_lock);
-    return good || tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    if (!good)
+        tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    return true;
 }
 
 bool tacit__handle_history(tacit__request *r)
@@ -256,8 +260,10 @@ bool tacit__handle_history(tacit__request *r)
     tacit_status status =
         tacit__vault_history(r->service->reader, tacit__learner_id(l), POINTS, &r->answer, NULL);
     pthread_mutex_unlock(&r->service->reader_lock);
-    if (status != TACIT_OK)
-        return tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+    if (status != TACIT_OK) {
+        tacit__refuse(r, 503, "store", NULL, "the store cannot be read");
+        return true;
+    }
     tacit__text_put(&r->answer, "}");
     return true;
 }

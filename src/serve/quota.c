@@ -30,12 +30,11 @@ tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault, taci
     return tacit__vault_use_quota(vault, r->bearer.token, today(r), err);
 }
 
-bool tacit__quota_refuse(tacit__request *r)
+void tacit__quota_refuse(tacit__request *r)
 {
     r->retry_after = (unsigned)(DAY_SECONDS - tacit__clock_now(&r->service->clock) % DAY_SECONDS);
-    return tacit__refuse(
-        r, 429, "quota", NULL,
-        "this token has brought its %llu users of today; nothing was kept: send it "
-        "again after %u s, or with another token",
-        (unsigned long long)r->bearer.users_per_day, r->retry_after);
+    tacit__refuse(r, 429, "quota", NULL,
+                  "this token has brought its %llu users of today; nothing was kept: send it "
+                  "again after %u s, or with another token",
+                  (unsigned long long)r->bearer.users_per_day, r->retry_after);
 }

@@ -13,6 +13,6 @@ TACIT_MUST_USE tacit_status tacit__quota_ask(const tacit__request *r, tacit__vau
 TACIT_MUST_USE tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault,
                                              tacit_error *err);
 /* Answers that it may not. Always true. */
-bool tacit__quota_refuse(tacit__request *r);
+void tacit__quota_refuse(tacit__request *r);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const char *field,
+void tacit__refuse(tacit__request *r, unsigned status, const char *code, const char *field,
                    const char *format, ...)
 {
     char message[256];
@@ -29,17 +29,16 @@ bool tacit__refuse(tacit__request *r, unsigned status, const char *code, const c
     tacit__text_put(&r->answer, ",\"message\":");
     tacit__text_json_string(&r->answer, message, strlen(message));
     tacit__text_put(&r->answer, "}}");
-    return true;
 }
 
-bool tacit__refuse_unwritten(tacit__request *r, tacit_status status)
+void tacit__refuse_unwritten(tacit__request *r, tacit_status status)
 {
-    return status == TACIT_FENCED
-               ? tacit__refuse(
-                     r, 503, "fenced", NULL,
-                     "another server has taken over the store; nothing was kept: ask that one")
-               : tacit__refuse(r, 503, "store", NULL,
-                               "the store could not be written; nothing was kept: try again later");
+    if (status == TACIT_FENCED)
+        tacit__refuse(r, 503, "fenced", NULL,
+                      "another server has taken over the store; nothing was kept: ask that one");
+    else
+        tacit__refuse(r, 503, "store", NULL,
+                      "the store could not be written; nothing was kept: try again later");
 }
 
 void tacit__request_clear(tacit__request *r)
@@ -83,9 +82,9 @@ const tacit__json_node *tacit__body_parse(tacit__request *r)
         nodes = r->many = tacit__alloc_raw(capacity, sizeof *nodes);
     }
     if (nodes == NULL)
-        (void)tacit__refuse(r, 503, "memory", NULL, "out of memory");
+        tacit__refuse(r, 503, "memory", NULL, "out of memory");
     else if (tacit__json_parse(text, size, nodes, capacity, &why) == 0)
-        (void)tacit__refuse(r, 400, "not_json", NULL, "the body is not the JSON expected: %s", why);
+        tacit__refuse(r, 400, "not_json", NULL, "the body is not the JSON expected: %s", why);
     else
         return nodes;
     return NULL;
@@ -109,16 +108,19 @@ bool tacit__body_open(tacit__request *r, tacit__body *body)
         body->nodes = body->object = tacit__body_parse(r);
     if (body->nodes == NULL)
         return false;
-    if (body->object->kind != TACIT__JSON_OBJECT)
-        return !tacit__refuse(r, 400, "not_an_object", NULL, "%s must be a JSON object",
-                              r->batch != NULL ? "an element of a batch" : "the body");
+    if (body->object->kind != TACIT__JSON_OBJECT) {
+        tacit__refuse(r, 400, "not_an_object", NULL, "%s must be a JSON object",
+                      r->batch != NULL ? "an element of a batch" : "the body");
+        return false;
+    }
     const tacit__json_node *key = body->object + 1;
     for (uint32_t i = 0; i < body->object->size; i++) {
         if (!tacit__shape_has(shape, key->text, key->length)) {
             char list[160];
             list_fields(shape->fields, list, sizeof list);
-            return !tacit__refuse(r, 422, "unknown_field", NULL,
-                                  "the body has a field that does not exist; there are: %s", list);
+            tacit__refuse(r, 422, "unknown_field", NULL,
+                          "the body has a field that does not exist; there are: %s", list);
+            return false;
         }
         key = body->nodes + body->nodes[key->next].next;
     }
@@ -139,7 +141,7 @@ static const tacit__json_node *find(const tacit__body *b, const char *key, bool 
     if (has != NULL)
         *has = node != NULL;
     if (!*go_on)
-        (void)tacit__refuse(b->request, 422, "missing", key, "%s is missing", key);
+        tacit__refuse(b->request, 422, "missing", key, "%s is missing", key);
     return node;
 }
 
@@ -152,9 +154,9 @@ bool tacit__body_count(const tacit__body *b, const char *key, uint64_t below, bo
         return go_on;
     if (below > 0 && tacit__json_count(node, below - 1, out))
         return true;
-    return !tacit__refuse(b->request, 422, "out_of_range", key,
-                          "%s must be a whole number from 0 to %llu", key,
-                          (unsigned long long)below - 1);
+    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a whole number from 0 to %llu",
+                  key, (unsigned long long)below - 1);
+    return false;
 }
 
 bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool *has,
@@ -165,8 +167,10 @@ bool tacit__body_index(const tacit__body *b, const char *key, size_t below, bool
     const tacit__json_node *node = find(b, key, has, &go_on);
     if (node == NULL)
         return go_on;
-    if (node->kind != TACIT__JSON_NUMBER)
-        return !tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number", key);
+    if (node->kind != TACIT__JSON_NUMBER) {
+        tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number", key);
+        return false;
+    }
     if (!tacit__json_count(node, below - 1, &number)) {
         *cut = true;
         if (node->number > 0)
@@ -187,8 +191,9 @@ bool tacit__body_real(const tacit__body *b, const char *key, double low, double 
         *out = node->number;
         return true;
     }
-    return !tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number from %g to %g",
-                          key, low, high);
+    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a number from %g to %g", key,
+                  low, high);
+    return false;
 }
 
 bool tacit__body_text(const tacit__body *b, const char *key, bool *has, char *out, size_t capacity)
@@ -200,8 +205,9 @@ bool tacit__body_text(const tacit__body *b, const char *key, bool *has, char *ou
     if (node->kind == TACIT__JSON_STRING && node->length > 0 &&
         tacit__json_string(node, out, capacity))
         return true;
-    return !tacit__refuse(b->request, 422, "out_of_range", key,
-                          "%s must be a string of 1 to %zu bytes", key, capacity - 1);
+    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be a string of 1 to %zu bytes",
+                  key, capacity - 1);
+    return false;
 }
 
 bool tacit__body_reals(const tacit__body *b, const char *key, size_t n, bool *has, double *out)
@@ -218,6 +224,7 @@ bool tacit__body_reals(const tacit__body *b, const char *key, size_t n, bool *ha
     }
     if (good)
         return true;
-    return !tacit__refuse(b->request, 422, "out_of_range", key,
-                          "%s must be an array of %zu numbers", key, n);
+    tacit__refuse(b->request, 422, "out_of_range", key, "%s must be an array of %zu numbers", key,
+                  n);
+    return false;
 }

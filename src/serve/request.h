@@ -94,13 +94,13 @@ static inline tacit__request *tacit__request_of(tacit__job *job)
 void tacit__request_clear(tacit__request *r);
 
 /* Answers an error: {"error": {"code", "field", "message"}}; field may be NULL. The message never
- * repeats what was sent. Always true: the request is done. */
-__attribute__((format(printf, 5, 6))) bool tacit__refuse(tacit__request *r, unsigned status,
+ * repeats what was sent. */
+__attribute__((format(printf, 5, 6))) void tacit__refuse(tacit__request *r, unsigned status,
                                                          const char *code, const char *field,
                                                          const char *format, ...);
 
-/* A job that came to nothing, with this status: 503. Always true. */
-bool tacit__refuse_unwritten(tacit__request *r, tacit_status status);
+/* A job that came to nothing, with this status: 503. */
+void tacit__refuse_unwritten(tacit__request *r, tacit_status status);
 
 /* --- Bodies ------------------------------------------------------------------------------------- */
 

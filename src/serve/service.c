@@ -39,16 +39,17 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner)
 {
     if (!r->bearer.bound || r->bearer.learner == learner)
         return true;
-    return !tacit__refuse(r, 403, "learner", "learner",
-                          "the token is for another learner; another token is needed");
+    tacit__refuse(r, 403, "learner", "learner",
+                  "the token is for another learner; another token is needed");
+    return false;
 }
 
 tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
 {
     const char *wanted = name != NULL ? name : r->learner;
     if (name != NULL && r->learner != NULL && strcmp(name, r->learner) != 0) {
-        (void)tacit__refuse(r, 422, "out_of_range", "learner",
-                            "learner is one in the body and another in the query: give it once");
+        tacit__refuse(r, 422, "out_of_range", "learner",
+                      "learner is one in the body and another in the query: give it once");
         return NULL;
     }
     tacit__learner *l = tacit__service_learner(r->service, wanted);
@@ -56,9 +57,9 @@ tacit__learner *tacit__service_choose(tacit__request *r, const char *name)
         if (r->service->learners[i] == r->bearer.learner)
             l = r->service->learners[i];
     if (l == NULL)
-        (void)tacit__refuse(r, 404, "no_learner", "learner",
-                            wanted != NULL ? "there is no such learner; GET /v1/learners lists them"
-                                           : "there are several learners: name one as learner");
+        tacit__refuse(r, 404, "no_learner", "learner",
+                      wanted != NULL ? "there is no such learner; GET /v1/learners lists them"
+                                     : "there are several learners: name one as learner");
     return l != NULL && tacit__service_may_use(r, l) ? l : NULL;
 }
 
