@@ -12,6 +12,7 @@
 
 #include <tacit/status.h>
 
+#include "base/bytes.h"
 #include "linalg/optimism.h"
 
 typedef struct tacit__archive tacit__archive;
@@ -52,13 +53,9 @@ static inline double tacit__target_place(const tacit__target *t, double value)
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 
-/* Complete state as bytes. `load` fills a fresh archive of the same shape with so many users, whose
- * features and rewards are whole numbers of at most `longest` and `most`; CORRUPT if the state
- * cannot be of such users, and on any failure it stays fresh. */
-size_t tacit__archive_saved_size(const tacit__archive *archive);
-void tacit__archive_save(const tacit__archive *archive, void *bytes);
-TACIT_MUST_USE tacit_status tacit__archive_load(tacit__archive *archive, const void *bytes,
-                                                size_t size, uint64_t users, double longest,
-                                                double most);
+/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, so many users,
+ * whose features and rewards are whole numbers of at most `longest` and `most`. */
+void tacit__archive_fields(tacit__archive *archive, uint64_t users, double longest, double most,
+                           tacit__saved *s);
 
 #endif

@@ -5,7 +5,6 @@
 #include "curate/monitor.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <tacit/sum.h>
 
@@ -13,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "sums/saved.h"
 
 struct tacit__monitor {
     tacit_ledger *ledger;
@@ -117,29 +117,29 @@ tacit_ledger *tacit__monitor_ledger(const tacit__monitor *m)
     return m->ledger;
 }
 
-tacit_status tacit__monitor_save(const tacit__monitor *m, void *bytes, size_t *size,
-                                 tacit_error *err)
+static void fields(tacit__monitor *m, tacit__saved *s)
 {
-    size_t inner;
-    tacit_status status = tacit_sum_save(m->sum, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    if (bytes != NULL) {
-        memcpy(bytes, &m->total, sizeof m->total);
-        status = tacit_sum_save(m->sum, (uint8_t *)bytes + sizeof m->total, &inner, err);
-    }
-    *size = inner + sizeof m->total;
-    return status;
+    double total = m->total;
+    tacit__saved_value(s, &total, sizeof total);
+    tacit__saved_check(s, tacit__are_reals(&total, 1, TACIT__MOST_SUM));
+    (void)tacit__sum_fields(m->sum, s);
+    if (s->pass == TACIT__APPLY)
+        m->total = total;
+}
+
+tacit_status tacit__monitor_save(tacit__monitor *m, void *bytes, size_t *size, tacit_error *err)
+{
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(m, &s);
+    return s.status;
 }
 
 tacit_status tacit__monitor_load(tacit__monitor *m, const void *bytes, size_t size,
                                  tacit_error *err)
 {
-    if (size < sizeof m->total || !tacit__are_reals(bytes, 1, TACIT__MOST_SUM))
-        return tacit__fail_plain(err, TACIT_CORRUPT);
-    tacit_status status = tacit_sum_load(m->sum, (const uint8_t *)bytes + sizeof m->total,
-                                         size - sizeof m->total, err);
-    if (status == TACIT_OK)
-        memcpy(&m->total, bytes, sizeof m->total);
-    return status;
+    tacit__saved s = tacit__saved_load(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(m, &s);
+    return s.status;
 }
