@@ -189,9 +189,22 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     return status;
 }
 
+/* Reads the mark and the fingerprint of a report or of a model. */
+static tacit_status read_head(const tacit_agent *agent, tacit__reader *r, uint64_t mark,
+                              const char *what, const char *foreign, tacit_error *err)
+{
+    const uint64_t found = tacit__take_le64(r);
+    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
+    if (fingerprint == NULL || found != mark)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a %s", what);
+    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "%s", foreign);
+    return TACIT_OK;
+}
+
 /* What the family gets of a report. */
-static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t size,
-                           tacit__reader *r, tacit_error *err)
+static tacit_status open_report(const tacit_agent *agent, const void *bytes, size_t size,
+                                tacit__reader *r, tacit_error *err)
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
@@ -199,20 +212,15 @@ static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t s
     if (status != TACIT_OK)
         return status;
     *r = (tacit__reader){.at = bytes, .left = size};
-    uint64_t mark = tacit__take_le64(r);
-    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
-    if (fingerprint == NULL || mark != REPORT_MARK)
-        return tacit__fail(err, TACIT_SYNTAX, "this is not a report");
-    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the report was made for another learner");
-    return TACIT_OK;
+    return read_head(agent, r, REPORT_MARK, "report", "the report was made for another learner",
+                     err);
 }
 
 tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *bytes, size_t size,
                                       tacit_error *err)
 {
     tacit__reader r = {0};
-    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    tacit_status status = open_report(agent, bytes, size, &r, err);
     if (status == TACIT_OK && agent->family->check_report != NULL)
         status = agent->family->check_report(agent->self, r.at, r.left, err);
     return status;
@@ -222,7 +230,7 @@ tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t si
                                 tacit_error *err)
 {
     tacit__reader r = {0};
-    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    tacit_status status = open_report(agent, bytes, size, &r, err);
     return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
 }
 
@@ -263,13 +271,8 @@ tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes, size_t si
     if (agent->family->follow == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent follows no model");
     tacit__reader r = {.at = bytes, .left = size};
-    uint64_t mark = tacit__take_le64(&r);
-    const void *fingerprint = tacit__take(&r, REPORT_FINGERPRINT);
-    if (fingerprint == NULL || mark != MODEL_MARK)
-        return tacit__fail(err, TACIT_SYNTAX, "this is not a model");
-    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the model was made by another learner");
     tacit_billboard board;
+    TRY(read_head(agent, &r, MODEL_MARK, "model", "the model was made by another learner", err));
     tacit_status status = agent->family->follow(agent->self, r.at, r.left, err);
     return status == TACIT_OK ? tacit_agent_plan(agent, &board, err) : status;
 }

@@ -333,8 +333,7 @@ void tacit__capri_fields(void *self, tacit__saved *s)
                               (h.followed == 0 || h.users == 0));
     if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
         tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
-    const void *sums = tacit__saved_array(s, agent->shown, n_sums(agent), sizeof *agent->shown);
-    tacit__saved_check(s, sums == NULL || tacit__are_reals(sums, n_sums(agent), TACIT__MOST_SUM));
+    const void *sums = tacit__saved_reals(s, agent->shown, n_sums(agent), TACIT__MOST_SUM);
     tacit__epochs_fields(agent->curator, s);
     if (s->pass == TACIT__WRITE && followed > 0)
         (void)tacit__capri_publish(agent, s->out + s->at, &followed, NULL);

@@ -415,7 +415,7 @@ static tacit_status publish(const void *self, void *bytes, size_t *size, tacit_e
     while (tacit__saved_next(&s))
         model_fields(self, &version, &s);
     if (s.status == TACIT_OK && bytes != NULL)
-        tacit__words_reorder(bytes, *size / 8);
+        tacit__model_reorder(bytes, *size / 8);
     return s.status;
 }
 
@@ -423,15 +423,9 @@ static tacit_status follow(void *self, const void *bytes, size_t size, tacit_err
 {
     lin_ucb_agent *agent = self;
     size_t needed = 0;
+    uint8_t *words;
     TRY(publish(agent, NULL, &needed, err));
-    if (size != needed)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
-                           needed, size);
-    uint8_t *words = tacit__alloc(size, 1);
-    if (words == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    memcpy(words, bytes, size);
-    tacit__words_reorder(words, size / 8);
+    TRY(tacit__model_copy(bytes, size, needed, &words, err));
     uint64_t version;
     tacit__saved s = tacit__saved_load(words, size, err);
     while (tacit__saved_next(&s))

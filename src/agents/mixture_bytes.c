@@ -49,7 +49,7 @@ tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size,
     while (tacit__saved_next(&s))
         model_fields(self, false, &s);
     if (s.status == TACIT_OK && bytes != NULL)
-        tacit__words_reorder(bytes, *size / 8);
+        tacit__model_reorder(bytes, *size / 8);
     return s.status;
 }
 
@@ -57,15 +57,9 @@ tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, t
 {
     mixture_agent *agent = self;
     size_t needed = 0;
+    uint8_t *words;
     TRY(tacit__mixture_publish(agent, NULL, &needed, err));
-    if (size != needed)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
-                           needed, size);
-    uint8_t *words = tacit__alloc(size, 1);
-    if (words == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    memcpy(words, bytes, size);
-    tacit__words_reorder(words, size / 8);
+    TRY(tacit__model_copy(bytes, size, needed, &words, err));
     tacit__saved s = tacit__saved_load(words, size, err);
     while (tacit__saved_next(&s))
         model_fields(agent, true, &s);

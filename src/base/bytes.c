@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 tacit__saved tacit__saved_save(void *bytes, size_t *size, tacit_error *err)
 {
@@ -100,10 +101,11 @@ void tacit__saved_value(tacit__saved *s, void *value, size_t size)
         memset(value, 0, size);
 }
 
-void tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most)
+const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most)
 {
     const void *bytes = tacit__saved_array(s, x, n, sizeof *x);
     tacit__saved_check(s, bytes == NULL || tacit__are_reals(bytes, n, most));
+    return bytes;
 }
 
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most)
@@ -144,11 +146,25 @@ void tacit__saved_leave(tacit__saved *s, size_t end)
     }
 }
 
-void tacit__words_reorder(uint8_t *bytes, size_t n)
+void tacit__model_reorder(uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t word;
         memcpy(&word, bytes + 8 * i, sizeof word);
         tacit__put_le64(&(tacit__writer){.at = bytes + 8 * i}, word);
     }
+}
+
+tacit_status tacit__model_copy(const void *bytes, size_t size, size_t needed, uint8_t **out,
+                               tacit_error *err)
+{
+    if (size != needed)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
+                           needed, size);
+    *out = tacit__alloc(size, 1);
+    if (*out == NULL)
+        return tacit__fail_plain(err, TACIT_NO_MEMORY);
+    memcpy(*out, bytes, size);
+    tacit__model_reorder(*out, size / 8);
+    return TACIT_OK;
 }

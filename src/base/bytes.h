@@ -78,7 +78,7 @@ const void *tacit__saved_bytes(tacit__saved *s, const void *data, size_t size);
 /* n elements that belong to the object: only TACIT__APPLY changes them. Returns as tacit__saved_bytes. */
 const void *tacit__saved_array(tacit__saved *s, void *data, size_t n, size_t size);
 /* The same for numbers of at most `most`, and for places below `limit`. */
-void tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most);
+const void *tacit__saved_reals(tacit__saved *s, double *x, size_t n, double most);
 void tacit__saved_integers(tacit__saved *s, int64_t *x, size_t n, double most);
 void tacit__saved_places(tacit__saved *s, uint32_t *x, size_t n, size_t limit);
 
@@ -86,6 +86,13 @@ void tacit__saved_places(tacit__saved *s, uint32_t *x, size_t n, size_t limit);
  * returned. */
 size_t tacit__saved_enter(tacit__saved *s, size_t size);
 void tacit__saved_leave(tacit__saved *s, size_t end);
+
+/* Models travel, and are states of 64-bit numbers only: `reorder`, after a save, makes the low byte first
+ * of n of them. `copy` is the way back: a copy to load from, to be freed; OUT_OF_BOUND if the model has
+ * not the size it must have. */
+void tacit__model_reorder(uint8_t *bytes, size_t n);
+TACIT_MUST_USE tacit_status tacit__model_copy(const void *bytes, size_t size, size_t needed,
+                                              uint8_t **out, tacit_error *err);
 
 /* Element i of doubles that are not aligned. */
 static inline double tacit__real_at(const void *bytes, size_t i)
@@ -130,26 +137,6 @@ static inline const void *tacit__take(tacit__reader *r, size_t size)
     return at;
 }
 
-/* The same, copied; `out` is zeroed if too few bytes are left. */
-static inline void tacit__take_into(tacit__reader *r, void *out, size_t size)
-{
-    const void *at = tacit__take(r, size);
-    if (at != NULL && size > 0)
-        memcpy(out, at, size);
-    else if (size > 0)
-        memset(out, 0, size);
-}
-
-/* The next n elements of `size` bytes; overflow of n * size is an end as well. */
-static inline const void *tacit__take_array(tacit__reader *r, size_t n, size_t size)
-{
-    if (size > 0 && n > r->left / size) {
-        r->failed = true;
-        return NULL;
-    }
-    return tacit__take(r, n * size);
-}
-
 /* Numbers that travel between machines: low byte first. */
 static inline void tacit__put_le64(tacit__writer *w, uint64_t value)
 {
@@ -184,9 +171,6 @@ static inline double tacit__take_real(tacit__reader *r)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-
-/* Turns 64-bit numbers in the machine's order into ones with the low byte first, or back, in place. */
-void tacit__words_reorder(uint8_t *bytes, size_t n);
 
 /* Whether n doubles, not aligned, are numbers of at most `most`. */
 static inline bool tacit__are_reals(const void *bytes, size_t n, double most)

@@ -147,11 +147,6 @@ tacit_status tacit__archive_add(tacit__archive *a, const double *features, const
     return TACIT_OK;
 }
 
-uint64_t tacit__archive_users(const tacit__archive *a)
-{
-    return a->users;
-}
-
 /* --- Responses ------------------------------------------------------------------------------------ */
 
 /* n stored numbers from place `at` on, as doubles in the scratch block. */
@@ -293,10 +288,11 @@ static void chunk_fields(tacit__archive *a, chunk *c, size_t held, double longes
                          tacit__saved *s)
 {
     const size_t steps = a->horizon * CHUNK;
-    const void *const part[] = {tacit__saved_array(s, c->first, first_size(a), 1),
-                                tacit__saved_array(s, c->others, others_size(a), 1),
-                                tacit__saved_array(s, c->actions, steps, sizeof *c->actions),
-                                tacit__saved_array(s, c->rewards, steps, sizeof *c->rewards)};
+    const void *part[4];
+    part[0] = tacit__saved_array(s, c->first, first_size(a), 1);
+    part[1] = tacit__saved_array(s, c->others, others_size(a), 1);
+    part[2] = tacit__saved_array(s, c->actions, steps, sizeof *c->actions);
+    part[3] = tacit__saved_array(s, c->rewards, steps, sizeof *c->rewards);
     tacit__saved_check(s, part[3] == NULL || is_chunk(a, part, held, longest, most));
 }
 

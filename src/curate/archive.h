@@ -31,8 +31,6 @@ void tacit__archive_destroy(tacit__archive *archive);
 TACIT_MUST_USE tacit_status tacit__archive_add(tacit__archive *archive, const double *features,
                                                const uint32_t *actions, const double *rewards);
 
-uint64_t tacit__archive_users(const tacit__archive *archive);
-
 /* How values become targets: floor(value * per_value), cut to [0, most]; the target of a user is
  * times * (reward + that) - centre, all in lattice steps. */
 typedef struct tacit__target {

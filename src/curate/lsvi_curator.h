@@ -72,8 +72,6 @@ void tacit__lsvi_data_close(tacit__lsvi_data *data);
 /* NULL without privacy. */
 tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *data);
 
-uint64_t tacit__lsvi_data_users(const tacit__lsvi_data *data);
-
 /* As part of a saved state (base/bytes.h); loaded into a fresh curator of the same options. */
 void tacit__lsvi_data_fields(tacit__lsvi_data *data, tacit__saved *s);
 

@@ -134,13 +134,6 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     return TACIT_OK;
 }
 
-void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n && rows != NULL; i++)
-        tacit__workspace_destroy(rows[i].next);
-    tacit__free(rows);
-}
-
 void tacit__tabular_destroy(tacit__tabular *c)
 {
     if (c == NULL)
@@ -151,7 +144,9 @@ void tacit__tabular_destroy(tacit__tabular *c)
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
     }
     tacit_ledger_destroy(c->ledger);
-    tacit__tabular_free_rows(c->rows, c->n_rows);
+    for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++)
+        tacit__workspace_destroy(c->rows[i].next);
+    tacit__free(c->rows);
     tacit__workspace_destroy(c);
 }
 

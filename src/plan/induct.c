@@ -219,7 +219,7 @@ void tacit__induction_fields(void *planner, tacit__saved *s)
     uint64_t version = in->version;
     tacit__saved_value(s, &version, sizeof version);
     tacit__saved_check(s, version <= TACIT__MOST_COUNT);
-    (void)tacit__saved_array(s, &in->tie_words, 1, sizeof in->tie_words);
+    tacit__saved_array(s, &in->tie_words, 1, sizeof in->tie_words);
     tacit__saved_places(s, in->policy, in->space.horizon * in->space.n_states, in->space.n_actions);
     if (in->monotone)
         tacit__saved_reals(s, in->q, in->space.horizon * in->pairs, TACIT__MOST_SUM);

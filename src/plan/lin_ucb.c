@@ -280,8 +280,7 @@ void tacit__lin_ucb_fields(tacit__lin_ucb *p, tacit__saved *s)
     tacit__saved_check(s, started <= 1 && version <= TACIT__MOST_COUNT);
     for (size_t i = 0; i < p->o.blocks; i++) {
         block *b = &p->blocks[i];
-        const void *factor = tacit__saved_array(s, b->factor, d * d, sizeof *b->factor);
-        tacit__saved_check(s, factor == NULL || tacit__are_reals(factor, d * d, MOST));
+        const void *factor = tacit__saved_reals(s, b->factor, d * d, MOST);
         for (size_t j = 0; j < d && factor != NULL && started; j++)
             tacit__saved_check(s, tacit__real_at(factor, j * (d + 1)) >= 1 / MOST);
         tacit__saved_reals(s, b->pivots, d, MOST);

@@ -365,11 +365,6 @@ void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double ch
         *action = p->row[a] > p->row[*action] ? a : *action;
 }
 
-uint64_t tacit__lsvi_switches(const tacit__lsvi *p)
-{
-    return p->n.switches;
-}
-
 bool tacit__lsvi_is_done(const tacit__lsvi *p)
 {
     return p->n.switches == p->o.switches;

@@ -59,8 +59,7 @@ tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability);
 
-/* How many switches there were, and whether these were all. */
-uint64_t tacit__lsvi_switches(const tacit__lsvi *planner);
+/* Whether there were as many switches as there can be. */
 bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 
 /* For tests: the logarithm of det(Gram + ridge) at step h, -HUGE_VAL if that is not positive definite. */

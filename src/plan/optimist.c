@@ -342,8 +342,7 @@ static void ridge_fields(tacit__ridge *r, tacit__confidence *confidence, bool pl
     tacit__saved_reals(s, &confidence->radius, 1, DBL_MAX);
     tacit__saved_reals(s, &confidence->crude, 1, DBL_MAX);
     tacit__saved_reals(s, r->weights, cells * w, DBL_MAX);
-    const void *factor = tacit__saved_array(s, r->factor, cells * w * w, sizeof *r->factor);
-    tacit__saved_check(s, factor == NULL || tacit__are_reals(factor, cells * w * w, DBL_MAX));
+    const void *factor = tacit__saved_reals(s, r->factor, cells * w * w, DBL_MAX);
     for (size_t j = 0; j < cells * w && factor != NULL && planned; j++)
         tacit__saved_check(s, tacit__real_at(factor, j / w * w * w + j % w * (w + 1)) > 0);
 }

@@ -113,7 +113,7 @@ static void fields(const tacit_sum *sum, header *h, tacit__saved *s)
     tacit__region regions[TACIT__MAX_REGIONS];
     const size_t n = sum->strategy->regions(sum->state, regions);
     for (size_t i = 0; i < n; i++)
-        (void)tacit__saved_array(s, regions[i].data, regions[i].size, 1);
+        tacit__saved_array(s, regions[i].data, regions[i].size, 1);
     tacit__envelope_close(&envelope, start, s);
     s->wrong = outside;
 }
