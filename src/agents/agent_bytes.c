@@ -45,7 +45,7 @@ static void fold_text(uint8_t digest[TACIT__KEY_BYTES], const char *text)
 {
     uint8_t bytes[8];
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, text != NULL ? strlen(text) + 1 : 0);
+    tacit__write_le64(&w, text != NULL ? strlen(text) + 1 : 0);
     tacit__digest((tacit__bytes[]){{digest, TACIT__KEY_BYTES},
                                    {bytes, sizeof bytes},
                                    {text, text != NULL ? strlen(text) : 0}},
@@ -59,7 +59,7 @@ static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t
     for (size_t i = 0; i < n; i += NUMBERS) {
         tacit__writer w = {.at = bytes};
         for (size_t j = i; j < n && j < i + NUMBERS; j++)
-            tacit__put_real(&w, x[j]);
+            tacit__write_double(&w, x[j]);
         fold(digest, &w, bytes);
     }
 }
@@ -130,14 +130,14 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
                               r->bandit != NULL && r->bandit->disjoint,
                               r->bandit != NULL && r->bandit->complementary};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        tacit__put_le64(&w, sizes[i]);
-    tacit__put_real(&w, r->guarantee.epsilon);
-    tacit__put_real(&w, r->guarantee.delta);
-    tacit__put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
-    tacit__put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
-    tacit__put_real(&w, r->linear != NULL ? r->linear->bound : 0);
-    tacit__put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
-    tacit__put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
+        tacit__write_le64(&w, sizes[i]);
+    tacit__write_double(&w, r->guarantee.epsilon);
+    tacit__write_double(&w, r->guarantee.delta);
+    tacit__write_double(&w, r->mixture != NULL ? r->mixture->bound : 0);
+    tacit__write_double(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
+    tacit__write_double(&w, r->linear != NULL ? r->linear->bound : 0);
+    tacit__write_double(&w, r->bandit != NULL ? r->bandit->bound : 0);
+    tacit__write_double(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);
@@ -176,8 +176,8 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
                            *size);
     inner = *size - REPORT_HEADER;
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, REPORT_MARK);
-    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit__write_le64(&w, REPORT_MARK);
+    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
     tacit_trajectory taken;
     status = tacit__agent_take_user(agent, user, &taken, err);
     if (status != TACIT_OK)
@@ -193,8 +193,8 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
 static tacit_status read_head(const tacit_agent *agent, tacit__reader *r, uint64_t mark,
                               const char *what, const char *foreign, tacit_error *err)
 {
-    const uint64_t found = tacit__take_le64(r);
-    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
+    const uint64_t found = tacit__read_le64(r);
+    const void *fingerprint = tacit__read_bytes(r, REPORT_FINGERPRINT);
     if (fingerprint == NULL || found != mark)
         return tacit__fail(err, TACIT_SYNTAX, "this is not a %s", what);
     if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
@@ -257,8 +257,8 @@ tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
                            REPORT_HEADER + inner, *size);
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, MODEL_MARK);
-    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit__write_le64(&w, MODEL_MARK);
+    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
     *size = REPORT_HEADER + inner;
     return agent->family->publish(agent->self, w.at, &inner, err);
 }

@@ -42,7 +42,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
-    tacit__put(&w, agent->mark, CAPRI_MARK);
+    tacit__write_bytes(&w, agent->mark, CAPRI_MARK);
     if (!m.last) {
         double *noisy = tacit__alloc(m.p, sizeof *noisy);
         if (noisy == NULL)
@@ -50,7 +50,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
         status = tacit__epochs_report(agent->curator, m.p, tacit__capri_vector(&m, pair),
                                       2 * user->rewards[0] - 1, noisy, err);
         for (size_t i = 0; i < m.p && status == TACIT_OK; i++)
-            tacit__put_real(&w, noisy[i]);
+            tacit__write_double(&w, noisy[i]);
         tacit__free(noisy);
     }
     *size = w.size;
@@ -88,7 +88,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, dou
     if (numbers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < p; i++)
-        numbers[i] = tacit__take_real(&r);
+        numbers[i] = tacit__read_double(&r);
     tacit_status status = tacit__epochs_check_report(agent->curator, p, numbers, err);
     if (status == TACIT_OK)
         *noisy = numbers;
@@ -140,14 +140,14 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
     const capri_model m = tacit__capri_model(agent);
     tacit__writer w = {.at = bytes};
     (void)err;
-    tacit__put_le64(&w, m.version);
-    tacit__put_le64(&w, m.last);
-    tacit__put_le64(&w, m.p);
+    tacit__write_le64(&w, m.version);
+    tacit__write_le64(&w, m.last);
+    tacit__write_le64(&w, m.p);
     for (size_t i = 0; i < n_pairs(agent); i++)
-        tacit__put_real(&w, m.mixed[i]);
+        tacit__write_double(&w, m.mixed[i]);
     for (size_t i = 0; i < n_pairs(agent) && !m.last; i++)
         for (size_t j = 0; j < m.p && m.place[i] != SIZE_MAX; j++)
-            tacit__put_real(&w, m.v[m.place[i] * m.p + j]);
+            tacit__write_double(&w, m.v[m.place[i] * m.p + j]);
     *size = w.size;
     return TACIT_OK;
 }
@@ -161,7 +161,7 @@ static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mi
     for (size_t c = 0; c < q->n_contexts; c++) {
         double sum = 0;
         for (size_t w = c * q->n_actions; w < (c + 1) * q->n_actions; w++) {
-            mixed[w] = tacit__take_real(r);
+            mixed[w] = tacit__read_double(r);
             if (!(mixed[w] >= 0 && mixed[w] <= 1))
                 return SIZE_MAX;
             sum += mixed[w];
@@ -179,7 +179,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
 {
     tacit__reader r = {.at = bytes, .left = size};
     const size_t pairs = n_pairs(agent);
-    uint64_t version = tacit__take_le64(&r), last = tacit__take_le64(&r), p = tacit__take_le64(&r);
+    uint64_t version = tacit__read_le64(&r), last = tacit__read_le64(&r), p = tacit__read_le64(&r);
     bool fits = !r.failed && last <= 1 && p <= agent->dimension && (p == 0) == (last == 1) &&
                 r.left / 8 >= pairs && r.left % 8 == 0;
     size_t numbers = r.left / 8;
@@ -196,7 +196,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
         fits = rows != SIZE_MAX && numbers - pairs == rows * (size_t)p;
     }
     for (size_t i = 0; fits && i < numbers - pairs; i++) {
-        v[i] = tacit__take_real(&r);
+        v[i] = tacit__read_double(&r);
         fits = isfinite(v[i]);
     }
     if (!fits) {

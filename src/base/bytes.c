@@ -151,7 +151,7 @@ void tacit__model_reorder(uint8_t *bytes, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint64_t word;
         memcpy(&word, bytes + 8 * i, sizeof word);
-        tacit__put_le64(&(tacit__writer){.at = bytes + 8 * i}, word);
+        tacit__write_le64(&(tacit__writer){.at = bytes + 8 * i}, word);
     }
 }
 

@@ -115,7 +115,7 @@ typedef struct tacit__reader {
     bool failed; /* more was asked for than was there */
 } tacit__reader;
 
-static inline void tacit__put(tacit__writer *w, const void *data, size_t size)
+static inline void tacit__write_bytes(tacit__writer *w, const void *data, size_t size)
 {
     if (w->at != NULL && size > 0) {
         memcpy(w->at, data, size);
@@ -125,7 +125,7 @@ static inline void tacit__put(tacit__writer *w, const void *data, size_t size)
 }
 
 /* The next `size` bytes, not aligned; NULL if fewer are left, and from then on. */
-static inline const void *tacit__take(tacit__reader *r, size_t size)
+static inline const void *tacit__read_bytes(tacit__reader *r, size_t size)
 {
     if (r->failed || size > r->left) {
         r->failed = true;
@@ -138,17 +138,17 @@ static inline const void *tacit__take(tacit__reader *r, size_t size)
 }
 
 /* Numbers that travel between machines: low byte first. */
-static inline void tacit__put_le64(tacit__writer *w, uint64_t value)
+static inline void tacit__write_le64(tacit__writer *w, uint64_t value)
 {
     uint8_t bytes[8];
     for (int i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(value >> (8 * i));
-    tacit__put(w, bytes, sizeof bytes);
+    tacit__write_bytes(w, bytes, sizeof bytes);
 }
 
-static inline uint64_t tacit__take_le64(tacit__reader *r)
+static inline uint64_t tacit__read_le64(tacit__reader *r)
 {
-    const uint8_t *bytes = tacit__take(r, 8);
+    const uint8_t *bytes = tacit__read_bytes(r, 8);
     uint64_t value = 0;
     if (bytes == NULL)
         return 0;
@@ -157,16 +157,16 @@ static inline uint64_t tacit__take_le64(tacit__reader *r)
     return value;
 }
 
-static inline void tacit__put_real(tacit__writer *w, double x)
+static inline void tacit__write_double(tacit__writer *w, double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    tacit__put_le64(w, bits);
+    tacit__write_le64(w, bits);
 }
 
-static inline double tacit__take_real(tacit__reader *r)
+static inline double tacit__read_double(tacit__reader *r)
 {
-    uint64_t bits = tacit__take_le64(r);
+    uint64_t bits = tacit__read_le64(r);
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;

@@ -43,7 +43,7 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit_trajectory *u,
     tacit__writer w = {.at = bytes};
     for (size_t i = 0; i < c->o.n_streams; i++)
         for (size_t j = 0; j < c->streams[i].size; j++)
-            tacit__put_le64(&w, (uint64_t)c->streams[i].report[j]);
+            tacit__write_le64(&w, (uint64_t)c->streams[i].report[j]);
     *size = needed;
     return TACIT_OK;
 }
@@ -66,7 +66,7 @@ tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, s
     for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
         const gram_stream *s = &c->streams[i];
         for (size_t j = 0; j < s->size; j++)
-            s->report[j] = (int64_t)tacit__take_le64(&r);
+            s->report[j] = (int64_t)tacit__read_le64(&r);
         status = tacit_sum_check_report(s->sum, s->report, err);
     }
     return status;

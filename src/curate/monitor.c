@@ -77,14 +77,14 @@ tacit_status tacit__monitor_report(tacit__monitor *m, double mean,
     int64_t noisy;
     tacit_status status = tacit_sum_report(m->sum, &x, &noisy, err);
     if (status == TACIT_OK)
-        tacit__put_le64(&(tacit__writer){.at = report}, (uint64_t)noisy);
+        tacit__write_le64(&(tacit__writer){.at = report}, (uint64_t)noisy);
     return status;
 }
 
 static int64_t read_report(const uint8_t report[TACIT__MONITOR_REPORT])
 {
     tacit__reader r = {.at = report, .left = TACIT__MONITOR_REPORT};
-    return (int64_t)tacit__take_le64(&r);
+    return (int64_t)tacit__read_le64(&r);
 }
 
 tacit_status tacit__monitor_check(const tacit__monitor *m,

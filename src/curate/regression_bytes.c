@@ -36,7 +36,7 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
         return status;
     tacit__writer w = {.at = bytes};
     for (size_t i = 0; i < c->size; i++)
-        tacit__put_le64(&w, (uint64_t)c->report[i]);
+        tacit__write_le64(&w, (uint64_t)c->report[i]);
     *size = needed;
     return TACIT_OK;
 }
@@ -53,7 +53,7 @@ tacit_status tacit__regression_check_report(const tacit__regression *c, const vo
         return status;
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < c->size; i++)
-        c->report[i] = (int64_t)tacit__take_le64(&r);
+        c->report[i] = (int64_t)tacit__read_le64(&r);
     /* the last user's is never used */
     return c->users < c->o.users ? tacit_sum_check_report(c->sum, c->report, err) : TACIT_OK;
 }

@@ -23,7 +23,7 @@ static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double
         return !tacit__refuse(r, 422, "out_of_range", "body",
                               "the body must be %zu numbers of 8 bytes each", c->per_user);
     for (size_t i = 0; i < c->per_user; i++)
-        x[i] = tacit__take_real(&from);
+        x[i] = tacit__read_double(&from);
     return true;
 }
 
