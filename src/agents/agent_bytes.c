@@ -1,25 +1,19 @@
 /* Agents as bytes: reports and models that travel, states that are kept. See include/tacit/agent.h.
  *
  * A report (and a model) is a mark, 16 bytes of the agent's fingerprint, and what the family makes
- * of a user, so that a report for another learner is told apart from a bad one. A saved state is a
- * header, the billboard of the last plan, the family's state, and a checksum (BLAKE2b) over all of
- * it. The checksum finds damage, not forgery: whoever can write the state has the raw data anyway.
- * Reports have the low byte first; states are in the machine's byte order, which the magic word
- * betrays. */
+ * of a user, so that a report for another learner is told apart from a bad one. A saved state is the
+ * billboard of the last plan and the family's state, in an envelope (noise/envelope.h). */
 #include <math.h>
 #include <string.h>
 
 #include "agents/agent_inside.h"
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "noise/envelope.h"
 
 #define REPORT_MARK 0x3174726f70657274U /* "treport1", low byte first */
 #define MODEL_MARK 0x316c65646f6d7474U  /* "ttmodel1" */
 enum { REPORT_FINGERPRINT = 16, REPORT_HEADER = 8 + REPORT_FINGERPRINT };
-
-#define STATE_MAGIC 0x7461636974616765U /* "tacitage" */
-enum { STATE_VERSION = 1 };
 
 typedef enum board_kind { NO_TABLE, POLICY, MIXED } board_kind;
 
@@ -32,6 +26,14 @@ typedef struct header {
     uint8_t fingerprint[TACIT__KEY_BYTES];
 } header;
 
+static const tacit__envelope envelope = {
+    .magic = 0x7461636974616765U, /* "tacitage" */
+    .version = 1,
+    .header = sizeof(header),
+    .print_at = offsetof(header, fingerprint),
+    .what = "agent",
+    .foreign = "the saved agent was made with other settings than this one"};
+
 /* --- What two agents must agree on --------------------------------------------------------------- */
 
 static void fold(uint8_t digest[TACIT__KEY_BYTES], const tacit__writer *w, const uint8_t *bytes)
@@ -43,7 +45,7 @@ static void fold_text(uint8_t digest[TACIT__KEY_BYTES], const char *text)
 {
     uint8_t bytes[8];
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, text != NULL ? strlen(text) + 1 : 0);
+    tacit__write_le64(&w, text != NULL ? strlen(text) + 1 : 0);
     tacit__digest((tacit__bytes[]){{digest, TACIT__KEY_BYTES},
                                    {bytes, sizeof bytes},
                                    {text, text != NULL ? strlen(text) : 0}},
@@ -57,7 +59,7 @@ static void fold_reals(uint8_t digest[TACIT__KEY_BYTES], const double *x, size_t
     for (size_t i = 0; i < n; i += NUMBERS) {
         tacit__writer w = {.at = bytes};
         for (size_t j = i; j < n && j < i + NUMBERS; j++)
-            tacit__put_real(&w, x[j]);
+            tacit__write_double(&w, x[j]);
         fold(digest, &w, bytes);
     }
 }
@@ -128,14 +130,14 @@ tacit_status tacit__agent_fingerprint(const tacit_agent_request *r, uint8_t out[
                               r->bandit != NULL && r->bandit->disjoint,
                               r->bandit != NULL && r->bandit->complementary};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        tacit__put_le64(&w, sizes[i]);
-    tacit__put_real(&w, r->guarantee.epsilon);
-    tacit__put_real(&w, r->guarantee.delta);
-    tacit__put_real(&w, r->mixture != NULL ? r->mixture->bound : 0);
-    tacit__put_real(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
-    tacit__put_real(&w, r->linear != NULL ? r->linear->bound : 0);
-    tacit__put_real(&w, r->bandit != NULL ? r->bandit->bound : 0);
-    tacit__put_real(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
+        tacit__write_le64(&w, sizes[i]);
+    tacit__write_double(&w, r->guarantee.epsilon);
+    tacit__write_double(&w, r->guarantee.delta);
+    tacit__write_double(&w, r->mixture != NULL ? r->mixture->bound : 0);
+    tacit__write_double(&w, r->mixture != NULL ? r->mixture->parameter_norm : 0);
+    tacit__write_double(&w, r->linear != NULL ? r->linear->bound : 0);
+    tacit__write_double(&w, r->bandit != NULL ? r->bandit->bound : 0);
+    tacit__write_double(&w, r->bandit != NULL ? r->bandit->parameter_norm : 0);
     fold(out, &w, bytes);
     if (r->rewards != NULL)
         fold_reals(out, r->rewards, (r->stationary ? 1 : r->horizon) * r->n_states * r->n_actions);
@@ -174,8 +176,8 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
                            *size);
     inner = *size - REPORT_HEADER;
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, REPORT_MARK);
-    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit__write_le64(&w, REPORT_MARK);
+    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
     tacit_trajectory taken;
     status = tacit__agent_take_user(agent, user, &taken, err);
     if (status != TACIT_OK)
@@ -187,9 +189,22 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     return status;
 }
 
+/* Reads the mark and the fingerprint of a report or of a model. */
+static tacit_status read_head(const tacit_agent *agent, tacit__reader *r, uint64_t mark,
+                              const char *what, const char *foreign, tacit_error *err)
+{
+    const uint64_t found = tacit__read_le64(r);
+    const void *fingerprint = tacit__read_bytes(r, REPORT_FINGERPRINT);
+    if (fingerprint == NULL || found != mark)
+        return tacit__fail(err, TACIT_SYNTAX, "this is not a %s", what);
+    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
+        return tacit__fail(err, TACIT_WRONG_PLAN, "%s", foreign);
+    return TACIT_OK;
+}
+
 /* What the family gets of a report. */
-static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t size,
-                           tacit__reader *r, tacit_error *err)
+static tacit_status open_report(const tacit_agent *agent, const void *bytes, size_t size,
+                                tacit__reader *r, tacit_error *err)
 {
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
@@ -197,20 +212,15 @@ static tacit_status unwrap(const tacit_agent *agent, const void *bytes, size_t s
     if (status != TACIT_OK)
         return status;
     *r = (tacit__reader){.at = bytes, .left = size};
-    uint64_t mark = tacit__take_le64(r);
-    const void *fingerprint = tacit__take(r, REPORT_FINGERPRINT);
-    if (fingerprint == NULL || mark != REPORT_MARK)
-        return tacit__fail(err, TACIT_SYNTAX, "this is not a report");
-    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the report was made for another learner");
-    return TACIT_OK;
+    return read_head(agent, r, REPORT_MARK, "report", "the report was made for another learner",
+                     err);
 }
 
 tacit_status tacit_agent_check_report(const tacit_agent *agent, const void *bytes, size_t size,
                                       tacit_error *err)
 {
     tacit__reader r = {0};
-    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    tacit_status status = open_report(agent, bytes, size, &r, err);
     if (status == TACIT_OK && agent->family->check_report != NULL)
         status = agent->family->check_report(agent->self, r.at, r.left, err);
     return status;
@@ -220,7 +230,7 @@ tacit_status tacit_agent_absorb(tacit_agent *agent, const void *bytes, size_t si
                                 tacit_error *err)
 {
     tacit__reader r = {0};
-    tacit_status status = unwrap(agent, bytes, size, &r, err);
+    tacit_status status = open_report(agent, bytes, size, &r, err);
     return status == TACIT_OK ? agent->family->absorb(agent->self, r.at, r.left, err) : status;
 }
 
@@ -247,8 +257,8 @@ tacit_status tacit_agent_publish(const tacit_agent *agent, void *bytes, size_t *
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "the model takes %zu bytes, the buffer has %zu",
                            REPORT_HEADER + inner, *size);
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, MODEL_MARK);
-    tacit__put(&w, agent->fingerprint, REPORT_FINGERPRINT);
+    tacit__write_le64(&w, MODEL_MARK);
+    tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
     *size = REPORT_HEADER + inner;
     return agent->family->publish(agent->self, w.at, &inner, err);
 }
@@ -261,13 +271,8 @@ tacit_status tacit_agent_follow(tacit_agent *agent, const void *bytes, size_t si
     if (agent->family->follow == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent follows no model");
     tacit__reader r = {.at = bytes, .left = size};
-    uint64_t mark = tacit__take_le64(&r);
-    const void *fingerprint = tacit__take(&r, REPORT_FINGERPRINT);
-    if (fingerprint == NULL || mark != MODEL_MARK)
-        return tacit__fail(err, TACIT_SYNTAX, "this is not a model");
-    if (memcmp(fingerprint, agent->fingerprint, REPORT_FINGERPRINT) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the model was made by another learner");
     tacit_billboard board;
+    TRY(read_head(agent, &r, MODEL_MARK, "model", "the model was made by another learner", err));
     tacit_status status = agent->family->follow(agent->self, r.at, r.left, err);
     return status == TACIT_OK ? tacit_agent_plan(agent, &board, err) : status;
 }
@@ -287,93 +292,28 @@ static size_t table_size(const tacit_agent *agent, board_kind kind)
                            : 0;
 }
 
-tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
-{
-    TACIT__REQUIRE(!agent->is_snapshot);
-    if (agent == NULL || size == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->family->save == NULL)
-        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
-    size_t inner = 0;
-    tacit_status status = agent->family->save(agent->self, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    board_kind kind = kind_of(&agent->board);
-    size_t table = table_size(agent, kind);
-    size_t needed = sizeof(header) + table + inner + TACIT__KEY_BYTES;
-    if (bytes == NULL) {
-        *size = needed;
-        return TACIT_OK;
-    }
-    if (*size < needed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
-                           needed, *size);
-    header h = {.magic = STATE_MAGIC,
-                .version = STATE_VERSION,
-                .planned = agent->planned,
-                .board = (uint16_t)kind,
-                .size = needed,
-                .board_version = agent->board.version};
-    memcpy(h.fingerprint, agent->fingerprint, sizeof h.fingerprint);
-    tacit__writer w = {.at = bytes};
-    tacit__put(&w, &h, sizeof h);
-    tacit__put(&w, kind == POLICY ? (const void *)agent->board.policy : agent->board.mixed, table);
-    status = agent->family->save(agent->self, w.at, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    TACIT__REQUIRE(w.size + inner + TACIT__KEY_BYTES == needed);
-    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, w.at + inner);
-    *size = needed;
-    return TACIT_OK;
-}
-
-static tacit_status check_state(const tacit_agent *agent, const void *bytes, size_t size, header *h,
-                                tacit_error *err)
-{
-    if (size < sizeof *h + TACIT__KEY_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved agent", size);
-    memcpy(h, bytes, sizeof *h);
-    if (h->magic != STATE_MAGIC)
-        return tacit__fail(
-            err, TACIT_CORRUPT,
-            "this is not a saved agent, or one from a machine of another byte order");
-    if (h->version != STATE_VERSION)
-        return tacit__fail(err, TACIT_WRONG_VERSION,
-                           "the saved agent has format version %u, expected %d",
-                           (unsigned)h->version, STATE_VERSION);
-    uint8_t digest[TACIT__KEY_BYTES];
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (h->size != size ||
-        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "the saved agent is damaged: its checksum does not match");
-    if (memcmp(h->fingerprint, agent->fingerprint, sizeof h->fingerprint) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN,
-                           "the saved agent was made with other settings than this one");
-    if (h->planned > 1 || h->board > MIXED || h->board_version > TACIT__MOST_COUNT ||
-        table_size(agent, h->board) > size - sizeof *h - TACIT__KEY_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
-    return TACIT_OK;
-}
-
 /* Actions of a loaded policy are those of the agent. */
-static bool is_policy(const tacit_agent *agent, const uint32_t *policy)
+static bool is_policy(const tacit_agent *agent, const uint8_t *bytes)
 {
-    for (size_t i = 0; i < agent->horizon * agent->n_states; i++)
-        if (policy[i] >= agent->n_actions)
+    for (size_t i = 0; i < agent->horizon * agent->n_states; i++) {
+        uint32_t action;
+        memcpy(&action, bytes + i * sizeof action, sizeof action);
+        if (action >= agent->n_actions)
             return false;
+    }
     return true;
 }
 
 /* Chances of a loaded policy are chances, and sum to 1 in every situation. */
-static bool is_mixed(const tacit_agent *agent, const double *mixed)
+static bool is_mixed(const tacit_agent *agent, const void *bytes)
 {
-    for (size_t i = 0; i < agent->horizon * agent->n_states; i++, mixed += agent->n_actions) {
+    for (size_t i = 0; i < agent->horizon * agent->n_states; i++) {
         double sum = 0;
         for (size_t a = 0; a < agent->n_actions; a++) {
-            if (!(mixed[a] >= 0 && mixed[a] <= 1))
+            const double chance = tacit__real_at(bytes, i * agent->n_actions + a);
+            if (!(chance >= 0 && chance <= 1))
                 return false;
-            sum += mixed[a];
+            sum += chance;
         }
         if (!(fabs(sum - 1) <= 1e-9))
             return false;
@@ -381,40 +321,74 @@ static bool is_mixed(const tacit_agent *agent, const double *mixed)
     return true;
 }
 
+/* The billboard of the last plan; *table has room for it once it is checked. */
+static void board_fields(const tacit_agent *agent, board_kind kind, void **table, tacit__saved *s)
+{
+    const size_t size = table_size(agent, kind);
+    const void *data = kind == POLICY ? (const void *)agent->board.policy : agent->board.mixed,
+               *bytes = tacit__saved_bytes(s, data, size);
+    tacit__saved_check(s, bytes == NULL || (kind == POLICY  ? is_policy(agent, bytes)
+                                            : kind == MIXED ? is_mixed(agent, bytes)
+                                                            : true));
+    if (s->pass == TACIT__CHECK && s->status == TACIT_OK && kind != NO_TABLE &&
+        (*table = tacit__alloc(size, 1)) == NULL)
+        tacit__saved_fail(s, TACIT_NO_MEMORY, NULL);
+    if (s->pass == TACIT__APPLY && size > 0)
+        memcpy(*table, bytes, size);
+}
+
+static void fields(const tacit_agent *agent, header *h, void **table, tacit__saved *s)
+{
+    static const char wrong[] = "the saved agent contradicts itself";
+    *h = (header){.planned = agent->planned,
+                  .board = (uint16_t)kind_of(&agent->board),
+                  .board_version = agent->board.version};
+    s->wrong = wrong;
+    const size_t start = tacit__envelope_open(&envelope, agent->fingerprint, 0, h, s);
+    tacit__saved_check(s, h->planned <= 1 && h->board <= MIXED &&
+                              h->board_version <= TACIT__MOST_COUNT);
+    board_fields(agent, h->board, table, s);
+    agent->family->fields(agent->self, s);
+    s->wrong = wrong;
+    tacit__envelope_close(&envelope, start, s);
+}
+
+tacit_status tacit_agent_save(const tacit_agent *agent, void *bytes, size_t *size, tacit_error *err)
+{
+    header h;
+    TACIT__REQUIRE(!agent->is_snapshot);
+    if (agent == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    if (agent->family->fields == NULL)
+        return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(agent, &h, NULL, &s);
+    return s.status;
+}
+
 tacit_status tacit_agent_load(tacit_agent *agent, const void *bytes, size_t size, tacit_error *err)
 {
+    header h;
+    void *table = NULL;
     TACIT__REQUIRE(!agent->is_snapshot);
     if (agent == NULL || bytes == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (agent->family->load == NULL)
+    if (agent->family->fields == NULL)
         return tacit__fail(err, TACIT_UNSUPPORTED, "this kind of agent cannot be saved");
     if (agent->planned)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved agent is loaded into a fresh one");
-    header h;
-    tacit_status status = check_state(agent, bytes, size, &h, err);
-    if (status != TACIT_OK)
-        return status;
-    size_t table = table_size(agent, h.board);
-    const uint8_t *at = (const uint8_t *)bytes + sizeof h;
-    void *copy = h.board != NO_TABLE ? tacit__alloc(table, 1) : NULL;
-    if (h.board != NO_TABLE && copy == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    if (copy != NULL)
-        memcpy(copy, at, table);
-    if ((h.board == POLICY && !is_policy(agent, copy)) ||
-        (h.board == MIXED && !is_mixed(agent, copy)))
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved agent contradicts itself");
-    else
-        status = agent->family->load(agent->self, at + table,
-                                     size - sizeof h - table - TACIT__KEY_BYTES, err);
-    if (status != TACIT_OK) {
-        tacit__free(copy);
-        return status;
+    tacit__saved s = tacit__saved_load(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(agent, &h, &table, &s);
+    if (s.status != TACIT_OK) {
+        tacit__free(table);
+        return s.status;
     }
     agent->planned = h.planned != 0;
-    agent->table = copy;
+    agent->table = table;
     agent->board = (tacit_billboard){.version = h.board_version,
-                                     .policy = h.board == POLICY ? copy : NULL,
-                                     .mixed = h.board == MIXED ? copy : NULL};
+                                     .policy = h.board == POLICY ? table : NULL,
+                                     .mixed = h.board == MIXED ? table : NULL};
     return TACIT_OK;
 }

@@ -142,7 +142,7 @@ void tacit__capri_set_mark(capri_agent *agent)
         for (size_t i = 0; i < parts[k].n; i += NUMBERS) {
             tacit__writer w = {.at = bytes};
             for (size_t j = i; j < parts[k].n && j < i + NUMBERS; j++)
-                tacit__put_real(&w, parts[k].from[j]);
+                tacit__write_double(&w, parts[k].from[j]);
             tacit__digest((tacit__bytes[]){{digest, sizeof digest}, {bytes, w.size}}, 2, digest);
         }
     memcpy(agent->mark, digest, sizeof agent->mark);
@@ -261,8 +261,7 @@ const tacit__family tacit__family_capri = {
     .publish = tacit__capri_publish,
     .follow = tacit__capri_follow,
     .check_report = tacit__capri_check_report,
-    .save = tacit__capri_save,
-    .load = tacit__capri_load,
+    .fields = tacit__capri_fields,
     .ledger = ledger,
     .remark = remark,
     .criterion = &criterion,

@@ -74,7 +74,6 @@ tacit_status tacit__capri_check_report(const void *self, const void *bytes, size
 tacit_status tacit__capri_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
 tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, tacit_error *err);
 tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tacit_error *err);
-tacit_status tacit__capri_save(const void *self, void *bytes, size_t *size, tacit_error *err);
-tacit_status tacit__capri_load(void *self, const void *bytes, size_t size, tacit_error *err);
+void tacit__capri_fields(void *self, tacit__saved *s);
 
 #endif

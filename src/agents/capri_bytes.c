@@ -11,8 +11,7 @@
  * this epoch. `check_report` says so, and who asks may turn it away; one that was accepted before
  * it became late counts, and adds nothing.
  *
- * A saved state is header, public sums, the curator's state, the model that is followed (if any),
- * checksum. */
+ * Saved states: see tacit__capri_fields. */
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "noise/envelope.h"
 
 static size_t n_pairs(const capri_agent *agent)
 {
@@ -42,7 +42,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
     if (status != TACIT_OK)
         return status;
     tacit__writer w = {.at = bytes};
-    tacit__put(&w, agent->mark, CAPRI_MARK);
+    tacit__write_bytes(&w, agent->mark, CAPRI_MARK);
     if (!m.last) {
         double *noisy = tacit__alloc(m.p, sizeof *noisy);
         if (noisy == NULL)
@@ -50,7 +50,7 @@ tacit_status tacit__capri_report(void *self, const tacit_trajectory *user, void 
         status = tacit__epochs_report(agent->curator, m.p, tacit__capri_vector(&m, pair),
                                       2 * user->rewards[0] - 1, noisy, err);
         for (size_t i = 0; i < m.p && status == TACIT_OK; i++)
-            tacit__put_real(&w, noisy[i]);
+            tacit__write_double(&w, noisy[i]);
         tacit__free(noisy);
     }
     *size = w.size;
@@ -88,7 +88,7 @@ static tacit_status read_report(const capri_agent *agent, const void *bytes, dou
     if (numbers == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     for (size_t i = 0; i < p; i++)
-        numbers[i] = tacit__take_real(&r);
+        numbers[i] = tacit__read_double(&r);
     tacit_status status = tacit__epochs_check_report(agent->curator, p, numbers, err);
     if (status == TACIT_OK)
         *noisy = numbers;
@@ -140,14 +140,14 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
     const capri_model m = tacit__capri_model(agent);
     tacit__writer w = {.at = bytes};
     (void)err;
-    tacit__put_le64(&w, m.version);
-    tacit__put_le64(&w, m.last);
-    tacit__put_le64(&w, m.p);
+    tacit__write_le64(&w, m.version);
+    tacit__write_le64(&w, m.last);
+    tacit__write_le64(&w, m.p);
     for (size_t i = 0; i < n_pairs(agent); i++)
-        tacit__put_real(&w, m.mixed[i]);
+        tacit__write_double(&w, m.mixed[i]);
     for (size_t i = 0; i < n_pairs(agent) && !m.last; i++)
         for (size_t j = 0; j < m.p && m.place[i] != SIZE_MAX; j++)
-            tacit__put_real(&w, m.v[m.place[i] * m.p + j]);
+            tacit__write_double(&w, m.v[m.place[i] * m.p + j]);
     *size = w.size;
     return TACIT_OK;
 }
@@ -161,7 +161,7 @@ static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mi
     for (size_t c = 0; c < q->n_contexts; c++) {
         double sum = 0;
         for (size_t w = c * q->n_actions; w < (c + 1) * q->n_actions; w++) {
-            mixed[w] = tacit__take_real(r);
+            mixed[w] = tacit__read_double(r);
             if (!(mixed[w] >= 0 && mixed[w] <= 1))
                 return SIZE_MAX;
             sum += mixed[w];
@@ -179,7 +179,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
 {
     tacit__reader r = {.at = bytes, .left = size};
     const size_t pairs = n_pairs(agent);
-    uint64_t version = tacit__take_le64(&r), last = tacit__take_le64(&r), p = tacit__take_le64(&r);
+    uint64_t version = tacit__read_le64(&r), last = tacit__read_le64(&r), p = tacit__read_le64(&r);
     bool fits = !r.failed && last <= 1 && p <= agent->dimension && (p == 0) == (last == 1) &&
                 r.left / 8 >= pairs && r.left % 8 == 0;
     size_t numbers = r.left / 8;
@@ -196,7 +196,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
         fits = rows != SIZE_MAX && numbers - pairs == rows * (size_t)p;
     }
     for (size_t i = 0; fits && i < numbers - pairs; i++) {
-        v[i] = tacit__take_real(&r);
+        v[i] = tacit__read_double(&r);
         fits = isfinite(v[i]);
     }
     if (!fits) {
@@ -233,82 +233,20 @@ tacit_status tacit__capri_follow(void *self, const void *bytes, size_t size, tac
 
 /* --- Saving -------------------------------------------------------------------------------------- */
 
-#define MAGIC 0x7461636974636170U /* "tacitcap" */
-
 typedef struct header {
     uint64_t magic, size, users, in_epoch, n_shown, followed;
     uint8_t request[TACIT__KEY_BYTES], chance[TACIT__KEY_BYTES];
 } header;
 
-static size_t sums_size(const capri_agent *agent)
-{
-    return (tacit__capri_look(agent->planner).n_epochs - 1) * agent->dimension *
-           sizeof *agent->shown;
-}
+static const tacit__envelope envelope = {.magic = 0x7461636974636170U, /* "tacitcap" */
+                                         .header = sizeof(header),
+                                         .print_at = offsetof(header, request),
+                                         .what = "learner",
+                                         .foreign = "the saved learner is another one"};
 
-/* Without the model that is followed. */
-static size_t saved_size(const capri_agent *agent)
+static size_t n_sums(const capri_agent *agent)
 {
-    return sizeof(header) + sums_size(agent) + tacit__epochs_saved_size(agent->curator) +
-           TACIT__KEY_BYTES;
-}
-
-tacit_status tacit__capri_save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const capri_agent *agent = self;
-    size_t followed = 0, room = *size;
-    if (agent->followed != NULL)
-        (void)tacit__capri_publish(agent, NULL, &followed, NULL);
-    size_t needed = saved_size(agent) + followed;
-    *size = needed;
-    if (bytes == NULL)
-        return TACIT_OK;
-    if (room < needed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
-                           needed, room);
-    header h = {.magic = MAGIC,
-                .size = needed,
-                .users = agent->users,
-                .in_epoch = agent->in_epoch,
-                .n_shown = agent->n_shown,
-                .followed = followed};
-    memcpy(h.request, agent->request, sizeof h.request);
-    memcpy(h.chance, agent->chance.key, sizeof h.chance);
-    uint8_t *at = bytes;
-    memcpy(at, &h, sizeof h);
-    memcpy(at += sizeof h, agent->shown, sums_size(agent));
-    tacit__epochs_save(agent->curator, at += sums_size(agent));
-    at += tacit__epochs_saved_size(agent->curator);
-    if (followed > 0)
-        (void)tacit__capri_publish(agent, at, &followed, NULL);
-    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, at + followed);
-    return TACIT_OK;
-}
-
-static tacit_status check_saved(const capri_agent *agent, const void *bytes, size_t size, header *h,
-                                tacit_error *err)
-{
-    uint8_t digest[TACIT__KEY_BYTES];
-    if (size < sizeof *h + sizeof digest)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
-    memcpy(h, bytes, sizeof *h);
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (h->magic != MAGIC || h->size != size ||
-        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "this is no saved learner, or a damaged one: its checksum does not "
-                           "match");
-    if (size < saved_size(agent) || size - saved_size(agent) != h->followed ||
-        memcmp(h->request, agent->request, sizeof h->request) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
-    if (h->users > agent->n_users || h->n_shown >= tacit__capri_look(agent->planner).n_epochs ||
-        (h->followed > 0 && h->users > 0) ||
-        !tacit__are_reals((const uint8_t *)bytes + sizeof *h, sums_size(agent) / sizeof(double),
-                          TACIT__MOST_SUM))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    if (agent->users > 0 || agent->followed != NULL)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
-    return TACIT_OK;
+    return (tacit__capri_look(agent->planner).n_epochs - 1) * agent->dimension;
 }
 
 /* Plays the epochs that were shown again; false if so many users are not in them and in the one that
@@ -333,7 +271,7 @@ static tacit_status remake_planner(capri_agent *agent, const header *h, const vo
     tacit__site before = agent->chance;
     tacit__capri *planner = NULL;
     tacit__site_restore(&agent->chance, h->chance, before.simulated);
-    memcpy(agent->shown, sums, sums_size(agent));
+    memcpy(agent->shown, sums, n_sums(agent) * sizeof *agent->shown);
     tacit_status status = tacit__capri_create(&agent->options, &planner);
     if (status != TACIT_OK)
         (void)tacit__fail_plain(err, status);
@@ -347,42 +285,66 @@ static tacit_status remake_planner(capri_agent *agent, const header *h, const vo
     } else {
         tacit__capri_destroy(planner);
         agent->chance = before;
-        memset(agent->shown, 0, sums_size(agent));
+        memset(agent->shown, 0, n_sums(agent) * sizeof *agent->shown);
     }
     tacit__site_wipe(&before);
     return status;
 }
 
-tacit_status tacit__capri_load(void *self, const void *bytes, size_t size, tacit_error *err)
+/* What a load has to make: the model that is followed, and the planner. The last thing that can fail. */
+static tacit_status load_planner(capri_agent *agent, const header *h, const void *sums,
+                                 const void *model, tacit_error *err)
 {
-    capri_agent *agent = self;
-    header h;
     capri_model theirs = {0};
     void *followed = NULL;
     tacit__capri *planner = NULL;
-    tacit_status status = check_saved(agent, bytes, size, &h, err);
-    if (status != TACIT_OK)
-        return status;
-    const uint8_t *sums = (const uint8_t *)bytes + sizeof h, *curator = sums + sums_size(agent),
-                  *model = curator + tacit__epochs_saved_size(agent->curator);
-    status = tacit__epochs_check(agent->curator, curator, err);
-    if (status == TACIT_OK && h.followed > 0)
-        status = read_model(agent, model, (size_t)h.followed, &theirs, &followed, err);
+    tacit_status status = TACIT_OK;
+    if (h->followed > 0)
+        status = read_model(agent, model, (size_t)h->followed, &theirs, &followed, err);
     if (status == TACIT_OK)
-        status = remake_planner(agent, &h, sums, &planner, err);
+        status = remake_planner(agent, h, sums, &planner, err);
     if (status != TACIT_OK) {
         tacit__free(followed);
         return status;
     }
-    status = tacit__epochs_load(agent->curator, curator, err);
-    TACIT__REQUIRE(status == TACIT_OK); /* it was checked */
     tacit__capri_destroy(agent->planner);
     agent->planner = planner;
+    agent->followed = followed;
+    agent->theirs = theirs;
+    return TACIT_OK;
+}
+
+/* In an envelope the public sums, the curator and the model that is followed, as it was published. */
+void tacit__capri_fields(void *self, tacit__saved *s)
+{
+    capri_agent *agent = self;
+    size_t followed = 0;
+    if (agent->followed != NULL && !tacit__saved_is_loading(s))
+        (void)tacit__capri_publish(agent, NULL, &followed, NULL);
+    header h = {.users = agent->users,
+                .in_epoch = agent->in_epoch,
+                .n_shown = agent->n_shown,
+                .followed = followed};
+    memcpy(h.chance, agent->chance.key, sizeof h.chance);
+    s->wrong = "the saved learner contradicts itself";
+    const size_t start = tacit__envelope_open(&envelope, agent->request, 0, &h, s);
+    tacit__saved_check(s, h.users <= agent->n_users &&
+                              h.n_shown < tacit__capri_look(agent->planner).n_epochs &&
+                              (h.followed == 0 || h.users == 0));
+    if (s->pass == TACIT__CHECK && (agent->users > 0 || agent->followed != NULL))
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    const void *sums = tacit__saved_reals(s, agent->shown, n_sums(agent), TACIT__MOST_SUM);
+    tacit__epochs_fields(agent->curator, s);
+    if (s->pass == TACIT__WRITE && followed > 0)
+        (void)tacit__capri_publish(agent, s->out + s->at, &followed, NULL);
+    const void *model = tacit__saved_bytes(s, NULL, (size_t)h.followed);
+    tacit__envelope_close(&envelope, start, s);
+    if (s->pass == TACIT__CHECK && s->status == TACIT_OK)
+        s->status = load_planner(agent, &h, sums, model, s->err);
+    if (s->pass != TACIT__APPLY)
+        return;
     agent->users = h.users;
     agent->in_epoch = h.in_epoch;
     agent->n_shown = (size_t)h.n_shown;
-    agent->followed = followed;
-    agent->theirs = theirs;
     tacit__capri_set_mark(agent);
-    return TACIT_OK;
 }

@@ -8,6 +8,8 @@
 
 #include <tacit/agent.h>
 
+#include "base/bytes.h"
+
 /* Where a paper prints the noise of its algorithm: paper, place and formula, in the words of
  * docs/references.md; NULL: there is nothing to point to. `recalled`: the formula was taken from
  * later papers and public code, and was not compared with the paper's own text. */
@@ -73,9 +75,9 @@ typedef struct tacit__family {
     /* What `absorb` would say; changes nothing but scratch. NULL: it cannot be told beforehand. */
     tacit_status (*check_report)(const void *agent, const void *bytes, size_t size,
                                  tacit_error *err);
-    /* Everything that the future depends on, see tacit_agent_save. */
-    tacit_status (*save)(const void *agent, void *bytes, size_t *size, tacit_error *err);
-    tacit_status (*load)(void *agent, const void *bytes, size_t size, tacit_error *err);
+    /* Everything that the future depends on, as the rest of a saved state (base/bytes.h). NULL: it cannot
+     * be saved. */
+    void (*fields)(void *agent, tacit__saved *s);
     tacit_ledger *(*ledger)(const void *agent); /* NULL with model none */
     const char *(*remark)(const void *agent);   /* "": nothing to say */
     const tacit__criterion *criterion; /* NULL: none of its own, the release plan alone tells */

@@ -8,10 +8,9 @@
 #include "agents/family.h"
 #include "agents/pairs.h"
 #include "agents/reading.h"
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "noise/stream.h"
+#include "noise/envelope.h"
 #include "plan/capri.h"
 #include "plan/gp_ucb.h"
 #include "plan/kernel_elimination.h"
@@ -190,80 +189,14 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
 
 /* --- Saving: the numbers as they are -------------------------------------------------------------- */
 
-#define MAGIC 0x7461636974677075U /* "tacitgpu" */
-
 typedef struct header {
     uint64_t magic, size, kind, users, n_users, version, steps, in_epoch, epoch, n;
     double gain, tau;
 } header;
 
-typedef struct piece {
-    void *data;
-    size_t size;
-} piece;
-
-/* All arrays that change; returns how many. */
-static size_t pieces(const gp_agent *agent, piece out[8])
-{
-    tacit__posterior *q = agent->posterior;
-    tacit__kernel_elimination *k = agent->elimination;
-    size_t n = q->n, i = 0;
-    out[i++] = (piece){q->mean, n * sizeof *q->mean};
-    out[i++] = (piece){q->covariance, n * n * sizeof *q->covariance};
-    out[i++] = (piece){q->count, n * sizeof *q->count};
-    out[i++] = (piece){q->sum, n * sizeof *q->sum};
-    if (k != NULL) {
-        out[i++] = (piece){k->active, n * sizeof *k->active};
-        out[i++] = (piece){k->mixed, n * sizeof *k->mixed};
-        out[i++] = (piece){k->guess, n * sizeof *k->guess};
-    }
-    return i;
-}
-
-static size_t saved_size(const gp_agent *agent)
-{
-    piece p[8];
-    size_t n = pieces(agent, p), size = sizeof(header) + TACIT__KEY_BYTES;
-    for (size_t i = 0; i < n; i++)
-        size += p[i].size;
-    return size;
-}
-
-static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const gp_agent *agent = self;
-    const tacit__kernel_elimination *k = agent->elimination;
-    size_t needed = saved_size(agent);
-    if (bytes == NULL) {
-        *size = needed;
-        return TACIT_OK;
-    }
-    if (*size < needed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
-                           needed, *size);
-    header h = {.magic = MAGIC,
-                .size = needed,
-                .kind = agent->parts->saved_kind,
-                .users = agent->users,
-                .n_users = agent->n_users,
-                .version = agent->version,
-                .steps = agent->posterior->steps,
-                .in_epoch = k != NULL ? k->in_epoch : 0,
-                .epoch = k != NULL ? k->epoch : 0,
-                .n = agent->posterior->n,
-                .gain = agent->posterior->gain,
-                .tau = agent->posterior->tau};
-    uint8_t *at = bytes;
-    memcpy(at, &h, sizeof h);
-    at += sizeof h;
-    piece p[8];
-    size_t n = pieces(agent, p);
-    for (size_t i = 0; i < n; at += p[i].size, i++)
-        memcpy(at, p[i].data, p[i].size);
-    tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1, at);
-    *size = needed;
-    return TACIT_OK;
-}
+static const tacit__envelope envelope = {.magic = 0x7461636974677075U, /* "tacitgpu" */
+                                         .header = sizeof(header),
+                                         .what = "learner"};
 
 static bool is_position(const gp_agent *agent, const header *h)
 {
@@ -274,51 +207,51 @@ static bool is_position(const gp_agent *agent, const header *h)
                       : h->epoch == 0 && h->in_epoch == 0);
 }
 
-/* In the order of `pieces`: numbers; counts and sums of rewards of so many users; truth values;
- * chances; numbers. */
-static bool are_pieces(const gp_agent *agent, const uint8_t *at, double users)
+/* Numbers; counts and sums of rewards of so many users; truth values; chances; numbers. */
+static void array_fields(gp_agent *agent, double users, tacit__saved *s)
 {
-    const size_t n = agent->posterior->n;
-    bool fits = tacit__are_reals(at, n + n * n, TACIT__MOST_SUM);
-    at += (n + n * n) * sizeof(double);
-    fits = fits && tacit__are_reals(at, 2 * n, users);
-    at += 2 * n * sizeof(double);
-    if (agent->elimination == NULL)
-        return fits;
-    for (size_t i = 0; i < n; i++)
-        fits = fits && at[i] <= 1;
-    at += n;
-    return fits && tacit__are_reals(at, n, 1) &&
-           tacit__are_reals(at + n * sizeof(double), n, TACIT__MOST_SUM);
+    tacit__posterior *q = agent->posterior;
+    tacit__kernel_elimination *k = agent->elimination;
+    const size_t n = q->n;
+    tacit__saved_reals(s, q->mean, n, TACIT__MOST_SUM);
+    tacit__saved_reals(s, q->covariance, n * n, TACIT__MOST_SUM);
+    tacit__saved_reals(s, q->count, n, users);
+    tacit__saved_reals(s, q->sum, n, users);
+    if (k == NULL)
+        return;
+    const uint8_t *active = tacit__saved_array(s, k->active, n, sizeof *k->active);
+    for (size_t i = 0; i < n && active != NULL; i++)
+        tacit__saved_check(s, active[i] <= 1);
+    tacit__saved_reals(s, k->mixed, n, 1);
+    tacit__saved_reals(s, k->guess, n, TACIT__MOST_SUM);
 }
 
-static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+static void fields(void *self, tacit__saved *s)
 {
     gp_agent *agent = self;
     tacit__kernel_elimination *k = agent->elimination;
-    header h;
-    uint8_t digest[TACIT__KEY_BYTES];
-    if (agent->users > 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
-    if (size < sizeof h + sizeof digest)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
-    memcpy(&h, bytes, sizeof h);
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (h.magic != MAGIC || h.size != size ||
-        memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "this is no saved learner, or a damaged one: its checksum does not "
-                           "match");
-    if (size != saved_size(agent) || h.kind != agent->parts->saved_kind ||
-        h.n_users != agent->n_users || h.n != agent->posterior->n || h.tau != agent->posterior->tau)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is another one");
-    const uint8_t *at = (const uint8_t *)bytes + sizeof h;
-    piece p[8];
-    size_t n = pieces(agent, p);
-    if (!is_position(agent, &h) || !are_pieces(agent, at, (double)h.users))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    for (size_t i = 0; i < n; at += p[i].size, i++)
-        memcpy(p[i].data, at, p[i].size);
+    const header own = {.kind = agent->parts->saved_kind,
+                        .users = agent->users,
+                        .n_users = agent->n_users,
+                        .version = agent->version,
+                        .steps = agent->posterior->steps,
+                        .in_epoch = k != NULL ? k->in_epoch : 0,
+                        .epoch = k != NULL ? k->epoch : 0,
+                        .n = agent->posterior->n,
+                        .gain = agent->posterior->gain,
+                        .tau = agent->posterior->tau};
+    header h = own;
+    if (s->pass == TACIT__CHECK && agent->users > 0)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    s->wrong = "the saved learner contradicts itself";
+    const size_t start = tacit__envelope_open(&envelope, NULL, 0, &h, s);
+    if (h.kind != own.kind || h.n_users != own.n_users || h.n != own.n || h.tau != own.tau)
+        tacit__saved_fail(s, TACIT_WRONG_PLAN, "the saved learner is another one");
+    tacit__saved_check(s, is_position(agent, &h));
+    array_fields(agent, (double)h.users, s);
+    tacit__envelope_close(&envelope, start, s);
+    if (s->pass != TACIT__APPLY)
+        return;
     agent->users = h.users;
     agent->version = h.version;
     agent->posterior->steps = h.steps;
@@ -327,7 +260,6 @@ static tacit_status load(void *self, const void *bytes, size_t size, tacit_error
         k->in_epoch = h.in_epoch;
         k->epoch = h.epoch;
     }
-    return TACIT_OK;
 }
 
 static tacit_ledger *ledger(const void *self)
@@ -348,8 +280,7 @@ const tacit__family tacit__family_gp = {
     .plan = plan,
     .learn = learn,
     .act = act,
-    .save = save,
-    .load = load,
+    .fields = fields,
     .ledger = ledger,
     .remark = remark,
 };

@@ -22,11 +22,10 @@
 #include "agents/family.h"
 #include "agents/outside.h"
 #include "agents/reading.h"
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "curate/regression.h"
-#include "noise/stream.h"
+#include "noise/envelope.h"
 #include "plan/lin_ucb.h"
 
 #define LEAST_GROWTH 1.0001
@@ -401,99 +400,62 @@ static tacit_status absorb(void *self, const void *bytes, size_t size, tacit_err
 
 /* The model: the version, then the planner's numbers, 64 bits each, low byte first. All of it was
  * made of releases. */
+static void model_fields(const lin_ucb_agent *agent, uint64_t *version, tacit__saved *s)
+{
+    *version = agent->version;
+    tacit__saved_value(s, version, sizeof *version);
+    tacit__saved_check(s, *version <= TACIT__MOST_COUNT);
+    tacit__lin_ucb_fields(agent->planner, s);
+}
+
 static tacit_status publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
-    const lin_ucb_agent *agent = self;
-    size_t inner = tacit__lin_ucb_saved_size(agent->planner);
-    *size = sizeof agent->version + inner;
-    if (bytes == NULL)
-        return TACIT_OK;
-    uint64_t *words = tacit__alloc(inner, 1);
-    if (words == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__lin_ucb_save(agent->planner, words);
-    tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, agent->version);
-    for (size_t i = 0; i < inner / sizeof *words; i++)
-        tacit__put_le64(&w, words[i]);
-    tacit__free(words);
-    return TACIT_OK;
+    uint64_t version;
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        model_fields(self, &version, &s);
+    if (s.status == TACIT_OK && bytes != NULL)
+        tacit__model_reorder(bytes, *size / 8);
+    return s.status;
 }
 
 static tacit_status follow(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     lin_ucb_agent *agent = self;
-    size_t inner = tacit__lin_ucb_saved_size(agent->planner);
-    if (size != sizeof agent->version + inner)
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
-                           sizeof agent->version + inner, size);
-    uint64_t *words = tacit__alloc(inner, 1);
-    if (words == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    tacit__reader r = {.at = bytes, .left = size};
-    uint64_t version = tacit__take_le64(&r);
-    for (size_t i = 0; i < inner / sizeof *words; i++)
-        words[i] = tacit__take_le64(&r);
-    bool sound = version <= TACIT__MOST_COUNT && tacit__lin_ucb_check(agent->planner, words);
-    if (sound) {
-        tacit__lin_ucb_load(agent->planner, words);
-        agent->version = version;
-        agent->follows = true;
-    }
+    size_t needed = 0;
+    uint8_t *words;
+    TRY(publish(agent, NULL, &needed, err));
+    TRY(tacit__model_copy(bytes, size, needed, &words, err));
+    uint64_t version;
+    tacit__saved s = tacit__saved_load(words, size, err);
+    while (tacit__saved_next(&s))
+        model_fields(agent, &version, &s);
     tacit__free(words);
-    return sound ? TACIT_OK
-                 : tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
-}
-
-/* The curator's bytes, the planner's and its checksum, the billboard's version. */
-static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const lin_ucb_agent *agent = self;
-    size_t first = 0, second = tacit__lin_ucb_saved_size(agent->planner);
-    tacit_status status = tacit__regression_save(agent->curator, NULL, &first, err);
-    size_t needed = first + second + sizeof agent->version + TACIT__KEY_BYTES;
-    if (status != TACIT_OK)
-        return status;
-    if (bytes != NULL) {
-        if (*size < needed)
-            return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                               "the state takes %zu bytes, the buffer has %zu", needed, *size);
-        uint8_t *at = bytes;
-        status = tacit__regression_save(agent->curator, at, &first, err);
-        if (status != TACIT_OK)
-            return status;
-        tacit__lin_ucb_save(agent->planner, at + first);
-        memcpy(at + first + second, &agent->version, sizeof agent->version);
-        tacit__digest(&(tacit__bytes){bytes, needed - TACIT__KEY_BYTES}, 1,
-                      at + needed - TACIT__KEY_BYTES);
-    }
-    *size = needed;
+    if (s.status != TACIT_OK)
+        return tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
+    agent->version = version;
+    agent->follows = true;
     return TACIT_OK;
 }
 
-static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+/* The curator's bytes, the planner's, the billboard's version, and a checksum. */
+static void fields(void *self, tacit__saved *s)
 {
     lin_ucb_agent *agent = self;
-    const uint8_t *at = bytes;
-    uint8_t digest[TACIT__KEY_BYTES];
-    size_t tail = tacit__lin_ucb_saved_size(agent->planner) + sizeof agent->version + sizeof digest;
-    if (size < tail)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (memcmp(digest, at + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "this is no saved learner, or a damaged one: its checksum does not "
-                           "match");
-    uint64_t version;
-    memcpy(&version, at + size - sizeof digest - sizeof version, sizeof version);
-    if (version > TACIT__MOST_COUNT || !tacit__lin_ucb_check(agent->planner, at + size - tail))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    tacit_status status = tacit__regression_load(agent->curator, bytes, size - tail, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__lin_ucb_load(agent->planner, at + size - tail);
-    agent->version = version;
-    return TACIT_OK;
+    uint64_t version = agent->version;
+    tacit__saved planner = {.pass = TACIT__COUNT};
+    tacit__lin_ucb_fields(agent->planner, &planner);
+    s->wrong = "the saved learner contradicts itself";
+    const size_t start = tacit__checksum_open("learner", s),
+                 end = tacit__saved_enter(s, s->end - s->at - planner.at - sizeof version);
+    tacit__regression_fields(agent->curator, s);
+    tacit__saved_leave(s, end);
+    tacit__lin_ucb_fields(agent->planner, s);
+    tacit__saved_value(s, &version, sizeof version);
+    tacit__saved_check(s, version <= TACIT__MOST_COUNT);
+    tacit__checksum_close(start, s);
+    if (s->pass == TACIT__APPLY)
+        agent->version = version;
 }
 
 static tacit_ledger *ledger(const void *self)
@@ -561,8 +523,7 @@ const tacit__family tacit__family_lin_ucb = {
     .follow = follow,
     .check_report = check_report,
     .absorb = absorb,
-    .save = save,
-    .load = load,
+    .fields = fields,
     .ledger = ledger,
     .remark = remark,
     .criterion = &criterion,

@@ -169,8 +169,7 @@ const tacit__family tacit__family_lsvi = {
     .plan = plan,
     .learn = learn,
     .act = act,
-    .save = tacit__lsvi_agent_save,
-    .load = tacit__lsvi_agent_load,
+    .fields = tacit__lsvi_agent_fields,
     .ledger = ledger,
     .remark = remark,
 };

@@ -55,7 +55,6 @@ void tacit__lsvi_write_remark(lsvi_agent *agent, const lsvi_design *g);
 void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g);
 
 /* What goes into the table of the family; see agents/family.h. */
-tacit_status tacit__lsvi_agent_save(const void *self, void *bytes, size_t *size, tacit_error *err);
-tacit_status tacit__lsvi_agent_load(void *self, const void *bytes, size_t size, tacit_error *err);
+void tacit__lsvi_agent_fields(void *self, tacit__saved *s);
 
 #endif

@@ -1,18 +1,21 @@
-/* lsvi-ucb as bytes. A saved state is a header, the planner's pieces (plan/lsvi.h), the curator
- * (curate/lsvi_saved.c) and a checksum of all that. Only an agent of the same request takes it;
- * that and the checksum are looked at before anything is changed. */
-#include <string.h>
-
+/* lsvi-ucb as bytes: in an envelope (noise/envelope.h) the planner (plan/lsvi.h) and the curator
+ * (curate/lsvi_saved.c). Only an agent of the same request accepts it. */
 #include "agents/lsvi_agent.h"
-#include "base/error.h"
-
-#define MAGIC 0x746163697453564cU
-enum { FORMAT_VERSION = 2 }; /* 2: closed learners keep no data */
+#include "noise/envelope.h"
 
 typedef struct header {
-    uint64_t magic, version, size;
+    uint64_t magic;
+    uint32_t version, zero;
+    uint64_t size;
     uint8_t fingerprint[TACIT__KEY_BYTES];
 } header;
+
+static const tacit__envelope envelope = {.magic = 0x746163697453564cU,
+                                         .version = 2, /* closed learners keep no data */
+                                         .header = sizeof(header),
+                                         .print_at = offsetof(header, fingerprint),
+                                         .what = "learner",
+                                         .foreign = "the saved learner is of another request"};
 
 void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g)
 {
@@ -47,95 +50,15 @@ void tacit__lsvi_fingerprint(lsvi_agent *agent, const lsvi_design *g)
     tacit__digest(parts, sizeof parts / sizeof *parts, agent->fingerprint);
 }
 
-/* The planner's pieces, and how many bytes they are together. */
-static size_t list_pieces(const lsvi_agent *agent, tacit__lsvi_piece pieces[TACIT__LSVI_PIECES])
-{
-    size_t total = 0;
-    tacit__lsvi_pieces(agent->planner, pieces);
-    for (size_t i = 0; i < TACIT__LSVI_PIECES; i++)
-        total += pieces[i].size;
-    return total;
-}
-
-tacit_status tacit__lsvi_agent_save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const lsvi_agent *agent = self;
-    tacit__lsvi_piece pieces[TACIT__LSVI_PIECES];
-    size_t data, needed = sizeof(header) + list_pieces(agent, pieces) + TACIT__KEY_BYTES;
-    tacit_status status = tacit__lsvi_data_save(agent->curator, NULL, &data, err);
-    if (status != TACIT_OK)
-        return status;
-    needed += data;
-    if (bytes == NULL) {
-        *size = needed;
-        return TACIT_OK;
-    }
-    if (*size < needed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
-                           needed, *size);
-    header h = {.magic = MAGIC, .version = FORMAT_VERSION, .size = needed};
-    memcpy(h.fingerprint, agent->fingerprint, sizeof h.fingerprint);
-    uint8_t *at = bytes;
-    memcpy(at, &h, sizeof h);
-    at += sizeof h;
-    for (size_t i = 0; i < TACIT__LSVI_PIECES; i++) {
-        if (pieces[i].size > 0)
-            memcpy(at, pieces[i].data, pieces[i].size);
-        at += pieces[i].size;
-    }
-    status = tacit__lsvi_data_save(agent->curator, at, &data, err);
-    if (status != TACIT_OK)
-        return status;
-    at += data;
-    tacit__digest(&(tacit__bytes){bytes, (size_t)(at - (uint8_t *)bytes)}, 1, at);
-    *size = needed;
-    return TACIT_OK;
-}
-
-static tacit_status check_saved(const lsvi_agent *agent, const void *bytes, size_t size,
-                                size_t pieces, tacit_error *err)
-{
-    header h;
-    uint8_t digest[TACIT__KEY_BYTES];
-    if (size < sizeof h + pieces + sizeof digest)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved learner", size);
-    memcpy(&h, bytes, sizeof h);
-    if (h.magic != MAGIC || h.size != size)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "this is not a saved lsvi-ucb, or not the whole of one");
-    if (h.version != FORMAT_VERSION)
-        return tacit__fail(err, TACIT_WRONG_VERSION,
-                           "the saved learner has format version %llu, expected %d",
-                           (unsigned long long)h.version, FORMAT_VERSION);
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "the saved learner is damaged: its checksum does not match");
-    if (memcmp(h.fingerprint, agent->fingerprint, sizeof h.fingerprint) != 0)
-        return tacit__fail(err, TACIT_WRONG_PLAN, "the saved learner is of another request");
-    return TACIT_OK;
-}
-
-tacit_status tacit__lsvi_agent_load(void *self, const void *bytes, size_t size, tacit_error *err)
+void tacit__lsvi_agent_fields(void *self, tacit__saved *s)
 {
     lsvi_agent *agent = self;
-    tacit__lsvi_piece pieces[TACIT__LSVI_PIECES];
-    size_t total = list_pieces(agent, pieces);
-    tacit_status status = check_saved(agent, bytes, size, total, err);
-    if (status != TACIT_OK)
-        return status;
-    const uint8_t *at = (const uint8_t *)bytes + sizeof(header);
-    if (!tacit__lsvi_check_pieces(agent->planner, at))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    status = tacit__lsvi_data_load(agent->curator, at + total,
-                                   size - sizeof(header) - total - TACIT__KEY_BYTES, err);
-    if (status != TACIT_OK)
-        return status;
-    for (size_t i = 0; i < TACIT__LSVI_PIECES; i++) {
-        if (pieces[i].size > 0)
-            memcpy(pieces[i].data, at, pieces[i].size);
-        at += pieces[i].size;
-    }
-    tacit__lsvi_restored(agent->planner);
-    return TACIT_OK;
+    header h = {0};
+    s->wrong = "the saved learner contradicts itself";
+    const size_t start = tacit__envelope_open(&envelope, agent->fingerprint, 0, &h, s);
+    if (h.zero != 0)
+        tacit__saved_fail(s, TACIT_WRONG_VERSION, NULL);
+    tacit__lsvi_fields(agent->planner, s);
+    tacit__lsvi_data_fields(agent->curator, s);
+    tacit__envelope_close(&envelope, start, s);
 }

@@ -257,8 +257,7 @@ const tacit__family tacit__family_mixture = {
     .publish = tacit__mixture_publish,
     .follow = tacit__mixture_follow,
     .is_tie = is_tie,
-    .save = tacit__mixture_save,
-    .load = tacit__mixture_load,
+    .fields = tacit__mixture_fields,
     .ledger = ledger,
     .remark = remark,
 };

@@ -78,7 +78,6 @@ tacit_status tacit__mixture_check_report(const void *self, const void *bytes, si
 tacit_status tacit__mixture_absorb(void *self, const void *bytes, size_t size, tacit_error *err);
 tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err);
 tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, tacit_error *err);
-tacit_status tacit__mixture_save(const void *self, void *bytes, size_t *size, tacit_error *err);
-tacit_status tacit__mixture_load(void *self, const void *bytes, size_t size, tacit_error *err);
+void tacit__mixture_fields(void *self, tacit__saved *s);
 
 #endif

@@ -35,105 +35,54 @@ tacit_status tacit__mixture_check_report(const void *self, const void *bytes, si
     return tacit__gram_check_report(((const mixture_agent *)self)->curator, bytes, size, err);
 }
 
-tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
+static void model_fields(const mixture_agent *agent, bool planned, tacit__saved *s)
 {
-    const mixture_agent *agent = self;
-    size_t n = tacit__optimist_put(agent->planner, NULL);
-    *size = 8 * n;
-    if (bytes == NULL)
-        return TACIT_OK;
-    double *numbers = tacit__alloc(n, sizeof *numbers);
-    if (numbers == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    (void)tacit__optimist_put(agent->planner, numbers);
-    tacit__writer w = {.at = bytes};
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        tacit__put_le64(&w, bits);
-    }
-    tacit__free(numbers);
-    return TACIT_OK;
+    const bool sound = s->status == TACIT_OK;
+    tacit__optimist_fields(agent->planner, planned, s);
+    if (sound && s->status == TACIT_CORRUPT)
+        s->status = tacit__fail(s->err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
 }
 
-/* A model into the planner; the plan itself is not made. */
-static tacit_status take_model(mixture_agent *agent, tacit__reader *r, bool planned,
-                               tacit_error *err)
+tacit_status tacit__mixture_publish(const void *self, void *bytes, size_t *size, tacit_error *err)
 {
-    size_t n = tacit__optimist_put(agent->planner, NULL);
-    double *numbers = r->left / 8 >= n ? tacit__alloc(n, sizeof *numbers) : NULL;
-    if (numbers == NULL)
-        return r->left / 8 >= n ? tacit__fail_plain(err, TACIT_NO_MEMORY)
-                                : tacit__fail(err, TACIT_OUT_OF_BOUND, "the model is cut short");
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = tacit__take_le64(r);
-        memcpy(&numbers[i], &bits, sizeof bits);
-    }
-    bool taken = tacit__optimist_take(agent->planner, numbers, planned);
-    tacit__free(numbers);
-    return taken ? TACIT_OK
-                 : tacit__fail(err, TACIT_OUT_OF_BOUND, "the model has numbers that cannot be");
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        model_fields(self, false, &s);
+    if (s.status == TACIT_OK && bytes != NULL)
+        tacit__model_reorder(bytes, *size / 8);
+    return s.status;
 }
 
 tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, tacit_error *err)
 {
     mixture_agent *agent = self;
-    tacit__reader r = {.at = bytes, .left = size};
-    if (size != 8 * tacit__optimist_put(agent->planner, NULL))
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a model has %zu bytes here, this one has %zu",
-                           8 * tacit__optimist_put(agent->planner, NULL), size);
-    tacit_status status = take_model(agent, &r, true, err);
-    if (status != TACIT_OK)
-        return status;
+    size_t needed = 0;
+    uint8_t *words;
+    TRY(tacit__mixture_publish(agent, NULL, &needed, err));
+    TRY(tacit__model_copy(bytes, size, needed, &words, err));
+    tacit__saved s = tacit__saved_load(words, size, err);
+    while (tacit__saved_next(&s))
+        model_fields(agent, true, &s);
+    tacit__free(words);
+    if (s.status != TACIT_OK)
+        return s.status;
     tacit__mixture_show(agent);
     agent->planned_users = tacit__gram_users(agent->curator); /* own data ask for nothing */
     return TACIT_OK;
 }
 
-tacit_status tacit__mixture_save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const mixture_agent *agent = self;
-    size_t model = 0;
-    tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, agent->planned);
-    tacit__put_le64(&w, agent->planned_users);
-    tacit_status status = tacit__mixture_publish(agent, w.at, &model, err);
-    if (status != TACIT_OK)
-        return status;
-    w.at = w.at != NULL ? w.at + model : NULL;
-    w.size += model;
-    status = tacit__gram_save(agent->curator, &w, err);
-    if (status == TACIT_OK)
-        *size = w.size;
-    return status;
-}
-
-tacit_status tacit__mixture_load(void *self, const void *bytes, size_t size, tacit_error *err)
+void tacit__mixture_fields(void *self, tacit__saved *s)
 {
     mixture_agent *agent = self;
-    size_t n = tacit__optimist_put(agent->planner, NULL);
-    if (size < 8 * n + 16)
-        return tacit__fail(err, TACIT_CORRUPT, "the saved learner is cut short");
-    double *fresh = tacit__alloc(n, sizeof *fresh); /* what to go back to if the curator refuses */
-    if (fresh == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    (void)tacit__optimist_put(agent->planner, fresh);
-    tacit__reader r = {.at = bytes, .left = size};
-    uint64_t planned = tacit__take_le64(&r), users = tacit__take_le64(&r);
-    tacit__reader curator = {.at = r.at + 8 * n, .left = r.left - 8 * n};
-    tacit__reader first = curator; /* its users come first; no plan is of more */
-    tacit_status status =
-        planned <= 1 && users <= tacit__take_le64(&first)
-            ? take_model(agent, &r, planned != 0, err)
-            : tacit__fail(err, TACIT_CORRUPT, "the saved learner contradicts itself");
-    if (status == TACIT_OK)
-        status = tacit__gram_load(agent->curator, &curator, err);
-    if (status == TACIT_OK && planned != 0) {
+    uint64_t planned = agent->planned, users = agent->planned_users;
+    s->wrong = "the saved learner contradicts itself";
+    tacit__saved_value(s, &planned, sizeof planned);
+    tacit__saved_value(s, &users, sizeof users);
+    tacit__saved_check(s, planned <= 1);
+    model_fields(agent, planned != 0, s);
+    tacit__saved_check(s, users <= tacit__gram_fields(agent->curator, s)); /* no plan is of more */
+    if (s->pass == TACIT__APPLY && planned != 0) {
         tacit__mixture_show(agent);
         agent->planned_users = users;
-    } else if (status != TACIT_OK) {
-        TACIT__REQUIRE(tacit__optimist_take(agent->planner, fresh, false));
     }
-    tacit__free(fresh);
-    return status;
 }

@@ -79,8 +79,7 @@ static tacit_status create(const tacit__agent_row *row, const tacit_agent_reques
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     agent->methods = parts->planner;
     TACIT__REQUIRE(agent->methods->create != NULL && agent->methods->destroy != NULL &&
-                   agent->methods->plan != NULL && agent->methods->save != NULL &&
-                   agent->methods->load != NULL);
+                   agent->methods->plan != NULL && agent->methods->fields != NULL);
     status = build(agent, &r, parts, noise, err);
     if (status != TACIT_OK) {
         destroy(agent);
@@ -121,37 +120,12 @@ static tacit_status check_report(const void *self, const void *bytes, size_t siz
     return tacit__tabular_check_report(((const tabular_agent *)self)->curator, bytes, size, err);
 }
 
-static tacit_status save(const void *self, void *bytes, size_t *size, tacit_error *err)
-{
-    const tabular_agent *agent = self;
-    tacit__writer w = {.at = bytes};
-    agent->methods->save(agent->planner, &w);
-    tacit_status status = tacit__tabular_save(agent->curator, &w, err);
-    if (status == TACIT_OK)
-        *size = w.size;
-    return status;
-}
-
-static tacit_status load(void *self, const void *bytes, size_t size, tacit_error *err)
+static void fields(void *self, tacit__saved *s)
 {
     tabular_agent *agent = self;
-    tacit__writer count = {0};
-    agent->methods->save(agent->planner, &count);
-    uint8_t *fresh = tacit__alloc(count.size, 1); /* what to go back to if the curator refuses */
-    if (fresh == NULL)
-        return tacit__fail_plain(err, TACIT_NO_MEMORY);
-    agent->methods->save(agent->planner, &(tacit__writer){.at = fresh});
-    tacit__reader r = {.at = bytes, .left = size};
-    tacit_status status = TACIT_OK;
-    if (!agent->methods->load(agent->planner, &r))
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved planner contradicts itself");
-    else
-        status = tacit__tabular_load(agent->curator, &r, err);
-    if (status != TACIT_OK)
-        TACIT__REQUIRE(agent->methods->load(agent->planner,
-                                            &(tacit__reader){.at = fresh, .left = count.size}));
-    tacit__free(fresh);
-    return status;
+    s->wrong = "the saved planner contradicts itself";
+    agent->methods->fields(agent->planner, s);
+    tacit__tabular_fields(agent->curator, s);
 }
 
 static tacit_ledger *ledger(const void *self)
@@ -174,8 +148,7 @@ const tacit__family tacit__family_tabular = {
     .report = report,
     .absorb = absorb,
     .check_report = check_report,
-    .save = save,
-    .load = load,
+    .fields = fields,
     .ledger = ledger,
     .remark = remark,
 };

@@ -28,7 +28,7 @@ static tacit_status read_table(const tacit__json_node *node, size_t n, double **
         status = fail(err);
     tacit__reader r = {.at = bytes, .left = size};
     for (size_t i = 0; i < n && status == TACIT_OK; i++)
-        table[i] = tacit__take_real(&r);
+        table[i] = tacit__read_double(&r);
     tacit__free(bytes);
     if (status == TACIT_OK)
         *out = table;

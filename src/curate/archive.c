@@ -147,11 +147,6 @@ tacit_status tacit__archive_add(tacit__archive *a, const double *features, const
     return TACIT_OK;
 }
 
-uint64_t tacit__archive_users(const tacit__archive *a)
-{
-    return a->users;
-}
-
 /* --- Responses ------------------------------------------------------------------------------------ */
 
 /* n stored numbers from place `at` on, as doubles in the scratch block. */
@@ -255,96 +250,71 @@ void tacit__archive_respond(tacit__archive *a, size_t h, const tacit__optimism *
 
 /* --- Saved states: the number of users, then whole chunks ------------------------------------------- */
 
-static size_t chunk_size(const tacit__archive *a)
-{
-    return first_size(a) + others_size(a) +
-           a->horizon * CHUNK * (sizeof(double) + sizeof(uint32_t));
-}
-
-size_t tacit__archive_saved_size(const tacit__archive *a)
-{
-    return sizeof a->users + held_chunks(a) * chunk_size(a);
-}
-
-static void copy_chunk(const tacit__archive *a, chunk *c, uint8_t *to, const uint8_t *from)
-{
-    void *parts[] = {c->first, c->others, c->actions, c->rewards};
-    const size_t sizes[] = {first_size(a), others_size(a), a->horizon * CHUNK * sizeof *c->actions,
-                            a->horizon * CHUNK * sizeof *c->rewards};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (to != NULL) {
-            memcpy(to, parts[i], sizes[i]);
-            to += sizes[i];
-        } else {
-            memcpy(parts[i], from, sizes[i]);
-            from += sizes[i];
-        }
-    }
-}
-
-void tacit__archive_save(const tacit__archive *a, void *bytes)
-{
-    uint8_t *at = bytes;
-    memcpy(at, &a->users, sizeof a->users);
-    at += sizeof a->users;
-    for (size_t i = 0; i < held_chunks(a); i++, at += chunk_size(a))
-        copy_chunk(a, &a->chunks[i], at, NULL);
-}
-
-/* Whether n numbers of a piece, from `at` on, are features. */
-static bool are_features(const tacit__archive *a, const void *piece, size_t at, size_t n,
+/* Whether n stored numbers, from `at` on, are features. */
+static bool are_features(const tacit__archive *a, const uint8_t *piece, size_t at, size_t n,
                          double longest)
 {
     for (size_t i = at; i < at + n; i++) {
-        double x = a->wide ? ((const double *)piece)[i] : (double)((const float *)piece)[i];
+        float narrow;
+        memcpy(&narrow, piece + i * element(a), sizeof narrow);
+        const double x = a->wide ? tacit__real_at(piece, i) : (double)narrow;
         if (!(fabs(x) <= longest && x == trunc(x)))
             return false;
     }
     return true;
 }
 
-static bool is_chunk(const tacit__archive *a, const chunk *c, size_t held, double longest,
-                     double most)
+/* Whether the first `held` users of a chunk can have been. */
+static bool is_chunk(const tacit__archive *a, const void *const part[4], size_t held,
+                     double longest, double most)
 {
     const size_t all = a->n_actions * a->dimension;
-    bool whole = are_features(a, c->first, 0, held * a->dimension, longest);
+    bool whole = are_features(a, part[0], 0, held * a->dimension, longest);
     for (size_t h = 0; h < a->horizon && whole; h++) {
         if (h > 0)
-            whole = are_features(a, c->others, (h - 1) * CHUNK * all, held * all, longest);
-        for (size_t i = h * CHUNK; i < h * CHUNK + held && whole; i++)
-            whole = c->actions[i] < a->n_actions && c->rewards[i] >= 0 && c->rewards[i] <= most &&
-                    c->rewards[i] == floor(c->rewards[i]);
+            whole = are_features(a, part[1], (h - 1) * CHUNK * all, held * all, longest);
+        for (size_t i = h * CHUNK; i < h * CHUNK + held && whole; i++) {
+            uint32_t action;
+            memcpy(&action, (const uint8_t *)part[2] + i * sizeof action, sizeof action);
+            const double reward = tacit__real_at(part[3], i);
+            whole =
+                action < a->n_actions && reward >= 0 && reward <= most && reward == floor(reward);
+        }
     }
     return whole;
 }
 
-tacit_status tacit__archive_load(tacit__archive *a, const void *bytes, size_t size, uint64_t users,
-                                 double longest, double most)
+static void chunk_fields(tacit__archive *a, chunk *c, size_t held, double longest, double most,
+                         tacit__saved *s)
 {
-    const uint8_t *at = bytes;
-    uint64_t saved;
-    if (size < sizeof saved || a->users > 0)
-        return TACIT_CORRUPT;
-    memcpy(&saved, at, sizeof saved);
-    at += sizeof saved;
-    size_t chunks = (size - sizeof saved) / chunk_size(a);
-    if (saved != users || (size - sizeof saved) % chunk_size(a) != 0 ||
-        chunks != users / CHUNK + (users % CHUNK > 0))
-        return TACIT_CORRUPT;
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < chunks && status == TACIT_OK; i++, at += chunk_size(a)) {
-        uint64_t rest = users - i * CHUNK;
-        if (i == a->n_chunks && !open_chunk(a)) {
-            status = TACIT_NO_MEMORY;
-            break;
-        }
-        copy_chunk(a, &a->chunks[i], NULL, at);
-        if (!is_chunk(a, &a->chunks[i], rest < CHUNK ? (size_t)rest : CHUNK, longest, most))
-            status = TACIT_CORRUPT;
+    const size_t steps = a->horizon * CHUNK;
+    const void *part[4];
+    part[0] = tacit__saved_array(s, c->first, first_size(a), 1);
+    part[1] = tacit__saved_array(s, c->others, others_size(a), 1);
+    part[2] = tacit__saved_array(s, c->actions, steps, sizeof *c->actions);
+    part[3] = tacit__saved_array(s, c->rewards, steps, sizeof *c->rewards);
+    tacit__saved_check(s, part[3] == NULL || is_chunk(a, part, held, longest, most));
+}
+
+void tacit__archive_fields(tacit__archive *a, uint64_t users, double longest, double most,
+                           tacit__saved *s)
+{
+    const char *outside = s->wrong;
+    const bool loading = tacit__saved_is_loading(s);
+    uint64_t saved = a->users;
+    s->wrong = NULL;
+    tacit__saved_value(s, &saved, sizeof saved);
+    tacit__saved_check(s, saved == users && (a->users == 0 || s->pass != TACIT__CHECK));
+    if (!loading)
+        users = a->users;
+    for (uint64_t i = 0; i * CHUNK < users && s->status == TACIT_OK; i++) {
+        const uint64_t rest = users - i * CHUNK;
+        if (i < a->n_chunks || open_chunk(a))
+            chunk_fields(a, &a->chunks[i], rest < CHUNK ? (size_t)rest : CHUNK, longest, most, s);
+        else
+            tacit__saved_fail(s, TACIT_NO_MEMORY, NULL);
     }
-    for (; status != TACIT_OK && a->n_chunks > 0; a->n_chunks--)
-        tacit__workspace_destroy(a->chunks[a->n_chunks - 1].first);
-    if (status == TACIT_OK)
+    if (s->pass == TACIT__APPLY)
         a->users = users;
-    return status;
+    s->wrong = outside;
 }

@@ -12,6 +12,7 @@
 
 #include <tacit/status.h>
 
+#include "base/bytes.h"
 #include "linalg/optimism.h"
 
 typedef struct tacit__archive tacit__archive;
@@ -29,8 +30,6 @@ void tacit__archive_destroy(tacit__archive *archive);
  * kept. */
 TACIT_MUST_USE tacit_status tacit__archive_add(tacit__archive *archive, const double *features,
                                                const uint32_t *actions, const double *rewards);
-
-uint64_t tacit__archive_users(const tacit__archive *archive);
 
 /* How values become targets: floor(value * per_value), cut to [0, most]; the target of a user is
  * times * (reward + that) - centre, all in lattice steps. */
@@ -52,13 +51,9 @@ static inline double tacit__target_place(const tacit__target *t, double value)
 void tacit__archive_respond(tacit__archive *archive, size_t h, const tacit__optimism *next,
                             const tacit__target *target, double *response);
 
-/* Complete state as bytes. `load` fills a fresh archive of the same shape with so many users, whose
- * features and rewards are whole numbers of at most `longest` and `most`; CORRUPT if the state
- * cannot be of such users, and on any failure it stays fresh. */
-size_t tacit__archive_saved_size(const tacit__archive *archive);
-void tacit__archive_save(const tacit__archive *archive, void *bytes);
-TACIT_MUST_USE tacit_status tacit__archive_load(tacit__archive *archive, const void *bytes,
-                                                size_t size, uint64_t users, double longest,
-                                                double most);
+/* As part of a saved state (base/bytes.h): loaded into a fresh archive of the same shape, so many users,
+ * whose features and rewards are whole numbers of at most `longest` and `most`. */
+void tacit__archive_fields(tacit__archive *archive, uint64_t users, double longest, double most,
+                           tacit__saved *s);
 
 #endif

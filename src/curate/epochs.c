@@ -235,67 +235,23 @@ tacit_status tacit__epochs_show(tacit__epochs *c, size_t size, double *sum, taci
 
 /* --- Saving: users, totals, the door's own state ------------------------------------------------- */
 
-size_t tacit__epochs_saved_size(const tacit__epochs *c)
+void tacit__epochs_fields(tacit__epochs *c, tacit__saved *s)
 {
-    return sizeof c->users + c->o.dimension * (sizeof *c->total + sizeof *c->exact) +
-           (c->once != NULL ? tacit__once_saved_size() : 0);
-}
-
-void tacit__epochs_save(const tacit__epochs *c, void *bytes)
-{
-    uint8_t *at = bytes;
-    size_t n = c->o.dimension;
-    memcpy(at, &c->users, sizeof c->users);
-    memcpy(at += sizeof c->users, c->total, n * sizeof *c->total);
-    memcpy(at += n * sizeof *c->total, c->exact, n * sizeof *c->exact);
-    if (c->once != NULL)
-        tacit__once_save(c->once, at + n * sizeof *c->exact);
-}
-
-/* Raw sums of so many users, each of length 1. */
-static bool are_sums_of(const tacit__epochs *c, const uint8_t *bytes, uint64_t users)
-{
-    const double most = is_private(c) ? (double)users * c->lattice.per_unit : 0;
-    for (size_t i = 0; i < c->o.dimension; i++) {
-        int64_t x;
-        memcpy(&x, bytes + i * sizeof x, sizeof x);
-        if (!(fabs((double)x) <= most))
-            return false;
-    }
-    return true;
-}
-
-tacit_status tacit__epochs_check(const tacit__epochs *c, const void *bytes, tacit_error *err)
-{
-    uint64_t users;
-    memcpy(&users, bytes, sizeof users);
-    if (c->users > 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
+    uint64_t users = c->users;
+    const char *outside = s->wrong;
+    s->wrong = "the saved epochs contradict themselves";
+    tacit__saved_value(s, &users, sizeof users);
+    if (s->pass == TACIT__CHECK && c->users > 0)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved state is loaded into a fresh learner");
     if (users > c->o.users)
-        return tacit__fail(err, TACIT_CORRUPT, "the saved epochs have more users than there are");
-    const uint8_t *total = (const uint8_t *)bytes + sizeof users,
-                  *exact = total + c->o.dimension * sizeof *c->total,
-                  *at = exact + c->o.dimension * sizeof *c->exact;
-    if (!tacit__are_reals(total, c->o.dimension, (double)users * largest_report(c)) ||
-        !are_sums_of(c, exact, users))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved epochs contradict themselves");
-    return c->once != NULL ? tacit__once_check(c->once, at, err) : TACIT_OK;
-}
-
-tacit_status tacit__epochs_load(tacit__epochs *c, const void *bytes, tacit_error *err)
-{
-    tacit_status status = tacit__epochs_check(c, bytes, err);
-    const uint8_t *at = bytes;
-    size_t n = c->o.dimension;
-    if (status != TACIT_OK)
-        return status;
+        tacit__saved_fail(s, TACIT_CORRUPT, "the saved epochs have more users than there are");
+    tacit__saved_reals(s, c->total, c->o.dimension, (double)users * largest_report(c));
+    /* raw sums of so many users, each of length 1 */
+    tacit__saved_integers(s, c->exact, c->o.dimension,
+                          is_private(c) ? (double)users * c->lattice.per_unit : 0);
     if (c->once != NULL)
-        status = tacit__once_load(
-            c->once, at + sizeof c->users + n * (sizeof *c->total + sizeof *c->exact), err);
-    if (status != TACIT_OK)
-        return status;
-    memcpy(&c->users, at, sizeof c->users);
-    memcpy(c->total, at += sizeof c->users, n * sizeof *c->total);
-    memcpy(c->exact, at + n * sizeof *c->total, n * sizeof *c->exact);
-    return TACIT_OK;
+        tacit__once_fields(c->once, s);
+    if (s->pass == TACIT__APPLY)
+        c->users = users;
+    s->wrong = outside;
 }

@@ -4,6 +4,8 @@
 
 #include <tacit/ledger.h>
 
+#include "base/bytes.h"
+
 typedef struct tacit__epochs_options {
     size_t dimension;         /* of the largest vectors */
     uint64_t n_epochs, users; /* epochs that are shown; users in all of them */
@@ -44,12 +46,7 @@ TACIT_MUST_USE tacit_status tacit__epochs_show(tacit__epochs *curator, size_t si
 /* NULL without privacy. */
 tacit_ledger *tacit__epochs_ledger(const tacit__epochs *curator);
 
-/* As tacit_agent_save. The size is always the same. `check` says whether a load would be accepted. */
-size_t tacit__epochs_saved_size(const tacit__epochs *curator);
-void tacit__epochs_save(const tacit__epochs *curator, void *bytes);
-TACIT_MUST_USE tacit_status tacit__epochs_check(const tacit__epochs *curator, const void *bytes,
-                                                tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__epochs_load(tacit__epochs *curator, const void *bytes,
-                                               tacit_error *err);
+/* As part of a saved state (base/bytes.h); loaded into a fresh curator. The size is always the same. */
+void tacit__epochs_fields(tacit__epochs *curator, tacit__saved *s);
 
 #endif

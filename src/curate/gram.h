@@ -72,12 +72,9 @@ TACIT_MUST_USE tacit_status tacit__gram_check_report(const tacit__gram *curator,
 TACIT_MUST_USE tacit_status tacit__gram_absorb(tacit__gram *curator, const void *bytes, size_t size,
                                                tacit_error *err);
 
-/* Everything that the future depends on; loaded into a fresh curator of the same options, which
- * stays fresh when the bytes are not right. */
-TACIT_MUST_USE tacit_status tacit__gram_save(const tacit__gram *curator, tacit__writer *w,
-                                             tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__gram_load(tacit__gram *curator, tacit__reader *r,
-                                             tacit_error *err);
+/* Everything that the future depends on, as part of a saved state (base/bytes.h); loaded into a fresh
+ * curator of the same options. Returns the users in it. */
+uint64_t tacit__gram_fields(tacit__gram *curator, tacit__saved *s);
 
 uint64_t tacit__gram_users(const tacit__gram *curator);
 

@@ -2,8 +2,7 @@
  *
  * A report is the numbers of all streams on their lattices, noise included: 64 bits each, low byte
  * first. A state is the position, then each stream's last release and sum; levels follow from the
- * position. It is looked through as a whole before anything is changed. Integrity is the business
- * of the agent's checksum. */
+ * position. Integrity is the business of the agent's checksum. */
 #include <string.h>
 
 #include "base/error.h"
@@ -44,7 +43,7 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit_trajectory *u,
     tacit__writer w = {.at = bytes};
     for (size_t i = 0; i < c->o.n_streams; i++)
         for (size_t j = 0; j < c->streams[i].size; j++)
-            tacit__put_le64(&w, (uint64_t)c->streams[i].report[j]);
+            tacit__write_le64(&w, (uint64_t)c->streams[i].report[j]);
     *size = needed;
     return TACIT_OK;
 }
@@ -67,7 +66,7 @@ tacit_status tacit__gram_check_report(const tacit__gram *c, const void *bytes, s
     for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
         const gram_stream *s = &c->streams[i];
         for (size_t j = 0; j < s->size; j++)
-            s->report[j] = (int64_t)tacit__take_le64(&r);
+            s->report[j] = (int64_t)tacit__read_le64(&r);
         status = tacit_sum_check_report(s->sum, s->report, err);
     }
     return status;
@@ -88,66 +87,27 @@ tacit_status tacit__gram_absorb(tacit__gram *c, const void *bytes, size_t size, 
 
 /* --- States -------------------------------------------------------------------------------------- */
 
-static tacit_status put_sum(tacit__writer *w, const tacit_sum *sum, tacit_error *err)
+uint64_t tacit__gram_fields(tacit__gram *c, tacit__saved *s)
 {
-    size_t size;
-    tacit_status status = tacit_sum_save(sum, NULL, &size, err);
-    if (status != TACIT_OK)
-        return status;
-    tacit__put_le64(w, size);
-    if (w->at != NULL) {
-        status = tacit_sum_save(sum, w->at, &size, err);
-        w->at += size;
-    }
-    w->size += size;
-    return status;
-}
-
-tacit_status tacit__gram_save(const tacit__gram *c, tacit__writer *w, tacit_error *err)
-{
+    uint64_t users = c->users, fresh = c->fresh;
     if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the sums are closed");
-    tacit__put_le64(w, c->users);
-    tacit__put_le64(w, c->fresh);
-    tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
-        tacit__put(w, c->streams[i].sums, c->streams[i].size * sizeof *c->streams[i].sums);
-        status = put_sum(w, c->streams[i].sum, err);
-    }
-    return status;
-}
-
-tacit_status tacit__gram_load(tacit__gram *c, tacit__reader *r, tacit_error *err)
-{
-    const void *sums[TACIT__MAX_GRAM_STREAMS], *state[TACIT__MAX_GRAM_STREAMS];
-    size_t size[TACIT__MAX_GRAM_STREAMS];
-    bool consistent = true;
-    if (c->users > 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
-    uint64_t users = tacit__take_le64(r), fresh = tacit__take_le64(r);
+        tacit__saved_fail(s, TACIT_SYSTEM,
+                          "an earlier charge was refused halfway; the sums are closed");
+    if (s->pass == TACIT__CHECK && c->users > 0)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "a saved learner is loaded into a fresh one");
+    s->wrong = "the saved sums contradict themselves";
+    tacit__saved_value(s, &users, sizeof users);
+    tacit__saved_value(s, &fresh, sizeof fresh);
     const uint64_t needed = users < c->o.episodes ? users : c->o.episodes - 1;
     for (size_t i = 0; i < c->o.n_streams; i++) {
-        sums[i] = tacit__take_array(r, c->streams[i].size, sizeof *c->streams[i].sums);
-        size[i] = (size_t)tacit__take_le64(r);
-        state[i] = tacit__take(r, size[i]);
-        tacit_status status =
-            r->failed ? TACIT_OK
-                      : tacit__sum_check_saved(c->streams[i].sum, state[i], size[i], err);
-        if (status != TACIT_OK)
-            return status;
-        consistent = consistent && !r->failed &&
-                     tacit__are_reals(sums[i], c->streams[i].size, TACIT__MOST_SUM) &&
-                     tacit__sum_saved_step(state[i]) == needed;
+        gram_stream *g = &c->streams[i];
+        tacit__saved_reals(s, g->sums, g->size, TACIT__MOST_SUM);
+        tacit__saved_check(s, tacit__sum_sized_fields(g->sum, s) == needed);
     }
-    if (!consistent || r->failed || r->left > 0 || users > c->o.episodes || fresh > 1)
-        return tacit__fail(err, TACIT_CORRUPT, "the saved sums contradict themselves");
-    for (size_t i = 0; i < c->o.n_streams; i++) { /* nothing fails from here on */
-        gram_stream *s = &c->streams[i];
-        memcpy(s->sums, sums[i], s->size * sizeof *s->sums);
-        TACIT__REQUIRE(tacit_sum_load(s->sum, state[i], size[i], err) == TACIT_OK);
+    tacit__saved_check(s, users <= c->o.episodes && fresh <= 1);
+    if (s->pass == TACIT__APPLY) {
+        c->users = users;
+        c->fresh = fresh != 0;
     }
-    c->users = users;
-    c->fresh = fresh != 0;
-    return TACIT_OK;
+    return users;
 }

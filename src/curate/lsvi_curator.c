@@ -177,11 +177,6 @@ tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *c)
     return c->ledger;
 }
 
-uint64_t tacit__lsvi_data_users(const tacit__lsvi_data *c)
-{
-    return c->users;
-}
-
 tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error *err)
 {
     return !c->broken

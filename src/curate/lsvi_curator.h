@@ -12,6 +12,7 @@
 #include <tacit/billboard.h>
 #include <tacit/ledger.h>
 
+#include "base/bytes.h"
 #include "board/linear_space.h"
 #include "curate/lsvi_scheme.h"
 #include "linalg/optimism.h"
@@ -71,12 +72,7 @@ void tacit__lsvi_data_close(tacit__lsvi_data *data);
 /* NULL without privacy. */
 tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *data);
 
-uint64_t tacit__lsvi_data_users(const tacit__lsvi_data *data);
-
-/* Complete state as bytes; `load` fills a fresh curator of the same options. */
-TACIT_MUST_USE tacit_status tacit__lsvi_data_save(const tacit__lsvi_data *data, void *bytes,
-                                                  size_t *size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__lsvi_data_load(tacit__lsvi_data *data, const void *bytes,
-                                                  size_t size, tacit_error *err);
+/* As part of a saved state (base/bytes.h); loaded into a fresh curator of the same options. */
+void tacit__lsvi_data_fields(tacit__lsvi_data *data, tacit__saved *s);
 
 #endif

@@ -5,7 +5,6 @@
 #include "curate/monitor.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <tacit/sum.h>
 
@@ -13,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "sums/saved.h"
 
 struct tacit__monitor {
     tacit_ledger *ledger;
@@ -77,14 +77,14 @@ tacit_status tacit__monitor_report(tacit__monitor *m, double mean,
     int64_t noisy;
     tacit_status status = tacit_sum_report(m->sum, &x, &noisy, err);
     if (status == TACIT_OK)
-        tacit__put_le64(&(tacit__writer){.at = report}, (uint64_t)noisy);
+        tacit__write_le64(&(tacit__writer){.at = report}, (uint64_t)noisy);
     return status;
 }
 
 static int64_t read_report(const uint8_t report[TACIT__MONITOR_REPORT])
 {
     tacit__reader r = {.at = report, .left = TACIT__MONITOR_REPORT};
-    return (int64_t)tacit__take_le64(&r);
+    return (int64_t)tacit__read_le64(&r);
 }
 
 tacit_status tacit__monitor_check(const tacit__monitor *m,
@@ -117,29 +117,29 @@ tacit_ledger *tacit__monitor_ledger(const tacit__monitor *m)
     return m->ledger;
 }
 
-tacit_status tacit__monitor_save(const tacit__monitor *m, void *bytes, size_t *size,
-                                 tacit_error *err)
+static void fields(tacit__monitor *m, tacit__saved *s)
 {
-    size_t inner;
-    tacit_status status = tacit_sum_save(m->sum, NULL, &inner, err);
-    if (status != TACIT_OK)
-        return status;
-    if (bytes != NULL) {
-        memcpy(bytes, &m->total, sizeof m->total);
-        status = tacit_sum_save(m->sum, (uint8_t *)bytes + sizeof m->total, &inner, err);
-    }
-    *size = inner + sizeof m->total;
-    return status;
+    double total = m->total;
+    tacit__saved_value(s, &total, sizeof total);
+    tacit__saved_check(s, tacit__are_reals(&total, 1, TACIT__MOST_SUM));
+    (void)tacit__sum_fields(m->sum, s);
+    if (s->pass == TACIT__APPLY)
+        m->total = total;
+}
+
+tacit_status tacit__monitor_save(tacit__monitor *m, void *bytes, size_t *size, tacit_error *err)
+{
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(m, &s);
+    return s.status;
 }
 
 tacit_status tacit__monitor_load(tacit__monitor *m, const void *bytes, size_t size,
                                  tacit_error *err)
 {
-    if (size < sizeof m->total || !tacit__are_reals(bytes, 1, TACIT__MOST_SUM))
-        return tacit__fail_plain(err, TACIT_CORRUPT);
-    tacit_status status = tacit_sum_load(m->sum, (const uint8_t *)bytes + sizeof m->total,
-                                         size - sizeof m->total, err);
-    if (status == TACIT_OK)
-        memcpy(&m->total, bytes, sizeof m->total);
-    return status;
+    tacit__saved s = tacit__saved_load(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(m, &s);
+    return s.status;
 }

@@ -43,8 +43,8 @@ void tacit__monitor_read(const tacit__monitor *monitor, double *mean, double *st
 tacit_ledger *tacit__monitor_ledger(const tacit__monitor *monitor);
 
 /* As tacit_sum_save and tacit_sum_load, with the last release. */
-TACIT_MUST_USE tacit_status tacit__monitor_save(const tacit__monitor *monitor, void *bytes,
-                                                size_t *size, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__monitor_save(tacit__monitor *monitor, void *bytes, size_t *size,
+                                                tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__monitor_load(tacit__monitor *monitor, const void *bytes,
                                                 size_t size, tacit_error *err);
 

@@ -6,6 +6,7 @@
 #include <tacit/ledger.h>
 #include <tacit/sum.h>
 
+#include "base/bytes.h"
 #include "board/moments.h"
 
 typedef struct tacit__regression_options {
@@ -59,9 +60,8 @@ double tacit__regression_stddev(const tacit__regression_options *options);
 /* Releases there will be, and the number of users after the i-th of them. */
 size_t tacit__regression_schedule(uint64_t users, double growth, uint64_t *at);
 
-TACIT_MUST_USE tacit_status tacit__regression_save(const tacit__regression *curator, void *bytes,
-                                                   size_t *size, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__regression_load(tacit__regression *curator, const void *bytes,
-                                                   size_t size, tacit_error *err);
+/* As part of a saved state (base/bytes.h), of which it takes all bytes that are left; loaded into a fresh
+ * curator of the same options. */
+void tacit__regression_fields(tacit__regression *curator, tacit__saved *s);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_inside.h"
 
@@ -133,13 +134,6 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     return TACIT_OK;
 }
 
-void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n && rows != NULL; i++)
-        tacit__workspace_destroy(rows[i].next);
-    tacit__free(rows);
-}
-
 void tacit__tabular_destroy(tacit__tabular *c)
 {
     if (c == NULL)
@@ -150,7 +144,9 @@ void tacit__tabular_destroy(tacit__tabular *c)
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
     }
     tacit_ledger_destroy(c->ledger);
-    tacit__tabular_free_rows(c->rows, c->n_rows);
+    for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++)
+        tacit__workspace_destroy(c->rows[i].next);
+    tacit__free(c->rows);
     tacit__workspace_destroy(c);
 }
 
@@ -231,22 +227,6 @@ static size_t row_of(const tacit__tabular *c, const tacit_trajectory *u, size_t 
     return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
 }
 
-/* Room for one more next state in a row. */
-static bool grow_row(tacit__sparse_row *row)
-{
-    uint32_t capacity = row->capacity == 0 ? 4 : 2 * row->capacity;
-    tacit__sparse_row w = {.length = row->length, .capacity = capacity};
-    if (TACIT__PIECES(TACIT__PIECE(w.next, capacity), TACIT__PIECE(w.count, capacity)) == NULL)
-        return false;
-    if (row->length > 0) {
-        memcpy(w.next, row->next, row->length * sizeof *w.next);
-        memcpy(w.count, row->count, row->length * sizeof *w.count);
-    }
-    tacit__workspace_destroy(row->next);
-    *row = w;
-    return true;
-}
-
 /* One user's moves into the lists. On failure the lists count as before, with some room more. */
 static tacit_status list_moves(tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
@@ -260,7 +240,7 @@ static tacit_status list_moves(tacit__tabular *c, const tacit_trajectory *u, tac
             if (round == 0) {
                 while (i == row->length && row->capacity - row->length < sp->horizon &&
                        row->capacity < 2 * sp->n_states)
-                    if (!grow_row(row))
+                    if (!tacit__row_reserve(row, row->capacity == 0 ? 4 : 2 * row->capacity))
                         return tacit__fail_plain(err, TACIT_NO_MEMORY);
                 continue;
             }

@@ -65,12 +65,9 @@ TACIT_MUST_USE tacit_status tacit__tabular_check_report(const tacit__tabular *cu
 TACIT_MUST_USE tacit_status tacit__tabular_absorb(tacit__tabular *curator, const void *bytes,
                                                   size_t size, tacit_error *err);
 
-/* Everything that the future depends on; loaded into a fresh curator of the same options, which
- * stays fresh when the bytes are not right. */
-TACIT_MUST_USE tacit_status tacit__tabular_save(const tacit__tabular *curator, tacit__writer *w,
-                                                tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__tabular_load(tacit__tabular *curator, tacit__reader *r,
-                                                tacit_error *err);
+/* Everything that the future depends on, as part of a saved state (base/bytes.h); loaded into a fresh
+ * curator of the same options. */
+void tacit__tabular_fields(tacit__tabular *curator, tacit__saved *s);
 
 /* NULL without privacy. */
 tacit_ledger *tacit__tabular_ledger(const tacit__tabular *curator);

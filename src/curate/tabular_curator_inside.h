@@ -93,9 +93,6 @@ TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_no
 /* Error level of the release of a private stream for the users so far. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which);
 
-/* Frees n lists and their array. Accepts NULL. */
-void tacit__tabular_free_rows(tacit__sparse_row *rows, size_t n);
-
 /* States, actions and rewards are those of the space, and the curator takes users still. */
 TACIT_MUST_USE tacit_status tacit__tabular_check(const tacit__tabular *c,
                                                  const tacit_trajectory *user, tacit_error *err);

@@ -45,9 +45,9 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit_trajectory *u,
         return status; /* noise of a step that was never shown: nothing is lost by it */
     c->drawn++;
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, c->o.one_step ? first : ALL_STEPS);
+    tacit__write_le64(&w, c->o.one_step ? first : ALL_STEPS);
     for (size_t i = 0; i < at; i++)
-        tacit__put_le64(&w, (uint64_t)c->scratch[i]);
+        tacit__write_le64(&w, (uint64_t)c->scratch[i]);
     *size = needed;
     return TACIT_OK;
 }
@@ -66,11 +66,11 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
         return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
                            (unsigned long long)c->o.episodes);
     tacit__reader r = {.at = bytes, .left = size};
-    *step = tacit__take_le64(&r);
+    *step = tacit__read_le64(&r);
     if (c->o.one_step ? *step >= c->o.space.horizon : *step != ALL_STEPS)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "the report is about a step that is not there");
     for (size_t i = 0; i < numbers(c); i++)
-        c->scratch[i] = (int64_t)tacit__take_le64(&r);
+        c->scratch[i] = (int64_t)tacit__read_le64(&r);
     const int64_t *report = c->scratch;
     for (int i = 0; i < STREAMS && tacit__tabular_is_needed(c); i++) {
         if (c->streams[i].sum == NULL)

@@ -10,6 +10,8 @@
 
 #include <tacit/status.h>
 
+#include "base/bytes.h"
+
 typedef struct tacit__visits tacit__visits;
 
 /* `dense_cells`: most cells (step, state, action, next state) that are kept as a table; above, as lists. */
@@ -29,12 +31,8 @@ void tacit__visits_sums(const tacit__visits *visits, size_t h, const double *nex
 /* How often each pair was visited at step h, [S A]. */
 const double *tacit__visits_counts(const tacit__visits *visits, size_t h);
 
-/* Complete state as bytes. `load` fills fresh visits of the same shape with those of so many users,
- * whose rewards were at most `most` each; CORRUPT if the state cannot be of such users, and on any
- * failure they stay fresh. */
-size_t tacit__visits_saved_size(const tacit__visits *visits);
-void tacit__visits_save(const tacit__visits *visits, void *bytes);
-TACIT_MUST_USE tacit_status tacit__visits_load(tacit__visits *visits, const void *bytes,
-                                               size_t size, uint64_t users, double most);
+/* As part of a saved state (base/bytes.h): loaded into fresh visits of the same shape, those of so many
+ * users, whose rewards were at most `most` each. */
+void tacit__visits_fields(tacit__visits *visits, uint64_t users, double most, tacit__saved *s);
 
 #endif

@@ -213,39 +213,16 @@ tacit_billboard tacit__induction_run(tacit__induction *in, tacit__q_fn *more, vo
     return (tacit_billboard){.version = in->version, .policy = in->policy};
 }
 
-void tacit__induction_save(const void *planner, tacit__writer *w)
-{
-    const tacit__induction *in = planner;
-    tacit__put(w, &in->version, sizeof in->version);
-    tacit__put(w, &in->tie_words, sizeof in->tie_words);
-    tacit__put(w, in->policy, in->space.horizon * in->space.n_states * sizeof *in->policy);
-    if (in->monotone)
-        tacit__put(w, in->q, in->space.horizon * in->pairs * sizeof *in->q);
-}
-
-bool tacit__induction_load(void *planner, tacit__reader *r)
+void tacit__induction_fields(void *planner, tacit__saved *s)
 {
     tacit__induction *in = planner;
-    const size_t cells = in->space.horizon * in->space.n_states;
-    uint64_t version, tie_words;
-    tacit__take_into(r, &version, sizeof version);
-    tacit__take_into(r, &tie_words, sizeof tie_words);
-    const uint8_t *policy = tacit__take_array(r, cells, sizeof *in->policy);
-    const void *q =
-        in->monotone ? tacit__take_array(r, in->space.horizon * in->pairs, sizeof *in->q) : NULL;
-    if (r->failed || version > TACIT__MOST_COUNT ||
-        (q != NULL && !tacit__are_reals(q, in->space.horizon * in->pairs, TACIT__MOST_SUM)))
-        return false;
-    for (size_t i = 0; i < cells; i++) {
-        uint32_t action;
-        memcpy(&action, policy + i * sizeof action, sizeof action);
-        if (action >= in->space.n_actions)
-            return false;
-    }
-    in->version = version;
-    in->tie_words = tie_words;
-    memcpy(in->policy, policy, cells * sizeof *in->policy);
-    if (q != NULL)
-        memcpy(in->q, q, in->space.horizon * in->pairs * sizeof *in->q);
-    return true;
+    uint64_t version = in->version;
+    tacit__saved_value(s, &version, sizeof version);
+    tacit__saved_check(s, version <= TACIT__MOST_COUNT);
+    tacit__saved_array(s, &in->tie_words, 1, sizeof in->tie_words);
+    tacit__saved_places(s, in->policy, in->space.horizon * in->space.n_states, in->space.n_actions);
+    if (in->monotone)
+        tacit__saved_reals(s, in->q, in->space.horizon * in->pairs, TACIT__MOST_SUM);
+    if (s->pass == TACIT__APPLY)
+        in->version = version;
 }

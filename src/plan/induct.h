@@ -75,8 +75,7 @@ void tacit__induction_expect(const tacit__induction *induction, size_t table, co
 
 /* What the next pass depends on: version, ties, policy and, if it is monotone, Q; see
  * tacit__planner. `planner` is whatever begins with an induction. */
-void tacit__induction_save(const void *planner, tacit__writer *w);
-bool tacit__induction_load(void *planner, tacit__reader *r);
+void tacit__induction_fields(void *planner, tacit__saved *s);
 
 /* Adds to q what a planner's Q has beyond  fixed + (H - h) slope + E V  for every pair at step h
  * (0-based), given mean and variance of V_{h+1} under the model. */

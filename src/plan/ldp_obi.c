@@ -75,6 +75,5 @@ const tacit__planner tacit__ldp_obi = {
     .create = create,
     .destroy = tacit__workspace_destroy,
     .plan = plan,
-    .save = tacit__induction_save,
-    .load = tacit__induction_load,
+    .fields = tacit__induction_fields,
 };

@@ -22,7 +22,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/workspace.h"
 #include "linalg/forms.h"
@@ -250,40 +249,6 @@ void tacit__lin_ucb_estimate(const tacit__lin_ucb *p, size_t i, double *theta, d
 
 #define MOST 1e60 /* of any number: products of four of them are finite */
 
-typedef struct saved {
-    uint64_t version, started;
-} saved;
-
-static size_t block_size(const tacit__lin_ucb *p)
-{
-    return (p->o.dimension * p->o.dimension + 2 * p->o.dimension + 2) * sizeof(double);
-}
-
-size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *p)
-{
-    return sizeof(saved) + p->o.blocks * block_size(p);
-}
-
-/* The arrays of a block, in order; `to_block` copies from the bytes. */
-static void copy_block(const tacit__lin_ucb *p, block *b, unsigned char *at, bool to_block)
-{
-    const size_t d = p->o.dimension;
-    void *data[] = {b->factor, b->pivots, b->t, &b->log_det, &b->beta};
-    const size_t size[] = {d * d, d, d, 1, 1};
-    for (size_t i = 0; i < 5; at += size[i] * sizeof(double), i++)
-        memcpy(to_block ? data[i] : at, to_block ? at : data[i], size[i] * sizeof(double));
-}
-
-void tacit__lin_ucb_save(const tacit__lin_ucb *p, void *bytes)
-{
-    const saved s = {p->version, p->started};
-    unsigned char *at = bytes;
-    memcpy(at, &s, sizeof s);
-    at += sizeof s;
-    for (size_t i = 0; i < p->o.blocks; i++, at += block_size(p))
-        copy_block(p, &p->blocks[i], at, false);
-}
-
 tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
 {
     const size_t d = p->o.dimension;
@@ -306,36 +271,25 @@ tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *p, tacit__lin_ucb **out)
 
 /* Numbers that scores can be made of: finite, and once there were matrices, their factors can be divided
  * by. */
-bool tacit__lin_ucb_check(const tacit__lin_ucb *p, const void *bytes)
+void tacit__lin_ucb_fields(tacit__lin_ucb *p, tacit__saved *s)
 {
     const size_t d = p->o.dimension;
-    const unsigned char *at = bytes;
-    saved s;
-    memcpy(&s, at, sizeof s);
-    at += sizeof s;
-    bool sound = s.started <= 1 && s.version <= TACIT__MOST_COUNT;
-    for (size_t i = 0; i < p->o.blocks && sound; i++, at += block_size(p)) {
-        sound = tacit__are_reals(at, block_size(p) / sizeof(double), MOST);
-        for (size_t j = 0; j < d && sound && s.started; j++) {
-            double diagonal;
-            memcpy(&diagonal, at + j * (d + 1) * sizeof diagonal, sizeof diagonal);
-            sound = diagonal >= 1 / MOST;
-        }
+    uint64_t version = p->version, started = p->started;
+    tacit__saved_value(s, &version, sizeof version);
+    tacit__saved_value(s, &started, sizeof started);
+    tacit__saved_check(s, started <= 1 && version <= TACIT__MOST_COUNT);
+    for (size_t i = 0; i < p->o.blocks; i++) {
+        block *b = &p->blocks[i];
+        const void *factor = tacit__saved_reals(s, b->factor, d * d, MOST);
+        for (size_t j = 0; j < d && factor != NULL && started; j++)
+            tacit__saved_check(s, tacit__real_at(factor, j * (d + 1)) >= 1 / MOST);
+        tacit__saved_reals(s, b->pivots, d, MOST);
+        tacit__saved_reals(s, b->t, d, MOST);
+        tacit__saved_reals(s, &b->log_det, 1, MOST);
+        tacit__saved_reals(s, &b->beta, 1, MOST);
     }
-    return sound;
-}
-
-void tacit__lin_ucb_load(tacit__lin_ucb *p, const void *bytes)
-{
-    saved s;
-    union { /* copy_block writes in the other direction only */
-        const void *in;
-        unsigned char *out;
-    } at = {.in = bytes};
-    memcpy(&s, bytes, sizeof s);
-    p->version = s.version;
-    p->started = s.started != 0;
-    at.out += sizeof s;
-    for (size_t i = 0; i < p->o.blocks; i++, at.out += block_size(p))
-        copy_block(p, &p->blocks[i], at.out, true);
+    if (s->pass == TACIT__APPLY) {
+        p->version = version;
+        p->started = started != 0;
+    }
 }

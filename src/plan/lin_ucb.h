@@ -6,6 +6,7 @@
 
 #include <tacit/status.h>
 
+#include "base/bytes.h"
 #include "board/moments.h"
 
 typedef struct tacit__lin_ucb_options {
@@ -41,12 +42,8 @@ TACIT_MUST_USE tacit_status tacit__lin_ucb_copy(const tacit__lin_ucb *planner,
                                                 tacit__lin_ucb **out);
 
 /* Everything that the next look depends on, so that a factorization that has followed its sums goes
- * on with the same rounding: so many bytes. */
-size_t tacit__lin_ucb_saved_size(const tacit__lin_ucb *planner);
-void tacit__lin_ucb_save(const tacit__lin_ucb *planner, void *bytes);
-/* Whether the bytes are those of a planner: `load` takes any. */
-bool tacit__lin_ucb_check(const tacit__lin_ucb *planner, const void *bytes);
-void tacit__lin_ucb_load(tacit__lin_ucb *planner, const void *bytes);
+ * on with the same rounding, as part of a saved state (base/bytes.h). Numbers of 64 bits only. */
+void tacit__lin_ucb_fields(tacit__lin_ucb *planner, tacit__saved *s);
 
 /* For tests: theta[d] of a block, and the width's multiplier. */
 void tacit__lin_ucb_estimate(const tacit__lin_ucb *planner, size_t block, double *theta,

@@ -21,7 +21,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/workspace.h"
 #include "linalg/symmetric.h"
@@ -366,49 +365,24 @@ void tacit__lsvi_act(tacit__lsvi *p, size_t h, const double *features, double ch
         *action = p->row[a] > p->row[*action] ? a : *action;
 }
 
-uint64_t tacit__lsvi_switches(const tacit__lsvi *p)
-{
-    return p->n.switches;
-}
-
 bool tacit__lsvi_is_done(const tacit__lsvi *p)
 {
     return p->n.switches == p->o.switches;
 }
 
-void tacit__lsvi_pieces(tacit__lsvi *p, tacit__lsvi_piece out[TACIT__LSVI_PIECES])
+void tacit__lsvi_fields(tacit__lsvi *p, tacit__saved *s)
 {
-    size_t H = p->o.space.horizon, d = p->o.space.dimension, S = p->o.space.n_states;
-    out[0] = (tacit__lsvi_piece){&p->n, sizeof p->n};
-    out[1] = (tacit__lsvi_piece){p->factors, H * p->order * sizeof *p->factors};
-    out[2] = (tacit__lsvi_piece){p->weights, H * d * sizeof *p->weights};
-    out[3] = (tacit__lsvi_piece){p->reference, H * sizeof *p->reference};
-    out[4] = (tacit__lsvi_piece){p->before, H * S * sizeof *p->before};
-}
-
-bool tacit__lsvi_check_pieces(const tacit__lsvi *p, const void *bytes)
-{
-    const size_t H = p->o.space.horizon, d = p->o.space.dimension, S = p->o.space.n_states;
-    const uint8_t *at = bytes;
-    counters n;
-    memcpy(&n, at, sizeof n);
-    at += sizeof n;
-    const size_t numbers = H * (p->order + d + 1);
-    if (n.switches > p->o.switches || n.version > n.switches + 1 ||
-        !tacit__are_reals(at, numbers, DBL_MAX))
-        return false;
-    at += numbers * sizeof(double);
-    for (size_t i = 0; i < H * S; i++) {
-        uint32_t action;
-        memcpy(&action, at + i * sizeof action, sizeof action);
-        if (action >= p->o.space.n_actions)
-            return false;
-    }
-    return true;
-}
-
-void tacit__lsvi_restored(tacit__lsvi *p)
-{
-    for (size_t h = p->o.space.horizon; h-- > 0 && p->n.switches > 0;)
+    const size_t H = p->o.space.horizon, d = p->o.space.dimension;
+    counters n = p->n;
+    tacit__saved_value(s, &n, sizeof n);
+    tacit__saved_check(s, n.switches <= p->o.switches && n.version <= n.switches + 1);
+    tacit__saved_reals(s, p->factors, H * p->order, DBL_MAX);
+    tacit__saved_reals(s, p->weights, H * d, DBL_MAX);
+    tacit__saved_reals(s, p->reference, H, DBL_MAX);
+    tacit__saved_places(s, p->before, H * p->o.space.n_states, p->o.space.n_actions);
+    if (s->pass != TACIT__APPLY)
+        return;
+    p->n = n;
+    for (size_t h = H; h-- > 0 && n.switches > 0;)
         complete(p, h);
 }

@@ -9,6 +9,7 @@
 #include <tacit/billboard.h>
 #include <tacit/status.h>
 
+#include "base/bytes.h"
 #include "board/linear_space.h"
 #include "linalg/optimism.h"
 
@@ -58,23 +59,13 @@ tacit_billboard tacit__lsvi_board(const tacit__lsvi *planner);
 void tacit__lsvi_act(tacit__lsvi *planner, size_t h, const double *features, double chance,
                      uint32_t *action, double *probability);
 
-/* How many switches there were, and whether these were all. */
-uint64_t tacit__lsvi_switches(const tacit__lsvi *planner);
+/* Whether there were as many switches as there can be. */
 bool tacit__lsvi_is_done(const tacit__lsvi *planner);
 
 /* For tests: the logarithm of det(Gram + ridge) at step h, -HUGE_VAL if that is not positive definite. */
 double tacit__lsvi_log_det(tacit__lsvi *planner, const double *gram, size_t h);
 
-/* All that changes, as pieces of memory of fixed size for saved states; `restored` when they have
- * been filled. */
-typedef struct tacit__lsvi_piece {
-    void *data;
-    size_t size;
-} tacit__lsvi_piece;
-enum { TACIT__LSVI_PIECES = 5 };
-void tacit__lsvi_pieces(tacit__lsvi *planner, tacit__lsvi_piece out[TACIT__LSVI_PIECES]);
-/* Whether the pieces can be filled with these bytes, one after the other. */
-bool tacit__lsvi_check_pieces(const tacit__lsvi *planner, const void *bytes);
-void tacit__lsvi_restored(tacit__lsvi *planner);
+/* All that changes, as part of a saved state (base/bytes.h). */
+void tacit__lsvi_fields(tacit__lsvi *planner, tacit__saved *s);
 
 #endif

@@ -23,6 +23,7 @@
  * Cost of induct: for each h the features of all pairs (mixing.c) and their spreads (ridge.c). */
 #include "plan/optimist.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -333,73 +334,35 @@ void tacit__optimist_lenses(const tacit__optimist *p, tacit__lens out[TACIT__REG
 
 /* --- The model as numbers ------------------------------------------------------------------------ */
 
-enum { HEAD = 3, PER_RIDGE = 2 }; /* users, version, planned; radius and crude */
-
-static size_t copy_numbers(double *to, const double *from, size_t n)
+/* Radii, estimates and factors of one regression. Once there is a model, factors can be divided by. */
+static void ridge_fields(tacit__ridge *r, tacit__confidence *confidence, bool planned,
+                         tacit__saved *s)
 {
-    if (to != NULL)
-        memcpy(to, from, n * sizeof *to);
-    return n;
+    const size_t w = r->frame.width, cells = r->frame.steps * r->frame.blocks;
+    tacit__saved_reals(s, &confidence->radius, 1, DBL_MAX);
+    tacit__saved_reals(s, &confidence->crude, 1, DBL_MAX);
+    tacit__saved_reals(s, r->weights, cells * w, DBL_MAX);
+    const void *factor = tacit__saved_reals(s, r->factor, cells * w * w, DBL_MAX);
+    for (size_t j = 0; j < cells * w && factor != NULL && planned; j++)
+        tacit__saved_check(s, tacit__real_at(factor, j / w * w * w + j % w * (w + 1)) > 0);
 }
 
-size_t tacit__optimist_put(const tacit__optimist *p, double *numbers)
+void tacit__optimist_fields(tacit__optimist *p, bool planned, tacit__saved *s)
 {
-    const double head[HEAD] = {(double)p->users, (double)p->version, p->planned};
-    size_t n = copy_numbers(numbers, head, HEAD);
-    for (size_t i = 0; i < p->streams; i++) {
-        const tacit__ridge *r = &p->ridge[i];
-        const double radii[PER_RIDGE] = {p->confidence[i].radius, p->confidence[i].crude};
-        size_t w = r->frame.width, cells = r->frame.steps * r->frame.blocks;
-        n += copy_numbers(numbers != NULL ? numbers + n : NULL, radii, PER_RIDGE);
-        n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->weights, cells * w);
-        n += copy_numbers(numbers != NULL ? numbers + n : NULL, r->factor, cells * w * w);
-    }
+    double head[] = {(double)p->users, (double)p->version, p->planned};
+    tacit__saved_value(s, head, sizeof head);
+    tacit__saved_check(s, head[0] >= 0 && head[0] < 0x1p53 && head[1] >= 0 && head[1] < 0x1p53 &&
+                              isfinite(head[2]) && (!planned || head[2] != 0));
+    for (size_t i = 0; i < p->streams; i++)
+        ridge_fields(&p->ridge[i], &p->confidence[i], head[2] != 0, s);
     if (p->o.soft != NULL)
-        n += copy_numbers(numbers != NULL ? numbers + n : NULL, p->logits, p->o.horizon * p->pairs);
-    return n;
-}
-
-static bool is_model(const tacit__optimist *p, const double *numbers)
-{
-    size_t n = tacit__optimist_put(p, NULL), at = HEAD;
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    if (!(numbers[0] >= 0 && numbers[0] < 0x1p53 && numbers[1] >= 0 && numbers[1] < 0x1p53))
-        return false;
-    for (size_t i = 0; i < p->streams; i++) {
-        size_t w = p->ridge[i].frame.width,
-               cells = p->ridge[i].frame.steps * p->ridge[i].frame.blocks;
-        const double *factor = numbers + at + PER_RIDGE + cells * w;
-        for (size_t j = 0; j < cells * w && numbers[2] != 0; j++)
-            if (!(factor[j / w * w * w + j % w * (w + 1)] > 0))
-                return false;
-        at += PER_RIDGE + cells * w * (w + 1);
-    }
-    return true;
-}
-
-bool tacit__optimist_take(tacit__optimist *p, const double *numbers, bool planned)
-{
-    if (!is_model(p, numbers) || (planned && numbers[2] == 0))
-        return false;
-    p->users = (uint64_t)numbers[0];
-    p->version = (uint64_t)numbers[1];
-    p->planned = numbers[2] != 0;
+        tacit__saved_reals(s, p->logits, p->o.horizon * p->pairs, DBL_MAX);
+    if (s->pass != TACIT__APPLY)
+        return;
+    p->users = (uint64_t)head[0];
+    p->version = (uint64_t)head[1];
+    p->planned = head[2] != 0;
     p->adopted = p->planned;
-    numbers += HEAD;
-    for (size_t i = 0; i < p->streams; i++) {
-        tacit__ridge *r = &p->ridge[i];
-        size_t w = r->frame.width, cells = r->frame.steps * r->frame.blocks;
-        p->confidence[i].radius = numbers[0];
-        p->confidence[i].crude = numbers[1];
-        numbers += PER_RIDGE;
-        numbers += copy_numbers(r->weights, numbers, cells * w);
-        numbers += copy_numbers(r->factor, numbers, cells * w * w);
-    }
-    if (p->o.soft != NULL)
-        (void)copy_numbers(p->logits, numbers, p->o.horizon * p->pairs);
-    return true;
 }
 
 tacit__optimist_view tacit__optimist_look(const tacit__optimist *p)

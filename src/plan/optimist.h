@@ -12,6 +12,7 @@
 #include <tacit/features.h>
 #include <tacit/status.h>
 
+#include "base/bytes.h"
 #include "board/gram_sums.h"
 #include "plan/mixing.h"
 #include "plan/ridge.h"
@@ -90,13 +91,10 @@ typedef struct tacit__repairs {
 } tacit__repairs;
 tacit__repairs tacit__optimist_repairs(const tacit__optimist *planner);
 
-/* The model as numbers: what is sent to users. `put` with NULL gives their count. `take` reads as
- * many; the next induct is then that of whoever put them. False: one of them is not finite, a
- * factor has no positive diagonal, or there was no model when there must be (`planned`); the model
- * is as it was. */
-size_t tacit__optimist_put(const tacit__optimist *planner, double *numbers);
-TACIT_MUST_USE bool tacit__optimist_take(tacit__optimist *planner, const double *numbers,
-                                         bool planned);
+/* The model, numbers of 64 bits only, as part of a saved state (base/bytes.h) and as what is sent to
+ * users: the next induct is that of the planner whose model is loaded. `planned`: it must be a model, not
+ * the lack of one. */
+void tacit__optimist_fields(tacit__optimist *planner, bool planned, tacit__saved *s);
 
 /* The last Q [H][pair], values [H + 1][S], probabilities [H][pair] of soft. */
 typedef struct tacit__optimist_view {

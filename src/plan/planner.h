@@ -35,10 +35,8 @@ typedef struct tacit__planner {
     void (*destroy)(void *planner); /* accepts NULL */
     /* The policy for the next user, from a release. */
     tacit_billboard (*plan)(void *planner, const tacit__counts *counts);
-    /* What the next plan depends on beside the release. `load` false: the bytes make no sense; then
-     * nothing has changed. */
-    void (*save)(const void *planner, tacit__writer *w);
-    bool (*load)(void *planner, tacit__reader *r);
+    /* What the next plan depends on beside the release, as part of a saved state (base/bytes.h). */
+    void (*fields)(void *planner, tacit__saved *s);
     /* Why the paper's theorem does not hold although every scale is 1; "": it does. NULL: always. */
     const char *(*remark)(const void *planner);
 } tacit__planner;

@@ -127,37 +127,23 @@ static tacit_billboard plan_vi(void *planner, const tacit__counts *c)
     return tacit__induction_run(&p->in, NULL, NULL);
 }
 
-static void save_po(const void *planner, tacit__writer *w)
-{
-    const private_ucb *p = planner;
-    tacit__put(w, p->log_weight, p->in.space.horizon * p->in.pairs * sizeof *p->log_weight);
-    tacit__induction_save(p, w);
-}
-
-static bool load_po(void *planner, tacit__reader *r)
+static void fields_po(void *planner, tacit__saved *s)
 {
     private_ucb *p = planner;
-    const size_t cells = p->in.space.horizon * p->in.pairs;
-    const void *log_weight = tacit__take_array(r, cells, sizeof *p->log_weight);
-    if ((log_weight != NULL && !tacit__are_reals(log_weight, cells, TACIT__MOST_SUM)) ||
-        !tacit__induction_load(p, r))
-        return false;
-    memcpy(p->log_weight, log_weight, cells * sizeof *p->log_weight);
-    return true;
+    tacit__saved_reals(s, p->log_weight, p->in.space.horizon * p->in.pairs, TACIT__MOST_SUM);
+    tacit__induction_fields(p, s);
 }
 
 const tacit__planner tacit__private_ucb_vi = {
     .create = create_vi,
     .destroy = tacit__workspace_destroy,
     .plan = plan_vi,
-    .save = tacit__induction_save,
-    .load = tacit__induction_load,
+    .fields = tacit__induction_fields,
 };
 
 const tacit__planner tacit__private_ucb_po = {
     .create = create_po,
     .destroy = tacit__workspace_destroy,
     .plan = plan_po,
-    .save = save_po,
-    .load = load_po,
+    .fields = fields_po,
 };

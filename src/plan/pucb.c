@@ -54,6 +54,5 @@ const tacit__planner tacit__pucb = {
     .create = tacit__induction_create,
     .destroy = tacit__workspace_destroy,
     .plan = plan,
-    .save = tacit__induction_save,
-    .load = tacit__induction_load,
+    .fields = tacit__induction_fields,
 };

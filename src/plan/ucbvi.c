@@ -442,7 +442,6 @@ const tacit__planner tacit__ucbvi = {
     .create = create,
     .destroy = tacit__workspace_destroy,
     .plan = plan,
-    .save = tacit__induction_save,
-    .load = tacit__induction_load,
+    .fields = tacit__induction_fields,
     .remark = remark,
 };

@@ -139,7 +139,7 @@ static void put_tables(const tacit__learner_config *c, tacit__text *out)
         }
         tacit__writer w = {.at = bytes};
         for (size_t j = 0; j < n; j++)
-            tacit__put_real(&w, table[j]);
+            tacit__write_double(&w, table[j]);
         tacit__text_put(out, first ? ",\"tables\":{" : ",");
         put_bytes(out, tacit__table_names[i], bytes, w.size);
         tacit__free(bytes);

@@ -25,7 +25,7 @@ static bool read_bytes(tacit__request *r, const tacit__learner_config *c, double
         return false;
     }
     for (size_t i = 0; i < c->per_user; i++)
-        x[i] = tacit__take_real(&from);
+        x[i] = tacit__read_double(&from);
     return true;
 }
 

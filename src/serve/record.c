@@ -42,15 +42,15 @@ static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, con
     const size_t n = e->config->per_user;
     tacit__trail trail;
     memcpy(&trail, e->trail + step * sizeof trail, sizeof trail);
-    tacit__put_le64(w, e->states[step]);
-    tacit__put_le64(w, e->actions[step]);
-    tacit__put_le64(w, trail.version);
-    tacit__put_real(w, trail.probability);
-    tacit__put_real(w, e->rewards[step]);
+    tacit__write_le64(w, e->states[step]);
+    tacit__write_le64(w, e->actions[step]);
+    tacit__write_le64(w, trail.version);
+    tacit__write_double(w, trail.probability);
+    tacit__write_double(w, e->rewards[step]);
     const double *features =
         extra != NULL ? extra : (const double *)(const void *)e->places + step * n;
     for (size_t i = 0; i < n; i++)
-        tacit__put_real(w, features[i]);
+        tacit__write_double(w, features[i]);
 }
 
 tacit_status tacit__record_keep(tacit__vault *vault, int64_t learner, const tacit__episode *e,
@@ -62,9 +62,9 @@ tacit_status tacit__record_keep(tacit__vault *vault, int64_t learner, const taci
     if (bytes == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     tacit__writer w = {.at = bytes};
-    tacit__put_le64(&w, FORMAT);
-    tacit__put_le64(&w, h);
-    tacit__put_le64(&w, n);
+    tacit__write_le64(&w, FORMAT);
+    tacit__write_le64(&w, h);
+    tacit__write_le64(&w, n);
     for (size_t i = 0; i < h; i++)
         put_step(&w, e, i, extra);
     tacit_status status = tacit__vault_record(vault, learner, bytes, w.size, err);
@@ -79,7 +79,7 @@ static void put_features(tacit__reader *from, size_t n, tacit__text *out)
     tacit__text_put(out, ",\"context\":[");
     for (size_t i = 0; i < n; i++) {
         tacit__text_put(out, i > 0 ? "," : "");
-        tacit__text_number(out, tacit__take_real(from));
+        tacit__text_number(out, tacit__read_double(from));
     }
     tacit__text_put(out, "]");
 }
@@ -96,9 +96,9 @@ static void put_action(const tacit__learner_config *names, uint64_t action, taci
 static void write_step(tacit__reader *from, size_t n, const tacit__learner_config *names,
                        tacit__text *out)
 {
-    const uint64_t state = tacit__take_le64(from), action = tacit__take_le64(from),
-                   version = tacit__take_le64(from);
-    const double probability = tacit__take_real(from), reward = tacit__take_real(from);
+    const uint64_t state = tacit__read_le64(from), action = tacit__read_le64(from),
+                   version = tacit__read_le64(from);
+    const double probability = tacit__read_double(from), reward = tacit__read_double(from);
     if (n == 0)
         tacit__text_print(out, ",\"state\":%llu", (unsigned long long)state);
     else
@@ -118,8 +118,8 @@ bool tacit__record_write(const uint8_t *data, size_t size, int64_t number, const
                          const tacit__learner_config *names, tacit__text *out)
 {
     tacit__reader from = {.at = data, .left = size};
-    const uint64_t format = tacit__take_le64(&from), h = tacit__take_le64(&from),
-                   n = tacit__take_le64(&from);
+    const uint64_t format = tacit__read_le64(&from), h = tacit__read_le64(&from),
+                   n = tacit__read_le64(&from);
     if (from.failed || format != FORMAT || n > size || h > size ||
         from.left != h * (STEP + n) * sizeof(uint64_t))
         return false;

@@ -145,46 +145,25 @@ double tacit__once_stddev(const tacit__once *once)
     return once->stddev;
 }
 
-size_t tacit__once_saved_size(void)
+void tacit__once_fields(tacit__once *once, tacit__saved *s)
 {
-    return sizeof(saved);
-}
-
-void tacit__once_save(const tacit__once *once, void *bytes)
-{
-    saved s = {.magic = MAGIC, .version = FORMAT_VERSION};
-    memcpy(s.fingerprint, once->fingerprint, sizeof s.fingerprint);
-    tacit__gate_save(once->gate, &s.gate);
-    memcpy(bytes, &s, sizeof s);
-    tacit__wipe(&s, sizeof s);
-}
-
-tacit_status tacit__once_check(const tacit__once *once, const void *bytes, tacit_error *err)
-{
-    saved s;
-    memcpy(&s, bytes, sizeof s);
-    tacit_status status = TACIT_OK;
-    if (tacit__gate_steps_passed(once->gate) > 0)
-        status = tacit__fail(err, TACIT_BAD_ARGUMENT, "saved releases are loaded into fresh ones");
-    else if (s.magic != MAGIC || s.version != FORMAT_VERSION)
-        status = tacit__fail(err, TACIT_CORRUPT, "these are no saved releases of this version");
-    else if (memcmp(s.fingerprint, once->fingerprint, sizeof s.fingerprint) != 0)
-        status = tacit__fail(err, TACIT_WRONG_PLAN,
-                             "the saved releases were made with another plan, scale or shape");
-    else if (!tacit__gate_check(once->gate, &s.gate))
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved releases contradict themselves");
-    tacit__wipe(&s, sizeof s);
-    return status;
-}
-
-tacit_status tacit__once_load(tacit__once *once, const void *bytes, tacit_error *err)
-{
-    tacit_status status = tacit__once_check(once, bytes, err);
-    if (status != TACIT_OK)
-        return status;
-    saved s;
-    memcpy(&s, bytes, sizeof s);
-    tacit__gate_restore(once->gate, &s.gate);
-    tacit__wipe(&s, sizeof s);
-    return TACIT_OK;
+    saved v = {.magic = MAGIC, .version = FORMAT_VERSION};
+    const char *outside = s->wrong;
+    s->wrong = "the saved releases contradict themselves";
+    memcpy(v.fingerprint, once->fingerprint, sizeof v.fingerprint);
+    if (!tacit__saved_is_loading(s))
+        tacit__gate_save(once->gate, &v.gate);
+    tacit__saved_value(s, &v, sizeof v);
+    if (s->pass == TACIT__CHECK && tacit__gate_steps_passed(once->gate) > 0)
+        tacit__saved_fail(s, TACIT_BAD_ARGUMENT, "saved releases are loaded into fresh ones");
+    if (v.magic != MAGIC || v.version != FORMAT_VERSION)
+        tacit__saved_fail(s, TACIT_CORRUPT, "these are no saved releases of this version");
+    if (memcmp(v.fingerprint, once->fingerprint, sizeof v.fingerprint) != 0)
+        tacit__saved_fail(s, TACIT_WRONG_PLAN,
+                          "the saved releases were made with another plan, scale or shape");
+    tacit__saved_check(s, tacit__gate_check(once->gate, &v.gate));
+    if (s->pass == TACIT__APPLY)
+        tacit__gate_restore(once->gate, &v.gate);
+    s->wrong = outside;
+    tacit__wipe(&v, sizeof v);
 }

@@ -16,6 +16,8 @@
 #include <tacit/ledger.h>
 #include <tacit/plan.h>
 
+#include "base/bytes.h"
+
 typedef struct tacit__once_spec {
     tacit_law law;
     size_t dimension;
@@ -52,13 +54,7 @@ uint64_t tacit__once_count(const tacit__once *once);
 /* The standard deviation of a coordinate. */
 double tacit__once_stddev(const tacit__once *once);
 
-/* As tacit_sum_save and tacit_sum_load: the noise key is in it. The size is always the same. `check` says
- * whether a load would be accepted, and changes nothing. */
-size_t tacit__once_saved_size(void);
-void tacit__once_save(const tacit__once *once, void *bytes);
-TACIT_MUST_USE tacit_status tacit__once_check(const tacit__once *once, const void *bytes,
-                                              tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__once_load(tacit__once *once, const void *bytes,
-                                             tacit_error *err);
+/* As part of a saved state (base/bytes.h): the noise key is in it. The size is always the same. */
+void tacit__once_fields(tacit__once *once, tacit__saved *s);
 
 #endif

@@ -1,21 +1,17 @@
-/* A running sum as bytes: header, the strategy's regions, checksum.
+/* A running sum as bytes: the strategy's regions in an envelope (noise/envelope.h).
  *
  * The state of its gate is part of it, so a restored sum goes on with the next step's noise: that of the
  * key and of the inputs before and to come. (Steps passed and users differ in local sums only: a device
  * draws noise for reports that it does not add, a collector adds reports whose noise it did not draw.) The
  * fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and the structural
- * zeros: a state is only ever continued under the promise it was made for. The checksum is BLAKE2b over
- * everything before it; it finds damage, not forgery: an attacker who can write the state has the raw data
- * anyway. Numbers are in the machine's byte order, which the magic word betrays. */
+ * zeros: a state is only ever continued under the promise it was made for. */
 #include <string.h>
 
 #include "base/error.h"
+#include "noise/envelope.h"
 #include "sums/regions.h"
 #include "sums/saved.h"
 #include "sums/sum_inside.h"
-
-#define MAGIC 0x746163697473756dU /* "tacitsum" */
-enum { FORMAT_VERSION = 4 };
 
 typedef struct header {
     uint64_t magic;
@@ -51,7 +47,15 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
     tacit__digest(parts, sizeof parts / sizeof *parts, out);
 }
 
-static size_t saved_size(const tacit_sum *sum)
+static const tacit__envelope envelope = {
+    .magic = 0x746163697473756dU, /* "tacitsum" */
+    .version = 4,
+    .header = sizeof(header),
+    .print_at = offsetof(header, fingerprint),
+    .what = "sum",
+    .foreign = "the saved sum was made with another plan, scale, mechanism or shape"};
+
+size_t tacit__sum_saved_size(const tacit_sum *sum)
 {
     tacit__region regions[TACIT__MAX_REGIONS];
     size_t n = sum->strategy->regions(sum->state, regions),
@@ -61,145 +65,102 @@ static size_t saved_size(const tacit_sum *sum)
     return size;
 }
 
-tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size, tacit_error *err)
+/* Whether the strategy can have the position at `bytes`, its first region, after so many steps. That is
+ * small: it is set, and set back. */
+static bool is_position(const tacit_sum *sum, const void *bytes, uint64_t steps)
 {
-    if (sum == NULL || size == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    size_t needed = saved_size(sum);
-    if (bytes == NULL) {
-        *size = needed;
-        return TACIT_OK;
-    }
-    if (*size < needed)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT, "the state takes %zu bytes, the buffer has %zu",
-                           needed, *size);
-    header h = {.magic = MAGIC,
-                .version = FORMAT_VERSION,
-                .released = sum->released,
-                .size = needed,
-                .step = sum->step};
-    memcpy(h.fingerprint, sum->fingerprint, sizeof h.fingerprint);
-    tacit__gate_save(sum->gate, &h.gate);
-
-    uint8_t *at = bytes;
-    memcpy(at, &h, sizeof h);
-    at += sizeof h;
-    tacit__region regions[TACIT__MAX_REGIONS];
-    size_t n = sum->strategy->regions(sum->state, regions);
-    for (size_t i = 0; i < n; i++) {
-        if (regions[i].size > 0)
-            memcpy(at, regions[i].data, regions[i].size);
-        at += regions[i].size;
-    }
-    tacit__digest(&(tacit__bytes){bytes, (size_t)(at - (uint8_t *)bytes)}, 1, at);
-    tacit__wipe(&h, sizeof h);
-    *size = needed;
-    return TACIT_OK;
-}
-
-static tacit_status check(const tacit_sum *sum, const void *bytes, size_t size, header *h,
-                          tacit_error *err)
-{
-    if (size < sizeof *h + TACIT__KEY_BYTES)
-        return tacit__fail(err, TACIT_CORRUPT, "%zu bytes are too few for a saved sum", size);
-    memcpy(h, bytes, sizeof *h);
-    if (h->magic != MAGIC)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "this is not a saved sum, or one from a machine of another byte order");
-    if (h->version != FORMAT_VERSION)
-        return tacit__fail(err, TACIT_WRONG_VERSION,
-                           "the saved sum has format version %u, expected %d", (unsigned)h->version,
-                           FORMAT_VERSION);
-    if (h->size != size)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "the saved sum should have %llu bytes, there are %zu",
-                           (unsigned long long)h->size, size);
-    uint8_t digest[TACIT__KEY_BYTES];
-    tacit__digest(&(tacit__bytes){bytes, size - sizeof digest}, 1, digest);
-    if (memcmp(digest, (const uint8_t *)bytes + size - sizeof digest, sizeof digest) != 0)
-        return tacit__fail(err, TACIT_CORRUPT,
-                           "the saved sum is damaged: its checksum does not match");
-    if (memcmp(h->fingerprint, sum->fingerprint, sizeof h->fingerprint) != 0 ||
-        size != saved_size(sum))
-        return tacit__fail(err, TACIT_WRONG_PLAN,
-                           "the saved sum was made with another plan, scale, mechanism or shape");
-    bool local = sum->strategy == &tacit__strategy_local, noisy = sum->strategy->needs_noise;
-    if (h->step > sum->users || h->released > 1 || !tacit__gate_check(sum->gate, &h->gate) ||
-        (!local && h->gate.passed != (noisy ? h->step : 0)))
-        return tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
-    return TACIT_OK;
-}
-
-/* Swaps the regions' contents with `bytes`' (in: the saved state; the old state is zero and is not kept). */
-static void fill(tacit_sum *sum, const uint8_t *at)
-{
-    tacit__region regions[TACIT__MAX_REGIONS];
-    size_t n = sum->strategy->regions(sum->state, regions);
-    for (size_t i = 0; i < n; i++) {
-        if (regions[i].size > 0)
-            memcpy(regions[i].data, at, regions[i].size);
-        at += regions[i].size;
-    }
-}
-
-/* All checks; with `keep` the first region is that of the saved state afterwards. */
-static tacit_status admit(tacit_sum *sum, const void *bytes, size_t size, bool keep, header *h,
-                          tacit_error *err)
-{
-    if (sum == NULL || bytes == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    if (sum->step != 0 || tacit__gate_steps_passed(sum->gate) != 0)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           "a saved sum is loaded into a fresh one; this one has had %llu users",
-                           (unsigned long long)sum->step);
-    tacit_status status = check(sum, bytes, size, h, err);
-    if (status == TACIT_OK && !tacit__sum_check_regions(sum, (const uint8_t *)bytes + sizeof *h))
-        status = tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
-    if (status != TACIT_OK)
-        return status;
-    /* The first region is small: look at it before anything else is overwritten. */
     tacit__region regions[TACIT__MAX_REGIONS];
     (void)sum->strategy->regions(sum->state, regions);
     uint8_t before[256];
     TACIT__REQUIRE(regions[0].size <= sizeof before);
     memcpy(before, regions[0].data, regions[0].size);
-    memcpy(regions[0].data, (const uint8_t *)bytes + sizeof *h, regions[0].size);
-    bool fits = sum->strategy->restored(sum->state, h->step);
-    if (!fits || !keep)
-        memcpy(regions[0].data, before, regions[0].size);
-    if (fits && !keep) /* what follows from the region is set back as well */
+    memcpy(regions[0].data, bytes, regions[0].size);
+    bool fits = sum->strategy->restored(sum->state, steps);
+    memcpy(regions[0].data, before, regions[0].size);
+    if (fits) /* what follows from the region is set back as well */
         TACIT__REQUIRE(sum->strategy->restored(sum->state, 0));
-    return fits ? TACIT_OK : tacit__fail(err, TACIT_CORRUPT, "the saved sum contradicts itself");
+    return fits;
 }
 
-tacit_status tacit__sum_check_saved(tacit_sum *sum, const void *bytes, size_t size,
-                                    tacit_error *err)
+static void check(const tacit_sum *sum, const header *h, tacit__saved *s)
 {
-    header h = {0};
-    tacit_status status = admit(sum, bytes, size, false, &h, err);
-    tacit__wipe(&h, sizeof h);
-    return status;
+    const bool local = sum->strategy == &tacit__strategy_local, noisy = sum->strategy->needs_noise;
+    tacit__saved_check(s, h->step <= sum->users && h->released <= 1 &&
+                              tacit__gate_check(sum->gate, &h->gate) &&
+                              (local || h->gate.passed == (noisy ? h->step : 0)) &&
+                              tacit__sum_check_regions(sum, s->in + s->at) &&
+                              is_position(sum, s->in + s->at, h->step));
 }
 
-uint64_t tacit__sum_saved_step(const void *bytes)
+/* The sum as it is saved, and what is loaded of it beside the regions. */
+static void fields(const tacit_sum *sum, header *h, tacit__saved *s)
+{
+    const char *outside = s->wrong;
+    s->wrong = "the saved sum contradicts itself";
+    if (s->pass == TACIT__CHECK && (sum->step != 0 || tacit__gate_steps_passed(sum->gate) != 0) &&
+        s->status == TACIT_OK)
+        s->status =
+            tacit__fail(s->err, TACIT_BAD_ARGUMENT,
+                        "a saved sum is loaded into a fresh one; this one has had %llu users",
+                        (unsigned long long)sum->step);
+    *h = (header){.released = sum->released, .step = sum->step};
+    if (!tacit__saved_is_loading(s))
+        tacit__gate_save(sum->gate, &h->gate);
+    const size_t start =
+        tacit__envelope_open(&envelope, sum->fingerprint, tacit__sum_saved_size(sum), h, s);
+    if (s->pass == TACIT__CHECK && s->status == TACIT_OK)
+        check(sum, h, s);
+    tacit__region regions[TACIT__MAX_REGIONS];
+    const size_t n = sum->strategy->regions(sum->state, regions);
+    for (size_t i = 0; i < n; i++)
+        tacit__saved_array(s, regions[i].data, regions[i].size, 1);
+    tacit__envelope_close(&envelope, start, s);
+    s->wrong = outside;
+}
+
+uint64_t tacit__sum_fields(tacit_sum *sum, tacit__saved *s)
 {
     header h;
-    memcpy(&h, bytes, sizeof h);
-    uint64_t step = h.step;
+    fields(sum, &h, s);
+    const uint64_t step = h.step;
+    if (s->pass == TACIT__APPLY) {
+        TACIT__REQUIRE(sum->strategy->restored(sum->state, step));
+        tacit__gate_restore(sum->gate, &h.gate);
+        sum->step = step;
+        sum->released = h.released != 0;
+    }
     tacit__wipe(&h, sizeof h);
     return step;
 }
 
-tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)
+uint64_t tacit__sum_sized_fields(tacit_sum *sum, tacit__saved *s)
+{
+    uint64_t size = tacit__sum_saved_size(sum);
+    tacit__saved_value(s, &size, sizeof size);
+    const size_t end = tacit__saved_enter(s, (size_t)size);
+    const uint64_t step = tacit__sum_fields(sum, s);
+    tacit__saved_leave(s, end);
+    return step;
+}
+
+tacit_status tacit_sum_save(const tacit_sum *sum, void *bytes, size_t *size, tacit_error *err)
 {
     header h;
-    tacit_status status = admit(sum, bytes, size, true, &h, err);
-    if (status != TACIT_OK)
-        return status;
-    fill(sum, (const uint8_t *)bytes + sizeof h);
-    tacit__gate_restore(sum->gate, &h.gate);
-    sum->step = h.step;
-    sum->released = h.released != 0;
+    if (sum == NULL || size == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__saved s = tacit__saved_save(bytes, size, err);
+    while (tacit__saved_next(&s))
+        fields(sum, &h, &s);
     tacit__wipe(&h, sizeof h);
-    return TACIT_OK;
+    return s.status;
+}
+
+tacit_status tacit_sum_load(tacit_sum *sum, const void *bytes, size_t size, tacit_error *err)
+{
+    if (sum == NULL || bytes == NULL)
+        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    tacit__saved s = tacit__saved_load(bytes, size, err);
+    while (tacit__saved_next(&s))
+        (void)tacit__sum_fields(sum, &s);
+    return s.status;
 }

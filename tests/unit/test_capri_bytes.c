@@ -164,7 +164,7 @@ static void put_number(uint8_t *bytes, double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    tacit__put_le64(&(tacit__writer){.at = bytes}, bits);
+    tacit__write_le64(&(tacit__writer){.at = bytes}, bits);
 }
 
 TEST(reports_that_no_device_makes_change_nothing)
@@ -282,7 +282,7 @@ TEST(models_that_make_no_sense_are_refused)
     double square = 0, limit = 1 + 12 * tacit_plan_scale(tacit_agent_release_plan(device), 0);
     tacit__reader r = {.at = good + HEAD + MARK, .left = size - HEAD - MARK};
     for (size_t i = 0; i < (size - HEAD - MARK) / 8; i++) {
-        uint64_t bits = tacit__take_le64(&r);
+        uint64_t bits = tacit__read_le64(&r);
         double x;
         memcpy(&x, &bits, sizeof x);
         square = fmax(square, x * x);

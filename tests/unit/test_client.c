@@ -394,7 +394,7 @@ TEST(tables_that_are_not_what_was_declared_are_refused)
         while (told > 1 && cases[i].numbers[told - 1] == 0)
             told--;
         for (size_t j = 0; j < cases[i].n; j++)
-            tacit__put_real(&w, cases[i].numbers[j < told ? j : told - 1]);
+            tacit__write_double(&w, cases[i].numbers[j < told ? j : told - 1]);
         tacit__base64_write(bytes, w.size, table);
         const char *end = strstr(board, ",\"horizon\"");
         (void)snprintf(text, sizeof text, "{\"tables\":{\"%s\":\"%s\"},%.*s%s%s", cases[i].name,

@@ -204,6 +204,15 @@ TEST(float32_and_float64_give_the_same_policies)
     play_both(&a, &b);
 }
 
+static tacit_status load_visits(tacit__visits *visits, const uint8_t *bytes, size_t size,
+                                uint64_t users, double most)
+{
+    tacit__saved s = tacit__saved_load(bytes, size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__visits_fields(visits, users, most, &s);
+    return s.status;
+}
+
 TEST(lists_of_next_states_equal_a_table_of_them)
 {
     enum { S = 40, A = 3, H = 4 };
@@ -227,13 +236,16 @@ TEST(lists_of_next_states_equal_a_table_of_them)
     }
     for (size_t s = 0; s < S; s++)
         next[s] = (double)random_below(&seed, 100000);
-    size_t size = tacit__visits_saved_size(sparse);
-    uint8_t *bytes = malloc(size);
-    tacit__visits_save(sparse, bytes);
-    assert_status(tacit__visits_load(loaded, bytes, size - 1, 500, 1000), TACIT_CORRUPT);
-    assert_status(tacit__visits_load(loaded, bytes, size, 499, 1000), TACIT_CORRUPT);
-    assert_status(tacit__visits_load(loaded, bytes, size, 500, 10), TACIT_CORRUPT);
-    assert_ok(tacit__visits_load(loaded, bytes, size, 500, 1000));
+    uint8_t bytes[1 << 16];
+    size_t size = sizeof bytes;
+    tacit__saved s = tacit__saved_save(bytes, &size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__visits_fields(sparse, 500, 1000, &s);
+    assert_ok(s.status);
+    assert_status(load_visits(loaded, bytes, size - 1, 500, 1000), TACIT_CORRUPT);
+    assert_status(load_visits(loaded, bytes, size, 499, 1000), TACIT_CORRUPT);
+    assert_status(load_visits(loaded, bytes, size, 500, 10), TACIT_CORRUPT);
+    assert_ok(load_visits(loaded, bytes, size, 500, 1000));
     for (size_t h = 0; h < H; h++) {
         tacit__visits_sums(dense, h, next, x);
         tacit__visits_sums(sparse, h, next, y);
@@ -243,7 +255,6 @@ TEST(lists_of_next_states_equal_a_table_of_them)
         assert_memory_equal(tacit__visits_counts(dense, h), tacit__visits_counts(sparse, h),
                             S * A * sizeof(double));
     }
-    free(bytes);
     tacit__visits_destroy(dense);
     tacit__visits_destroy(sparse);
     tacit__visits_destroy(loaded);

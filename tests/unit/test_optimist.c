@@ -378,6 +378,23 @@ TEST(soft_policies_take_steps_along_q)
     close_bench(&b);
 }
 
+static size_t save_model(const bench *b, double *numbers, size_t size)
+{
+    tacit__saved s = tacit__saved_save(numbers, &size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__optimist_fields(b->planner, false, &s);
+    assert_ok(s.status);
+    return size;
+}
+
+static tacit_status load_model(const bench *b, const double *numbers, size_t size)
+{
+    tacit__saved s = tacit__saved_load(numbers, size, NULL);
+    while (tacit__saved_next(&s))
+        tacit__optimist_fields(b->planner, true, &s);
+    return s.status;
+}
+
 TEST(a_model_that_travelled_gives_the_same_plan)
 {
     for (int form = TACIT__PLAIN; form <= TACIT__REWARDS; form++) {
@@ -386,13 +403,13 @@ TEST(a_model_that_travelled_gives_the_same_plan)
                                   (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-5}, 100);
         bench user = open_bench("lock", (tacit__optimist_form)form, soft, true,
                                 (tacit_guarantee){TACIT_MODEL_JOINT, 10, 1e-5}, 100);
-        size_t n = tacit__optimist_put(server.planner, NULL);
+        size_t size = save_model(&server, NULL, 0), n = size / sizeof(double);
         size_t cells = server.facts->horizon * server.facts->n_states;
         double *numbers = calloc(n, sizeof *numbers);
         for (uint64_t k = 0; k < 100; k++) {
             tacit_billboard mine = plan(&server);
-            assert_int_equal(tacit__optimist_put(server.planner, numbers), n);
-            assert_true(tacit__optimist_take(user.planner, numbers, true));
+            assert_int_equal(save_model(&server, numbers, size), size);
+            assert_ok(load_model(&user, numbers, size));
             tacit_billboard theirs = tacit__optimist_induct(user.planner);
             assert_true(mine.version == theirs.version);
             if (soft)
@@ -408,7 +425,7 @@ TEST(a_model_that_travelled_gives_the_same_plan)
             serve(&server, k, &mine);
         }
         numbers[n / 2] = (double)NAN; /* and nonsense is refused */
-        assert_false(tacit__optimist_take(user.planner, numbers, true));
+        assert_status(load_model(&user, numbers, size), TACIT_CORRUPT);
         free(numbers);
         close_bench(&server);
         close_bench(&user);

@@ -288,13 +288,16 @@ static void check_counts(tacit__tabular_options o, size_t moves, size_t numbers)
         if (k % 3 == 0)
             assert_ok(tacit__tabular_release(curator, &c, &err));
         if (k == USERS / 2) {
-            tacit__writer length = {0}, w = {.at = bytes};
-            assert_ok(tacit__tabular_save(curator, &length, &err));
-            assert_true(length.size <= sizeof bytes);
-            assert_ok(tacit__tabular_save(curator, &w, &err));
+            size_t length = sizeof bytes;
+            tacit__saved s = tacit__saved_save(bytes, &length, &err);
+            while (tacit__saved_next(&s))
+                tacit__tabular_fields(curator, &s);
+            assert_ok(s.status);
             assert_ok(tacit__tabular_create(&o, noise, &other, &err));
-            assert_ok(tacit__tabular_load(other, &(tacit__reader){.at = bytes, .left = length.size},
-                                          &err));
+            s = tacit__saved_load(bytes, length, &err);
+            while (tacit__saved_next(&s))
+                tacit__tabular_fields(other, &s);
+            assert_ok(s.status);
             tacit__tabular_destroy(curator);
             curator = other;
         }
