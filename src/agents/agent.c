@@ -74,6 +74,15 @@ tacit__printed_place tacit__agent_printed_at(const char *name, tacit_model model
                                   .recalled = row != NULL && row->print.recalled};
 }
 
+const char *tacit__agent_caveat(const char *name, tacit_model model, tacit_calibration calibration)
+{
+    const tacit__printed_place printed = tacit__agent_printed_at(name, model);
+    return calibration != TACIT_CALIBRATION_TIGHT && printed.recalled && printed.words[0] != '\0'
+               ? "; the paper's scales were recalled from later papers, so this is no statement "
+                 "about the paper itself"
+               : "";
+}
+
 static unsigned model_bit(tacit_guarantee g)
 {
     if (g.model == TACIT_MODEL_NONE)

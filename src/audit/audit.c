@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "agents/agent_inside.h"
 #include "audit/attack.h"
 #include "audit/judge.h"
 #include "audit/knowledge.h"
@@ -304,6 +305,10 @@ tacit_status tacit_audit_agent(const tacit_agent_request *request,
     status = status == TACIT_NO_MEMORY ? tacit__fail_plain(err, status) : TACIT_OK;
     if (status == TACIT_OK)
         status = tacit__audit_subject(&subject, options, out, err);
+    if (status == TACIT_OK)
+        tacit__judge_add_caveat(
+            (tacit__audit_result *)*out,
+            tacit__agent_caveat(request->kind, request->guarantee.model, request->calibration));
     tacit_agent_destroy(other);
     tacit_agent_destroy(example);
     tacit__knowledge_close(&knowledge);

@@ -93,3 +93,10 @@ void tacit__judge_conclude(tacit__audit_result *f)
             "themselves find noise that is %.3g times too small. This is evidence, not proof",
             a->epsilon, a->claim.epsilon, a->detectable);
 }
+
+void tacit__judge_add_caveat(tacit__audit_result *f, const char *caveat)
+{
+    size_t used = strlen(f->words);
+    if (used > 0)
+        (void)snprintf(f->words + used, sizeof f->words - used, "%s", caveat);
+}

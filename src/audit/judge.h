@@ -22,4 +22,7 @@ void tacit__judge_attack(tacit__audit_result *file);
 /* The verdict: violated if there is a reason, else how much the absence of one is worth. */
 void tacit__judge_conclude(tacit__audit_result *file);
 
+/* Adds "; ..." to the words of the verdict, if there are any. */
+void tacit__judge_add_caveat(tacit__audit_result *file, const char *caveat);
+
 #endif

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <cblas.h>
+
 #include <tacit/status.h>
 
 #include "base/nearest.h"
@@ -63,6 +65,7 @@ int main(int argc, char **argv)
 {
     /* A reader that went away is a failed write, with a message, not a silent death. */
     (void)signal(SIGPIPE, SIG_IGN);
+    openblas_set_num_threads(1); /* as the library would for each of its calls */
     if (argc < 2) {
         usage(stderr);
         return CLI_WRONG;

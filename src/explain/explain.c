@@ -302,7 +302,7 @@ static tacit_status draw_curve(whole *w, const tacit_plan *plan, tacit_error *er
 }
 
 /* Claimed against real. The scales of a tight calibration may miss the claim by rounding alone. */
-static void judge(whole *w)
+static void judge(whole *w, const char *caveat)
 {
     static const double tol = 1e-9; /* relative; calibration is accurate to 1e-12 */
     tacit_explanation *e = &w->face;
@@ -314,25 +314,27 @@ static void judge(whole *w)
     (void)rounded_up(h, high);
     if (high <= claim * (1 + tol)) {
         e->verdict = TACIT_VERDICT_HOLDS;
-        e->words = say(w, SENTENCE, "the claim holds%s",
-                       high < 0.99 * claim ? ", with more noise than it needs" : "");
+        e->words = say(w, SENTENCE, "the claim holds%s%s",
+                       high < 0.99 * claim ? ", with more noise than it needs" : "", caveat);
     } else if (low <= claim) {
         e->verdict = TACIT_VERDICT_OPEN;
         e->words = say(w, SENTENCE,
-                       "%s can be proved to give epsilon %s only; the claim of %g is not refuted",
-                       what, h, claim);
+                       "%s can be proved to give epsilon %s only; the claim of %g is not refuted%s",
+                       what, h, claim, caveat);
     } else if (isinf(high)) {
         e->verdict = TACIT_VERDICT_FAILS;
-        e->words = say(w, SENTENCE, "the claim does NOT hold: no finite epsilon holds at delta %g",
-                       e->claim.delta);
+        e->words =
+            say(w, SENTENCE, "the claim does NOT hold: no finite epsilon holds at delta %g%s",
+                e->claim.delta, caveat);
     } else {
         e->verdict = TACIT_VERDICT_FAILS;
-        e->words =
-            say(w, SENTENCE, "the claim does NOT hold: %s give epsilon %s, %.3g times the claim%s",
-                what, h, high / claim,
-                e->calibration == TACIT_CALIBRATION_FIGURE
-                    ? "; good for comparing curves, not for people"
-                    : "");
+        e->words = say(w, SENTENCE,
+                       "the claim does NOT hold: %s give epsilon %s, %.3g times the claim%s%s",
+                       what, h, high / claim,
+                       e->calibration == TACIT_CALIBRATION_FIGURE
+                           ? "; good for comparing curves, not for people"
+                           : "",
+                       caveat);
     }
 }
 
@@ -430,7 +432,9 @@ tacit_status tacit_explanation_create(const tacit_explanation_request *request,
     }
     if (promises && status == TACIT_OK) {
         fill_lines(w, plan);
-        judge(w);
+        judge(w, request->kind != NULL
+                     ? tacit__agent_caveat(request->kind, e->claim.model, e->calibration)
+                     : "");
         if (e->claim.model == TACIT_MODEL_LOCAL)
             e->report = report_words(w, request->report_bytes, request->beside);
         if (e->law == TACIT_LAW_GAUSSIAN && e->claim.delta > 0)

@@ -1,22 +1,49 @@
-/* See blas.h: by OpenBLAS and LAPACK, on the calling thread. */
+/* See blas.h: by OpenBLAS and LAPACK, on the calling thread, whatever number of threads the host has set. */
 #include "linalg/blas.h"
 
 #include <cblas.h>
 #include <lapacke.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 
-/* Jobs are parallel, so BLAS must not be: one thread each, and the same bits whatever their number. */
-static void one_thread(void)
+/* Jobs are parallel, so BLAS must not be: one thread each, and the same bits whatever their number. But
+ * OpenBLAS has one number of threads for the whole process, and it belongs to the host. So the number is 1
+ * from the moment a first call of ours enters OpenBLAS until the last one leaves it; then it is what it was.
+ * A host that has set it to 1 itself, as the command does, saves the lock: `turns` counts our changes and is
+ * odd while the 1 is ours, so a 1 that was read between two equal even counts is the host's. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_uint turns;
+static size_t n_calls; /* in OpenBLAS now, without those that found the host's 1; under the mutex */
+static int host_threads;
+
+static bool enter(void)
 {
-    openblas_set_num_threads(1);
+    unsigned before = atomic_load(&turns);
+    if (before % 2 == 0 && openblas_get_num_threads() == 1 && atomic_load(&turns) == before)
+        return false;
+    (void)pthread_mutex_lock(&mutex);
+    if (n_calls++ == 0) {
+        atomic_fetch_add(&turns, 1);
+        host_threads = openblas_get_num_threads();
+        openblas_set_num_threads(1);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    return true;
 }
 
-static void start(void)
+static void leave(bool entered)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, one_thread);
+    if (!entered)
+        return;
+    (void)pthread_mutex_lock(&mutex);
+    if (--n_calls == 0) {
+        if (openblas_get_num_threads() == 1) /* else the host has changed it meanwhile */
+            openblas_set_num_threads(host_threads);
+        atomic_fetch_add(&turns, 1);
+    }
+    (void)pthread_mutex_unlock(&mutex);
 }
 
 static CBLAS_TRANSPOSE operation(bool transpose)
@@ -28,60 +55,69 @@ void tacit__blas_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, si
                       double alpha, const double *a, size_t lda, const double *b, size_t ldb,
                       double beta, double *c, size_t ldc)
 {
-    start();
+    bool entered = enter();
     cblas_dgemm(CblasColMajor, operation(transpose_a), operation(transpose_b), (int)m, (int)n,
                 (int)k, alpha, a, (int)lda, b, (int)ldb, beta, c, (int)ldc);
+    leave(entered);
 }
 
 void tacit__blas_gemv(bool transpose, size_t m, size_t n, double alpha, const double *a, size_t lda,
                       const double *x, double beta, double *y)
 {
-    start();
+    bool entered = enter();
     cblas_dgemv(CblasColMajor, operation(transpose), (int)m, (int)n, alpha, a, (int)lda, x, 1, beta,
                 y, 1);
+    leave(entered);
 }
 
 void tacit__blas_ger(size_t m, size_t n, double alpha, const double *x, const double *y, double *a,
                      size_t lda)
 {
-    start();
+    bool entered = enter();
     cblas_dger(CblasColMajor, (int)m, (int)n, alpha, x, 1, y, 1, a, (int)lda);
+    leave(entered);
 }
 
 void tacit__blas_syrk(size_t d, size_t n, const double *a, size_t lda, double *c, size_t ldc)
 {
-    start();
+    bool entered = enter();
     cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)d, (int)n, 1, a, (int)lda, 1, c,
                 (int)ldc);
+    leave(entered);
 }
 
 void tacit__blas_trsm_left(bool transpose, size_t d, size_t n, const double *factor, size_t lda,
                            double *b, size_t ldb)
 {
-    start();
+    bool entered = enter();
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, operation(transpose), CblasNonUnit, (int)d,
                 (int)n, 1, factor, (int)lda, b, (int)ldb);
+    leave(entered);
 }
 
 void tacit__blas_trsm_right(size_t n, size_t d, const double *factor, size_t lda, double *b,
                             size_t ldb)
 {
-    start();
+    bool entered = enter();
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)d, 1,
                 factor, (int)lda, b, (int)ldb);
+    leave(entered);
 }
 
 bool tacit__blas_potrf(size_t d, double *a, size_t lda)
 {
-    start();
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, a, (lapack_int)lda) == 0;
+    bool entered = enter();
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, a, (lapack_int)lda);
+    leave(entered);
+    return info == 0;
 }
 
 void tacit__blas_trtri(size_t d, double *a, size_t lda)
 {
-    start();
+    bool entered = enter();
     lapack_int info =
         LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', (lapack_int)d, a, (lapack_int)lda);
+    leave(entered);
     TACIT__REQUIRE(info == 0); /* a factor has no zero on its diagonal */
 }
 
@@ -98,10 +134,11 @@ size_t tacit__blas_syevd_scratch(size_t d)
 
 void tacit__blas_syevd(size_t d, double *a, size_t lda, double *values, double *scratch)
 {
-    start();
+    bool entered = enter();
     lapack_int *integers = (lapack_int *)(scratch + n_work(d));
     lapack_int info =
         LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)d, a, (lapack_int)lda, values,
                             scratch, (lapack_int)n_work(d), integers, (lapack_int)(3 + 5 * d));
+    leave(entered);
     TACIT__REQUIRE(info == 0); /* finite input: the QR iteration converges */
 }

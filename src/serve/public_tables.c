@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "worlds/csv.h"
 #include "worlds/mdp.h"
-#include "worlds/text_file.h"
 
 enum { PLACES = 4, MAX_OPEN = 4096 }; /* parts, features: a stated choice */
 

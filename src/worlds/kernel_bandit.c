@@ -16,9 +16,9 @@
 #include "base/workspace.h"
 #include "linalg/kernel_function.h"
 #include "worlds/alias.h"
+#include "worlds/csv.h"
 #include "worlds/dice.h"
 #include "worlds/kind.h"
-#include "worlds/text_file.h"
 
 enum {
     CONTEXTS,

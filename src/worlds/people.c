@@ -1,6 +1,5 @@
 /* See people.h. Two passes over the text: the first finds the columns, counts people, and looks up what
- * was not declared; the second encodes. Fields may be quoted [RFC 4180]; a quoted field does not go over
- * the end of a line. */
+ * was not declared; the second encodes. */
 #include "worlds/people.h"
 
 #include <math.h>
@@ -11,105 +10,18 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "worlds/csv.h"
 
-enum { MAX_FIELDS = 1024, MAX_PEOPLE = 1 << 28 };
+enum { MAX_PEOPLE = 1 << 28 };
 
 typedef struct reader {
     const tacit__people_source *source;
-    tacit__span rest, line;
-    size_t number; /* of the line */
-    size_t n_fields, n_header;
-    tacit__span field[MAX_FIELDS];
+    tacit__csv csv;
     tacit__columns_list context, label, reward; /* label: or action */
     size_t propensity_field;
     double propensity; /* if it is a number; 0: it is a column */
     tacit__people *people;
 } reader;
-
-/* --- Lines --------------------------------------------------------------------------------------- */
-
-/* One field from the line. A quoted one keeps its doubled quotes: they are compared with declarations
- * verbatim. */
-static bool read_field(tacit__span *line, tacit__span *field)
-{
-    tacit__span t = tacit__span_trim(*line);
-    size_t blank = (size_t)(t.text - line->text), n;
-    if (t.size > 0 && t.text[0] == '"') {
-        for (n = 1; n < t.size; n++)
-            if (t.text[n] == '"') {
-                if (n + 1 < t.size && t.text[n + 1] == '"')
-                    n++;
-                else
-                    break;
-            }
-        if (n >= t.size)
-            return false;
-        *field = (tacit__span){t.text + 1, n - 1};
-        n += blank + 1;
-        while (n < line->size && (line->text[n] == ' ' || line->text[n] == '\t'))
-            n++;
-        if (n < line->size && line->text[n] != ',')
-            return false;
-    } else {
-        const char *comma = line->size > 0 ? memchr(line->text, ',', line->size) : NULL;
-        n = comma != NULL ? (size_t)(comma - line->text) : line->size;
-        *field = tacit__span_trim((tacit__span){line->text, n});
-    }
-    *line = (tacit__span){line->text + n, line->size - n};
-    return true;
-}
-
-static tacit_status split(reader *r, tacit_error *err)
-{
-    tacit__span line = r->line;
-    r->n_fields = 0;
-    for (;;) {
-        if (r->n_fields == MAX_FIELDS)
-            return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
-                                  "more than %d fields", (int)MAX_FIELDS);
-        if (!read_field(&line, &r->field[r->n_fields++]))
-            return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, r->number,
-                                  "field %zu: a quote is not closed, or text follows it",
-                                  r->n_fields);
-        if (line.size == 0)
-            return TACIT_OK;
-        line = (tacit__span){line.text + 1, line.size - 1}; /* the comma */
-    }
-}
-
-/* The next line that is not blank; *more is false after the last. */
-static tacit_status next(reader *r, bool *more, tacit_error *err)
-{
-    do {
-        *more = tacit__line_next(&r->rest, &r->line);
-        r->number += *more;
-    } while (*more && tacit__span_trim(r->line).size == 0);
-    if (!*more)
-        return TACIT_OK;
-    tacit_status status = split(r, err);
-    if (status == TACIT_OK && r->n_header > 0 && r->n_fields != r->n_header)
-        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, r->number,
-                              "%zu field%s, expected %zu as in the header", r->n_fields,
-                              r->n_fields == 1 ? "" : "s", r->n_header);
-    return status;
-}
-
-static tacit_status rewind_to_header(reader *r, tacit_error *err)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    bool more;
-    r->rest = r->source->text;
-    if (r->rest.size >= 3 && memcmp(r->rest.text, mark, 3) == 0)
-        r->rest = (tacit__span){r->rest.text + 3, r->rest.size - 3};
-    r->number = 0;
-    r->n_header = 0;
-    tacit_status status = next(r, &more, err);
-    if (status == TACIT_OK && !more)
-        return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 0,
-                              "the file is empty, expected a header with names of columns");
-    r->n_header = r->n_fields;
-    return status;
-}
 
 static bool is_missing(const reader *r, tacit__span value)
 {
@@ -124,8 +36,9 @@ static tacit_status locate(const reader *r, const tacit__declaration *d, tacit__
 {
     char shown[TACIT__SHOWN], list[160] = "";
     size_t found = 0, used = 0;
-    for (size_t i = 0; i < r->n_fields; i++)
-        if (r->field[i].size == name.size && memcmp(r->field[i].text, name.text, name.size) == 0) {
+    for (size_t i = 0; i < r->csv.n_fields; i++)
+        if (r->csv.field[i].size == name.size &&
+            memcmp(r->csv.field[i].text, name.text, name.size) == 0) {
             *field = i;
             found++;
         }
@@ -134,10 +47,10 @@ static tacit_status locate(const reader *r, const tacit__declaration *d, tacit__
     if (found > 1)
         return tacit__fail_at(err, TACIT_SYNTAX, r->source->name, 1, "two columns are called '%s'",
                               tacit__span_show(name, shown));
-    for (size_t i = 0; i < r->n_fields && used + 48 < sizeof list; i++) {
+    for (size_t i = 0; i < r->csv.n_fields && used + 48 < sizeof list; i++) {
         char one[TACIT__SHOWN];
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
-                                 tacit__span_show(r->field[i], one));
+                                 tacit__span_show(r->csv.field[i], one));
     }
     return tacit__fail_at(err, TACIT_BAD_ARGUMENT, d->file, d->line,
                           "%s: %.60s has no column '%s'; there are %s%s", d->key, r->source->name,
@@ -205,7 +118,7 @@ static tacit_status find_columns(reader *r, tacit_error *err)
 /* A column without a declaration counts as numeric until a value is not a number. */
 static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
 {
-    tacit__span value = r->field[c->field];
+    tacit__span value = r->csv.field[c->field];
     double x;
     if (is_missing(r, value)) {
         c->missing = true;
@@ -217,7 +130,7 @@ static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
             status = TACIT_OK;
         if (status == TACIT_TOO_LARGE) {
             char shown[TACIT__SHOWN];
-            return tacit__fail_at(err, status, r->source->name, r->number,
+            return tacit__fail_at(err, status, r->source->name, r->csv.line,
                                   "column '%s' has more than %d different values; declare "
                                   "categories, or leave it out",
                                   tacit__span_show(c->name, shown), (int)TACIT__MAX_CATEGORIES);
@@ -229,7 +142,7 @@ static tacit_status scan_value(reader *r, tacit__column *c, tacit_error *err)
         c->numeric = false;
         return c->n_categories < TACIT__MAX_CATEGORIES
                    ? TACIT_OK
-                   : tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
+                   : tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->csv.line,
                                     "a column has too many different values; declare categories");
     }
     c->low = fmin(c->low, x);
@@ -292,7 +205,7 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
         begin_scan(reward, true);
     *n_lines = 0;
     for (;;) {
-        tacit_status status = next(r, &more, err);
+        tacit_status status = tacit__csv_next(&r->csv, &more, err);
         if (status != TACIT_OK)
             return status;
         if (!more)
@@ -307,7 +220,7 @@ static tacit_status scan(reader *r, size_t *n_lines, tacit_error *err)
         if (status != TACIT_OK)
             return status;
         if (++*n_lines > MAX_PEOPLE)
-            return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->number,
+            return tacit__fail_at(err, TACIT_TOO_LARGE, r->source->name, r->csv.line,
                                   "more than %d people", (int)MAX_PEOPLE);
     }
     tacit_status status = TACIT_OK;
@@ -332,10 +245,10 @@ static tacit_status fail_value(const reader *r, const tacit__column *c, tacit__s
     char shown[TACIT__SHOWN], name[TACIT__SHOWN];
     (void)tacit__span_show(c->name, name);
     if (missing)
-        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+        return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
                               "%s is missing; if that may be, declare it as '%s %g..%g ?'", name,
                               name, c->low, c->high);
-    return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+    return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
                           c->numeric ? "%s is '%s', expected a number"
                                      : "%s is '%s', which is no declared category; declare it, or "
                                        "'...' for all others",
@@ -346,7 +259,7 @@ static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
 {
     for (size_t i = 0; i < r->context.n; i++) {
         const tacit__column *c = &r->context.column[i];
-        tacit__span value = r->field[c->field];
+        tacit__span value = r->csv.field[c->field];
         bool missing = is_missing(r, value);
         if (!tacit__column_encode(c, value, missing, x + c->first))
             return fail_value(r, c, value, missing, err);
@@ -358,15 +271,15 @@ static tacit_status encode_context(const reader *r, double *x, tacit_error *err)
 static tacit_status encode_logged(const reader *r, size_t person, tacit_error *err)
 {
     const tacit__column *c = &r->reward.column[0];
-    tacit__span value = r->field[c->field];
+    tacit__span value = r->csv.field[c->field];
     double x, p = r->propensity;
     if (!tacit__read_real(value.text, value.size, &x))
         return fail_value(r, c, value, false, err);
     if (p == 0) {
-        tacit__span text = r->field[r->propensity_field];
+        tacit__span text = r->csv.field[r->propensity_field];
         char shown[TACIT__SHOWN];
         if (!tacit__read_real(text.text, text.size, &p) || !(p > 0 && p <= 1))
-            return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->number,
+            return tacit__fail_at(err, TACIT_OUT_OF_BOUND, r->source->name, r->csv.line,
                                   "the propensity is '%s', expected a number in (0, 1]",
                                   tacit__span_show(text, shown));
     }
@@ -381,10 +294,10 @@ static tacit_status encode_all(reader *r, tacit_error *err)
     const tacit__column *label = &r->label.column[0];
     bool more, logged = r->reward.n > 0;
     for (;;) {
-        tacit_status status = next(r, &more, err);
+        tacit_status status = tacit__csv_next(&r->csv, &more, err);
         if (status != TACIT_OK || !more)
             return status;
-        tacit__span value = r->field[label->field];
+        tacit__span value = r->csv.field[label->field];
         size_t action = tacit__column_find(label, value);
         if (is_missing(r, value) || (action == label->n_categories && label->others)) {
             p->skipped++;
@@ -437,7 +350,7 @@ tacit_status tacit__people_read(const tacit__people_source *source, tacit__peopl
     }
     r->source = source;
     r->people = p;
-    status = rewind_to_header(r, err);
+    status = tacit__csv_open(&r->csv, source->name, NULL, source->text, err);
     if (status == TACIT_OK)
         status = find_columns(r, err);
     if (status == TACIT_OK)
@@ -445,7 +358,7 @@ tacit_status tacit__people_read(const tacit__people_source *source, tacit__peopl
     if (status == TACIT_OK)
         status = make_room(r, n_lines, err);
     if (status == TACIT_OK)
-        status = rewind_to_header(r, err);
+        status = tacit__csv_open(&r->csv, source->name, NULL, source->text, err);
     if (status == TACIT_OK)
         status = encode_all(r, err);
     if (status == TACIT_OK && p->n == 0)

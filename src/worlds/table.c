@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "worlds/csv.h"
 #include "worlds/kind.h"
 
 typedef struct entry {

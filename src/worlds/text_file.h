@@ -1,4 +1,4 @@
-/* Files that settings name: found, read whole, and taken apart as lines of comma-separated fields. */
+/* Files that settings name: found, read whole, and divided into lines. */
 #ifndef TACIT_WORLDS_TEXT_FILE_H
 #define TACIT_WORLDS_TEXT_FILE_H
 
@@ -8,7 +8,7 @@
 
 #include "base/settings.h"
 
-enum { TACIT__MAX_PATH = 4096, TACIT__MAX_FIELDS = 8 };
+enum { TACIT__MAX_PATH = 4096 };
 
 typedef struct tacit__text_file {
     char path[TACIT__MAX_PATH]; /* as it was found */
@@ -36,26 +36,5 @@ tacit__span tacit__span_trim(tacit__span span);
 /* At most 40 bytes of it as they can be shown in a message, into `out`; what cannot is a '?'. */
 enum { TACIT__SHOWN = 44 };
 const char *tacit__span_show(tacit__span span, char out[TACIT__SHOWN]);
-
-/* A table with a header line. Lines count from 1; blank ones are skipped. */
-typedef struct tacit__csv {
-    const char *name;   /* of the file, for messages */
-    const char *header; /* what the first line must be: "state,probability" */
-    tacit__span rest;
-    size_t line, n_fields;
-    tacit__span field[TACIT__MAX_FIELDS];
-} tacit__csv;
-
-/* Checks the header; a byte order mark before it is skipped. */
-TACIT_MUST_USE tacit_status tacit__csv_open(tacit__csv *csv, const char *name, const char *header,
-                                            tacit__span text, tacit_error *err);
-/* The fields of the next line, trimmed, as many as the header has; *more is false after the last. */
-TACIT_MUST_USE tacit_status tacit__csv_next(tacit__csv *csv, bool *more, tacit_error *err);
-
-/* Field i as a whole number from 0 to `most`, or as a number from low to high. `what` names it. */
-TACIT_MUST_USE tacit_status tacit__csv_index(const tacit__csv *csv, size_t i, const char *what,
-                                             uint32_t most, uint32_t *out, tacit_error *err);
-TACIT_MUST_USE tacit_status tacit__csv_real(const tacit__csv *csv, size_t i, const char *what,
-                                            double *out, tacit_error *err);
 
 #endif

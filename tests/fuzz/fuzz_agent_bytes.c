@@ -12,7 +12,7 @@
  *
  * So every input contains a whole valid report, model or state, whatever the format is today, and the corpus stays small.
  *
- * Reports: what the check takes is absorbed, what it refuses changes nothing; a learner that swallowed it plans as before.
+ * Reports: what the check takes, or calls late, is absorbed, what it refuses changes nothing; a learner that swallowed it plans as before.
  * Models: followed or refused; then every action exists, and the report of who follows is one that the server takes. States: a refusal
  * leaves the agent fresh; what is accepted is saved as the same bytes, plans, and takes users to its end. (Numbers are not judged: whoever can make a
  * checksum right could have written any.) */
@@ -26,24 +26,23 @@
 
 #include "fuzz/fuzz.h"
 #include "noise/stream.h"
+#include "support/small_agents.h"
 
-enum { S = 2, A = 2, H = 2, D = 2, USERS = 12, STOPS = 6, CHECKSUM = 32, MAX_SEALS = 16 };
+enum {
+    S = SMALL_STATES,
+    A = SMALL_ACTIONS,
+    H = 2,
+    USERS = 12,
+    STOPS = 6,
+    CHECKSUM = 32,
+    MAX_SEALS = 16
+};
 enum { REPORT, MODEL, STATE, KINDS_OF_BYTES };
 enum { REPLACE = 1, WITH_HEADER = 2, WRONG_CHECKSUM = 4, WORDS = 8 };
 enum { REPORT_HEADER = 24, STATE_HEADER = 64 };
 
-static const double rewards_known[H * S * A] = {0, 1, 0.5, 0.25, 1, 0, 0.25, 0.5};
-static const double points[S * A * D] = {0.5, 0, 0, 0.5, -0.5, 0.25, 0.1, 0.9};
-static const tacit_bandit numbered = {.dimension = D, .bound = 1, .points = points},
-                          shared = {.dimension = D, .bound = 2},
-                          disjoint = {.dimension = D, .bound = 1, .disjoint = true};
-
-static const struct variant {
-    const char *kind;
-    tacit_guarantee guarantee;
-    tacit_setting setting; /* key NULL: none */
-    const tacit_bandit *bandit;
-} variants[] = {
+/* The corpus knows these by their numbers; all learners follow. */
+static const small_agent first[] = {
     {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "yes"}, NULL},
     {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
     {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 0}, {0}, NULL},
@@ -53,8 +52,8 @@ static const struct variant {
     {"ucrl-vtr-plus", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
     {"linopt-vi", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
     {"linopt-po", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &shared},
-    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &disjoint},
+    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &small_shared},
+    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &small_disjoint},
     {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, {0}, NULL},
     {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, {.key = "bonus", .value = "certificate"}, NULL},
     {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
@@ -63,61 +62,40 @@ static const struct variant {
     {"linopt-po", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
     {"lsvi-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
     {"lsvi-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
-    {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &shared},
-    {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &disjoint},
-    {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &numbered},
-    {"capri", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
-    {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
-    {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
+    {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_shared},
+    {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_disjoint},
+    {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &small_numbered},
+    {"capri", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
+    {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
+    {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &small_numbered},
 };
-enum { VARIANTS = sizeof variants / sizeof *variants };
+static small_agent variants[SMALL_MOST];
+static size_t n_variants;
 
 static tacit_agent *hire(size_t which)
 {
-    const struct variant *v = &variants[which];
-    const tacit_agent_request request = {
-        .kind = v->kind,
-        .settings = &v->setting,
-        .n_settings = v->setting.key != NULL,
-        .guarantee = v->guarantee,
-        .n_states = v->bandit == NULL || v->bandit->points != NULL ? S : 0,
-        .n_actions = A,
-        .horizon = v->bandit != NULL ? 1 : H,
-        .stationary = v->setting.key == NULL || strcmp(v->setting.key, "report") != 0,
-        .episodes = USERS,
-        .bandit = v->bandit,
-        .rewards = v->bandit == NULL ? rewards_known : NULL};
-    tacit_noise *noise;
     tacit_agent *agent = NULL;
-    require(tacit_noise_create_simulated(1, &noise) == TACIT_OK);
     tacit_error err = {0};
-    if (tacit_agent_create(&request, noise, &agent, &err) != TACIT_OK) {
-        (void)fprintf(stderr, "%s: %s\n", v->kind, err.message);
+    if (small_agent_create(&variants[which], H, USERS, &agent, &err) != TACIT_OK) {
+        (void)fprintf(stderr, "%s: %s\n", variants[which].kind, err.message);
         abort();
     }
-    tacit_noise_destroy(noise);
     return agent;
 }
 
 /* --- A life ------------------------------------------------------------------------------------- */
-
-static const double features[H + 1][A * D] = {{0.5, 0, 0, 0.25}, {0.1, 0.2, 0.3, 0.4}, {0}};
-
-static bool has_features(size_t which)
-{
-    return variants[which].bandit != NULL && variants[which].bandit->points == NULL;
-}
 
 /* An episode by the agent's own plan; its actions exist. */
 static tacit_trajectory play(tacit_agent *agent, size_t which)
 {
     static uint32_t states[H + 1], actions[H];
     static double rewards[H];
-    for (size_t h = 0; h < (variants[which].bandit != NULL ? 1 : H); h++) {
+    for (size_t h = 0; h < small_horizon(&variants[which], H); h++) {
         double probability;
-        const tacit_situation here = {.step = h,
-                                      .state = states[h] = (uint32_t)(h % S),
-                                      .features = has_features(which) ? features[h] : NULL};
+        const tacit_situation here = {
+            .step = h,
+            .state = states[h] = (uint32_t)(h % S),
+            .features = small_carried(&variants[which]) ? small_features[h] : NULL};
         require(tacit_agent_act(agent, &here, 0.5, &actions[h], &probability, NULL) == TACIT_OK);
         require(actions[h] < A);
         rewards[h] = 0.25 + 0.5 * (double)actions[h];
@@ -125,7 +103,8 @@ static tacit_trajectory play(tacit_agent *agent, size_t which)
     return (tacit_trajectory){.states = states,
                               .actions = actions,
                               .rewards = rewards,
-                              .features = has_features(which) ? features[0] : NULL};
+                              .features =
+                                  small_carried(&variants[which]) ? small_features[0] : NULL};
 }
 
 /* Whatever it has swallowed, there is a plan, and it is one. */
@@ -228,7 +207,7 @@ static bytes make(size_t which, size_t what, size_t users)
 
 static bytes truth(size_t which, size_t what, size_t users)
 {
-    static bytes kept[VARIANTS][KINDS_OF_BYTES][STOPS];
+    static bytes kept[SMALL_MOST][KINDS_OF_BYTES][STOPS];
     bytes *b = &kept[which][what][users];
     if (b->data == NULL && !b->none)
         *b = make(which, what, users);
@@ -305,6 +284,12 @@ static void require_reason(tacit_status status, const tacit_error *err)
     require(err->status == status && err->message[0] != '\0');
 }
 
+/* A report of another epoch counts too; nothing of it is added. */
+static bool is_counted(tacit_status check)
+{
+    return check == TACIT_OK || check == TACIT_LATE;
+}
+
 static void try_report(size_t which, size_t users, bytes b)
 {
     tacit_agent *server = hire(which);
@@ -315,7 +300,7 @@ static void try_report(size_t which, size_t users, bytes b)
     if (check != TACIT_OK)
         require_reason(check, &err);
     tacit_status status = tacit_agent_absorb(server, b.data, b.size, &err);
-    require((check == TACIT_OK) == (status == TACIT_OK));
+    require(is_counted(check) == (status == TACIT_OK));
     if (status == TACIT_OK) {
         plan(server);
         (void)play(server, which);
@@ -343,7 +328,7 @@ static void try_model(size_t which, bytes b)
         uint8_t *report = malloc(size);
         require(tacit_agent_report(device, &t, report, &size, NULL) == TACIT_OK);
         tacit_agent *server = hire(which);
-        require(tacit_agent_check_report(server, report, size, NULL) == TACIT_OK);
+        require(is_counted(tacit_agent_check_report(server, report, size, NULL)));
         tacit_agent_destroy(server);
         free(report);
     }
@@ -387,7 +372,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 3)
         return 0;
-    size_t which = data[0] % VARIANTS, what = data[1] % KINDS_OF_BYTES,
+    if (n_variants == 0)
+        n_variants = small_agents_fill(first, sizeof first / sizeof *first, variants);
+    size_t which = data[0] % n_variants, what = data[1] % KINDS_OF_BYTES,
            users = data[1] / KINDS_OF_BYTES % STOPS;
     bytes b = truth(which, what, users);
     if (b.none)

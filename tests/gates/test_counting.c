@@ -18,11 +18,13 @@
 #include "agents/outside.h"
 #include "support/arena.h"
 #include "support/check.h"
+#include "support/kinds.h"
 #include "support/random.h"
 #include "support/replay.h"
 #include "support/world.h"
 
 enum { USERS = 90, STEPS = 4, MOST_NUMBERS = 48, MOST_WAITING = 12 };
+#define EPSILON 20.0 /* so large that capri drops actions */
 
 /* --- Spaces ---------------------------------------------------------------------------------------- */
 
@@ -276,31 +278,18 @@ static uint64_t replace(const tacit_agent_request *q, const person people[USERS]
 
 /* --- Every kind ------------------------------------------------------------------------------------- */
 
-static tacit_guarantee guarantee_of(unsigned model)
-{
-    const bool pure = model == TACIT_AGENT_JOINT_PURE || model == TACIT_AGENT_LOCAL_PURE;
-    if (model == TACIT_AGENT_NONE)
-        return (tacit_guarantee){.model = TACIT_MODEL_NONE};
-    return (tacit_guarantee){.model = model >= TACIT_AGENT_LOCAL_PURE ? TACIT_MODEL_LOCAL
-                                                                      : TACIT_MODEL_JOINT,
-                             .epsilon = 20, /* so large that capri drops actions */
-                             .delta = pure ? 0 : 1e-3};
-}
-
 /* True if the kind learns in this space. */
 static bool check(const space *s, const tacit_agent_kind *kind, unsigned model, uint64_t *late)
 {
     static const size_t who[] = {0, 17, 45, USERS - 1};
-    static const tacit_setting batched = {.key = "schedule", .value = "batched"};
+    const tacit_setting setting = setting_in(kind, model);
     static person tame[USERS], all[USERS];
     tacit_world *world;
     tacit_agent_request q = request_of(s, &world);
     q.kind = kind->name;
-    q.guarantee = guarantee_of(model);
-    if (strcmp(kind->name, "lsvi-ucb") == 0 && model == TACIT_AGENT_JOINT_PURE) {
-        q.settings = &batched;
-        q.n_settings = 1;
-    }
+    q.guarantee = guarantee_in(model, EPSILON, 1e-3);
+    q.settings = &setting;
+    q.n_settings = setting.key != NULL;
     tacit_agent *agent = hire(&q);
     const bool learns = agent != NULL;
     for (uint64_t k = 0; k < USERS && learns; k++) {
@@ -358,7 +347,7 @@ TEST(whose_action_is_gone_counts_like_everybody)
     q.kind = "capri";
     q.episodes = MANY;
     for (int local = 0; local < 2; local++) {
-        q.guarantee = guarantee_of(local ? TACIT_AGENT_LOCAL : TACIT_AGENT_JOINT);
+        q.guarantee = guarantee_in(local ? TACIT_AGENT_LOCAL : TACIT_AGENT_JOINT, EPSILON, 1e-3);
         uint64_t gone = 0;
         for (size_t who = 100; who < MANY; who += 97) {
             tape *t = tape_create();

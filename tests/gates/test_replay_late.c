@@ -6,24 +6,14 @@
 
 #include <tacit/world.h>
 
+#include "agents/mixture_agents.h"
+#include "agents/tabular_agents.h"
+#include "support/kinds.h"
 #include "support/lsvi.h"
 #include "support/neighbors.h"
 #include "support/world.h"
 
 enum { USERS = 16, DROPPING_USERS = 120 };
-
-static const tacit_guarantee promises[] = {{TACIT_MODEL_JOINT, 20, 1e-3},
-                                           {TACIT_MODEL_JOINT, 20, 0},
-                                           {TACIT_MODEL_LOCAL, 20, 1e-3},
-                                           {TACIT_MODEL_LOCAL, 20, 0}};
-
-static bool has(const tacit_agent_kind *kind, tacit_guarantee g)
-{
-    const unsigned bit = g.model == TACIT_MODEL_JOINT
-                             ? (g.delta > 0 ? TACIT_AGENT_JOINT : TACIT_AGENT_JOINT_PURE)
-                             : (g.delta > 0 ? TACIT_AGENT_LOCAL : TACIT_AGENT_LOCAL_PURE);
-    return (kind->models & bit) != 0;
-}
 
 /* One in three is in time, the others are up to nine users late and overtake each other. */
 static void delay(crowd *c)
@@ -45,14 +35,15 @@ static void check(crowd *c)
 {
     const bool drops = strcmp(c->request.kind, "capri") == 0;
     c->request.episodes = drops ? DROPPING_USERS : USERS;
-    for (size_t g = 0; g < N_OF(promises); g++) {
-        if (!has(tacit_agent_kind_find(c->request.kind), promises[g]))
+    const unsigned models = tacit_agent_kind_find(c->request.kind)->models;
+    for (unsigned model = TACIT_AGENT_JOINT_PURE; model <= TACIT_AGENT_LOCAL; model *= 2) {
+        if ((models & model) == 0)
             continue;
-        c->request.guarantee = promises[g];
+        c->request.guarantee = guarantee_in(model, 20, 1e-3);
         for (int i = 0; i < 4; i++) {
             c->request.outside = i % 2 == 0 ? TACIT_OUTSIDE_REFUSE : TACIT_OUTSIDE_CLIP;
             c->devices = i / 2 == 1;
-            if (c->devices && promises[g].model != TACIT_MODEL_LOCAL)
+            if (c->devices && c->request.guarantee.model != TACIT_MODEL_LOCAL)
                 continue;
             crowd_fill(c, 1);
             delay(c);
@@ -66,24 +57,23 @@ static void check(crowd *c)
 
 TEST(late_users_of_tables_count)
 {
-    static const char *const kinds[] = {"dp-ucbvi", "private-ucb-vi", "private-ucb-po", "pucb",
-                                        "ldp-obi"};
     static crowd c;
-    for (size_t i = 0; i < N_OF(kinds); i++) {
-        c = (crowd){
-            .request = {
-                .kind = kinds[i], .n_states = 3, .n_actions = 2, .horizon = 4, .stationary = true}};
+    for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
+        c = (crowd){.request = {.kind = tacit__tabular_rows.at[i].kind.name,
+                                .n_states = 3,
+                                .n_actions = 2,
+                                .horizon = 4,
+                                .stationary = true}};
         check(&c);
     }
 }
 
 TEST(late_users_of_mixtures_count)
 {
-    static const char *const kinds[] = {"ucrl-vtr", "ucrl-vtr-plus", "linopt-vi", "linopt-po"};
     static const double rewards[] = {1, 1, 0.5, 0.5, 0, 0};
     static crowd c;
-    for (size_t i = 0; i < N_OF(kinds); i++) {
-        c = (crowd){.request = {.kind = kinds[i],
+    for (size_t i = 0; i < tacit__mixture_rows.n; i++) {
+        c = (crowd){.request = {.kind = tacit__mixture_rows.at[i].kind.name,
                                 .n_states = 3,
                                 .n_actions = 2,
                                 .horizon = 4,
@@ -150,7 +140,7 @@ TEST(a_pair_of_which_one_world_refuses_somebody_is_a_violation)
 {
     static crowd c;
     c = (crowd){.request = {.kind = "dp-ucbvi",
-                            .guarantee = promises[0],
+                            .guarantee = guarantee_in(TACIT_AGENT_JOINT, 20, 1e-3),
                             .n_states = 3,
                             .n_actions = 2,
                             .horizon = 4,

@@ -4,7 +4,11 @@
  * One user is replaced, with the releases frozen. Then everything that others meet is the same, and the loss is at most what
  * the plan declares, line by line; the worst pair of users is found by hill climbing and shows how much of each line is in
  * use. */
+#include <string.h>
+
+#include "agents/tabular_agents.h"
 #include "support/check.h"
+#include "support/kinds.h"
 #include "support/neighbors.h"
 
 enum { STATES = 3, ACTIONS = 2, USERS = 8, SETTINGS = 4 };
@@ -19,13 +23,6 @@ typedef struct setup {
     tacit_calibration calibration;
     const char *sums;
 } setup;
-
-static const tacit_guarantee joint = {TACIT_MODEL_JOINT, 1, 1e-6},
-                             joint_pure = {TACIT_MODEL_JOINT, 1, 0},
-                             local = {TACIT_MODEL_LOCAL, 1, 1e-6},
-                             local_pure = {TACIT_MODEL_LOCAL, 1, 0};
-static const tacit_guarantee *const promises[] = {&joint, &joint_pure, &local, &local_pure};
-enum { PROMISES = sizeof promises / sizeof *promises };
 
 static const size_t horizons[] = {4, 11, 20};
 enum { HORIZONS = sizeof horizons / sizeof *horizons };
@@ -66,34 +63,34 @@ static void check(const setup *s)
         check_at(s, horizons[0], true);
 }
 
-static void each_promise(setup s, bool has_joint, bool has_local, bool has_pure)
+static void each_promise(setup s, unsigned models)
 {
-    for (size_t i = 0; i < PROMISES; i++) {
-        s.guarantee = *promises[i];
-        if ((s.guarantee.model == TACIT_MODEL_JOINT ? has_joint : has_local) &&
-            (has_pure || s.guarantee.delta > 0))
+    for (unsigned model = TACIT_AGENT_JOINT_PURE; model <= TACIT_AGENT_LOCAL; model *= 2)
+        if ((models & model) != 0) {
+            s.guarantee = guarantee_in(model, 1, 1e-6);
             check(&s);
-    }
+        }
 }
+
+enum {
+    ALL_JOINT = TACIT_AGENT_JOINT_PURE | TACIT_AGENT_JOINT,
+    ALL_LOCAL = TACIT_AGENT_LOCAL_PURE | TACIT_AGENT_LOCAL,
+    ALL_GAUSSIAN = TACIT_AGENT_JOINT | TACIT_AGENT_LOCAL
+};
 
 static void each_model(setup s)
 {
-    each_promise(s, true, true, true);
+    each_promise(s, ALL_JOINT | ALL_LOCAL);
 }
 
 static void each_gaussian(setup s)
 {
-    each_promise(s, true, true, false);
-}
-
-static void each_joint(setup s)
-{
-    each_promise(s, true, false, true);
+    each_promise(s, ALL_GAUSSIAN);
 }
 
 static void each_local(setup s)
 {
-    each_promise(s, false, true, true);
+    each_promise(s, ALL_LOCAL);
 }
 
 #define SET(name, text)                                                                            \
@@ -131,12 +128,12 @@ TEST(the_first_visits_move_by_what_is_declared)
     static const char *const norms[] = {"1", "0.5"}, *const visits[] = {"2", "5", "10"};
     for (size_t n = 0; n < 2; n++)
         for (size_t i = 0; i < HORIZONS; i++)
-            for (size_t g = 0; g < PROMISES; g++)
-                if (promises[g]->delta > 0)
+            for (unsigned model = TACIT_AGENT_JOINT; model <= TACIT_AGENT_LOCAL; model *= 2)
+                if ((ALL_GAUSSIAN & model) != 0)
                     check_at(&(setup){.kind = "dp-ucbvi",
                                       .settings = {SET("pooled", "yes"), SET("user_norm", norms[n]),
                                                    SET("user_visits", visits[i])},
-                                      .guarantee = *promises[g],
+                                      .guarantee = guarantee_in(model, 1, 1e-6),
                                       .line = 0.85,
                                       .whole = 0.85,
                                       .moves = LONG},
@@ -181,39 +178,34 @@ TEST(two_streams_move_by_what_they_declare)
                 .moves = LONG});
 }
 
+/* Half of them are told to pool their steps, and those that must. */
 TEST(other_planners_have_the_same_curator)
 {
-    each_model(
-        (setup){.kind = "private-ucb-vi", .settings = {SET("pooled", "no")}, .moves = SHORT});
-    each_model((setup){.kind = "private-ucb-po",
-                       .settings = {SET("pooled", "yes")},
-                       .line = 0.9,
-                       .whole = 0.9,
-                       .moves = SHORT});
-    each_joint((setup){.kind = "pucb", .settings = {SET("pooled", "no")}, .moves = SHORT});
-    each_local((setup){.kind = "ldp-obi",
-                       .settings = {SET("pooled", "yes")},
-                       .line = 0.9,
-                       .whole = 0.9,
-                       .moves = SHORT});
+    for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
+        const tacit__agent_row *row = &tacit__tabular_rows.at[i];
+        const bool pooled = i % 2 != 0 || ((const tabular_parts *)row->parts)->pooled;
+        if (strcmp(row->kind.name, "dp-ucbvi") != 0)
+            each_promise((setup){.kind = row->kind.name,
+                                 .settings = {SET("pooled", pooled ? "yes" : "no")},
+                                 .line = pooled ? 0.9 : 0,
+                                 .whole = pooled ? 0.9 : 0,
+                                 .moves = SHORT},
+                         row->kind.models);
+    }
 }
 
 TEST(trees_and_printed_constants_move_by_what_is_declared)
 {
-    each_joint((setup){
-        .kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .sums = "tree", .moves = SHORT});
-    static const char *const kinds[] = {"dp-ucbvi", "private-ucb-vi", "private-ucb-po", "pucb",
-                                        "ldp-obi"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t g = 0; g < PROMISES; g++) {
-            const tacit_agent_models model = promises[g]->model == TACIT_MODEL_JOINT
-                                                 ? TACIT_AGENT_JOINT_PURE
-                                                 : TACIT_AGENT_LOCAL_PURE;
-            if (promises[g]->delta == 0 && (tacit_agent_kind_find(kinds[i])->models & model))
-                check(&(setup){.kind = kinds[i],
-                               .settings = {SET("pooled", "yes")},
-                               .guarantee = *promises[g],
-                               .calibration = TACIT_CALIBRATION_PUBLISHED,
-                               .moves = SHORT});
-        }
+    each_promise(
+        (setup){
+            .kind = "dp-ucbvi", .settings = {SET("pooled", "no")}, .sums = "tree", .moves = SHORT},
+        ALL_JOINT);
+    for (size_t i = 0; i < tacit__tabular_rows.n; i++) {
+        const tacit_agent_kind *kind = &tacit__tabular_rows.at[i].kind;
+        each_promise((setup){.kind = kind->name,
+                             .settings = {SET("pooled", "yes")},
+                             .calibration = TACIT_CALIBRATION_PUBLISHED,
+                             .moves = SHORT},
+                     kind->models & (TACIT_AGENT_JOINT_PURE | TACIT_AGENT_LOCAL_PURE));
+    }
 }

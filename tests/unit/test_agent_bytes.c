@@ -4,44 +4,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/tabular_agents.h"
 #include "base/memory.h"
 #include "noise/stream.h"
 #include "support/arena.h"
+#include "support/kinds.h"
 
 enum { EPISODES = 40, CHECKSUM = 32 };
 
-/* Every tabular agent in every model, and the ways of counting. */
-static const struct variant {
+typedef struct variant {
     const char *kind;
     tacit_guarantee guarantee;
     const char *key, *value, *key_2, *value_2;
     size_t states; /* of the world; 0: its default */
-} variants[] = {
-    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "monotone", "yes", "pooled", "no", 0},
-    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "bonus", "certificate", NULL, NULL, 1500}, /* sparse */
-    {"dp-ucbvi", {TACIT_MODEL_NONE, 0, 0}, "pooled", "no", NULL, NULL, 0},
-    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "monotone", "yes", 0},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", "report", "step", 0},
-    {"private-ucb-vi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"private-ucb-vi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "yes", NULL, NULL, 0},
-    {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", NULL, NULL, 0},
-    {"private-ucb-vi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
-    {"private-ucb-po", {TACIT_MODEL_NONE, 0, 0}, "step_size", "0.3", NULL, NULL, 0},
-    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
-    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 1e-5}, "step_size", "0.3", "pooled", "no", 0},
+} variant;
+
+/* Ways of counting that are no default. */
+enum { SPARSE, JOINT, LOCAL, ONE_STEP, MIXED };
+static const variant special[] = {
+    [SPARSE] = {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "bonus", "certificate", NULL, NULL, 1500},
+    [JOINT] = {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    [LOCAL] = {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
+    [ONE_STEP] = {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "no", "report", "step", 0},
+    [MIXED] = {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
     {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 0}, "step_size", "0.3", NULL, NULL, 0},
-    {"private-ucb-po", {TACIT_MODEL_LOCAL, 1, 1e-5}, "step_size", "0.3", NULL, NULL, 0},
-    {"pucb", {TACIT_MODEL_JOINT, 1, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", NULL, NULL, 0},
-    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 0}, "pooled", "yes", NULL, NULL, 0},
-    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, "pooled", "yes", NULL, NULL, 0},
+    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, "monotone", "yes", "pooled", "no", 0},
+    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, "pooled", "no", "monotone", "yes", 0},
 };
 
-static arena open_arena(const struct variant *v)
+/* Special ones, then every tabular learner in every model, half of them pooled; NULL: there are fewer. */
+static const variant *variant_at(size_t i)
+{
+    static variant v;
+    kind_in_model k;
+    if (i < N_OF(special))
+        return &special[i];
+    if (!kind_in_model_at(&tacit__tabular_rows, i - N_OF(special), &k))
+        return NULL;
+    const tacit__agent_row *row = (const tacit__agent_row *)k.kind; /* its first member */
+    const bool pooled = i % 2 == 0 || ((const tabular_parts *)row->parts)->pooled;
+    v = (variant){.kind = k.kind->name,
+                  .guarantee = guarantee_in(k.model, 1, 1e-5),
+                  .key = "pooled",
+                  .value = pooled ? "yes" : "no"};
+    return &v;
+}
+
+static arena open_arena(const variant *v)
 {
     char states[24];
     (void)snprintf(states, sizeof states, "%zu", v->states > 0 ? v->states : 6);
@@ -50,8 +59,7 @@ static arena open_arena(const struct variant *v)
     return arena_open("riverswim", settings, 2, 77);
 }
 
-static tacit_agent *hire_seeded(const arena *a, const struct variant *v, uint64_t episodes,
-                                uint64_t seed)
+static tacit_agent *hire_seeded(const arena *a, const variant *v, uint64_t episodes, uint64_t seed)
 {
     tacit_setting settings[] = {{.key = v->key, .value = v->value},
                                 {.key = v->key_2, .value = v->value_2}};
@@ -61,7 +69,7 @@ static tacit_agent *hire_seeded(const arena *a, const struct variant *v, uint64_
     return agent_of(&request, seed);
 }
 
-static tacit_agent *hire(const arena *a, const struct variant *v)
+static tacit_agent *hire(const arena *a, const variant *v)
 {
     return hire_seeded(a, v, EPISODES, 9);
 }
@@ -79,8 +87,8 @@ static void serve(arena *a, tacit_agent *agent, uint64_t k)
 TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 {
     const uint64_t stops[] = {7, 0, 1, EPISODES - 1, EPISODES};
-    for (size_t i = 0; i < N_OF(variants); i++) {
-        const struct variant *v = &variants[i];
+    const variant *v;
+    for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         for (size_t j = 0; j < (v->states > 0 ? 1 : N_OF(stops)); j++) /* large spaces: one */
             for (int planned = 0; planned < 2; planned++) {
                 arena a = open_arena(v);
@@ -123,8 +131,7 @@ TEST(saved_in_the_middle_and_continued_is_as_if_never_stopped)
 }
 
 /* A refused state leaves the agent as if it had never seen it. */
-static void refuse(arena *a, const struct variant *v, agent_bytes b, size_t size,
-                   tacit_status wanted)
+static void refuse(arena *a, const variant *v, agent_bytes b, size_t size, tacit_status wanted)
 {
     tacit_agent *agent = hire(a, v), *fresh = hire(a, v);
     tacit_error err = {0};
@@ -150,8 +157,8 @@ static void refuse(arena *a, const struct variant *v, agent_bytes b, size_t size
 
 TEST(damaged_states_are_refused_and_change_nothing)
 {
-    for (size_t i = 0; i < N_OF(variants); i++) {
-        const struct variant *v = &variants[i];
+    const variant *v;
+    for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         if (v->states > 0)
             continue; /* the next test */
         arena a = open_arena(v);
@@ -178,8 +185,8 @@ TEST(damaged_states_are_refused_and_change_nothing)
 /* Behind the checksum: whatever is there, the answer is a status, and a refusal leaves no trace. */
 TEST(states_with_a_forged_checksum_do_no_harm)
 {
-    for (size_t i = 0; i < N_OF(variants); i++) {
-        const struct variant *v = &variants[i];
+    const variant *v;
+    for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         arena a = open_arena(v);
         tacit_agent *agent = hire(&a, v);
         for (uint64_t k = 0; k < 5; k++)
@@ -201,9 +208,9 @@ TEST(states_with_a_forged_checksum_do_no_harm)
 
 TEST(a_state_belongs_to_its_settings)
 {
-    const struct variant one = variants[4],
-                         other_setting = {"dp-ucbvi", one.guarantee, "pooled", "no", NULL, NULL, 0};
-    struct variant other_epsilon = one;
+    const variant one = special[JOINT],
+                  other_setting = {"dp-ucbvi", one.guarantee, "pooled", "no", NULL, NULL, 0};
+    variant other_epsilon = one;
     other_epsilon.guarantee.epsilon = 2;
     arena a = open_arena(&one);
     tacit_agent *agent = hire(&a, &one);
@@ -224,7 +231,7 @@ TEST(a_state_belongs_to_its_settings)
 
 TEST(loading_survives_every_failing_allocation)
 {
-    const struct variant *v = &variants[2]; /* sparse: the one that allocates */
+    const variant *v = &special[SPARSE]; /* the one that allocates */
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     serve(&a, agent, 0);
@@ -241,8 +248,8 @@ TEST(loading_survives_every_failing_allocation)
 
 TEST(a_learner_through_bytes_is_the_direct_one)
 {
-    for (size_t i = 0; i < N_OF(variants); i++) {
-        const struct variant *v = &variants[i];
+    const variant *v;
+    for (size_t i = 0; (v = variant_at(i)) != NULL; i++) {
         if (v->guarantee.model != TACIT_MODEL_LOCAL)
             continue;
         arena a = open_arena(v);
@@ -276,7 +283,7 @@ TEST(a_learner_through_bytes_is_the_direct_one)
 
 TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
 {
-    const struct variant *v = &variants[6];
+    const variant *v = &special[LOCAL];
     arena a = open_arena(v);
     tacit_agent *device = hire(&a, v), *restored = hire(&a, v);
     tacit_billboard board;
@@ -304,9 +311,9 @@ TEST(a_device_that_was_saved_never_draws_the_same_noise_again)
 
 TEST(bad_reports_are_refused_and_change_nothing)
 {
-    const size_t which[] = {6, 8}; /* all steps, one step */
+    const size_t which[] = {LOCAL, ONE_STEP};
     for (size_t i = 0; i < N_OF(which); i++) {
-        const struct variant *v = &variants[which[i]];
+        const variant *v = &special[which[i]];
         arena a = open_arena(v);
         tacit_agent *users = hire(&a, v), *server = hire(&a, v);
         tacit_billboard board;
@@ -356,7 +363,7 @@ TEST(bad_reports_are_refused_and_change_nothing)
 
 TEST(reports_belong_to_the_local_model)
 {
-    const struct variant *v = &variants[4];
+    const variant *v = &special[JOINT];
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     tacit_billboard board;
@@ -374,7 +381,7 @@ TEST(reports_belong_to_the_local_model)
 
 TEST(acting_reads_the_policy)
 {
-    const struct variant *v = &variants[4];
+    const variant *v = &special[JOINT];
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     tacit_billboard board;
@@ -409,7 +416,7 @@ TEST(acting_reads_the_policy)
 TEST(acting_by_a_mixed_policy_has_its_probabilities)
 {
     enum { GRID = 4096 };
-    const struct variant *v = &variants[14];
+    const variant *v = &special[MIXED];
     arena a = open_arena(v);
     tacit_agent *agent = hire(&a, v);
     tacit_billboard board;

@@ -6,76 +6,49 @@
 
 #include <tacit/agent.h>
 
+#include "agents/tabular_agents.h"
 #include "noise/stream.h"
-#include "support/arena.h"
 #include "support/check.h"
+#include "support/small_agents.h"
 
-enum { S = 2, A = 2, H = 3, D = 2, USERS = 40, STOP = 29, CHECKSUM = 32, HEADER = 64, SEALS = 16 };
-
-static const double rewards_known[H * S * A] = {0, 1, 0.5, 0.25, 1, 0, 0.25, 0.5, 0.1, 0.9, 1, 0};
-static const double points[S * A * D] = {0.5, 0, 0, 0.5, -0.5, 0.25, 0.1, 0.9};
-static const double features[H + 1][A * D] = {{0.5, 0, 0, 0.25}, {0.1, 0.2, 0.3, 0.4}};
-static const tacit_bandit numbered = {.dimension = D, .bound = 1, .points = points},
-                          shared = {.dimension = D, .bound = 2},
-                          disjoint = {.dimension = D, .bound = 1, .disjoint = true};
-
-static const struct variant {
-    const char *kind;
-    tacit_guarantee guarantee;
-    tacit_setting setting; /* key NULL: none */
-    const tacit_bandit *bandit;
-} variants[] = {
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
-    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "yes"}, NULL},
-    {"dp-ucbvi", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"ucbvi", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
-    {"pucb", {TACIT_MODEL_JOINT, 1, 1e-5}, {0}, NULL},
-    {"private-ucb-po", {TACIT_MODEL_JOINT, 1, 0}, {0}, NULL},
-    {"ldp-obi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {0}, NULL},
-    {"ucrl-vtr", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
-    {"linopt-po", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, NULL},
-    {"lsvi-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, NULL},
-    {"lsvi-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, NULL},
-    {"lin-ucb", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &shared},
-    {"lin-ucb", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &disjoint},
-    {"lin-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &shared},
-    {"capri", {TACIT_MODEL_JOINT, 1, 0.01}, {0}, &numbered},
-    {"capri", {TACIT_MODEL_LOCAL, 1, 0.01}, {0}, &numbered},
-    {"gp-ucb", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
-    {"kernel-elimination", {TACIT_MODEL_NONE, 0, 0}, {0}, &numbered},
+enum {
+    S = SMALL_STATES,
+    A = SMALL_ACTIONS,
+    H = SMALL_STEPS,
+    USERS = 40,
+    STOP = 29,
+    CHECKSUM = 32,
+    HEADER = 64,
+    SEALS = 16
 };
-enum { VARIANTS = sizeof variants / sizeof *variants };
 
-static tacit_agent *hire(const struct variant *v)
+static const small_agent given[] = {
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 1e-5}, {.key = "report", .value = "step"}, NULL},
+    {"dp-ucbvi", {TACIT_MODEL_LOCAL, 1, 0}, {.key = "pooled", .value = "no"}, NULL},
+};
+static small_agent variants[SMALL_MOST];
+static size_t n_variants;
+
+static tacit_agent *hire(const small_agent *v)
 {
-    const tacit_agent_request request = {
-        .kind = v->kind,
-        .settings = &v->setting,
-        .n_settings = v->setting.key != NULL,
-        .guarantee = v->guarantee,
-        .n_states = v->bandit == NULL || v->bandit->points != NULL ? S : 0,
-        .n_actions = A,
-        .horizon = v->bandit != NULL ? 1 : H,
-        .stationary = v->setting.key == NULL || strcmp(v->setting.key, "report") != 0,
-        .episodes = USERS,
-        .bandit = v->bandit,
-        .rewards = v->bandit == NULL ? rewards_known : NULL};
-    return agent_of(&request, 1);
+    tacit_agent *agent;
+    assert_ok(small_agent_create(v, H, USERS, &agent, NULL));
+    return agent;
 }
 
 /* An episode by the agent's own plan. Anything may be refused, but actions exist. */
-static void serve(tacit_agent *agent, const struct variant *v, uint64_t user)
+static void serve(tacit_agent *agent, const small_agent *v, uint64_t user)
 {
-    bool carried = v->bandit != NULL && v->bandit->points == NULL;
+    bool carried = small_carried(v);
     uint32_t states[H + 1] = {0}, actions[H] = {0};
     double rewards[H] = {0}, probability;
     tacit_billboard board;
     if (tacit_agent_plan(agent, &board, NULL) != TACIT_OK)
         return;
-    for (size_t h = 0; h < (v->bandit != NULL ? 1 : H); h++) {
+    for (size_t h = 0; h < small_horizon(v, H); h++) {
         states[h] = (uint32_t)((user + h) % S);
         const tacit_situation here = {
-            .step = h, .state = states[h], .features = carried ? features[h] : NULL};
+            .step = h, .state = states[h], .features = carried ? small_features[h] : NULL};
         if (tacit_agent_act(agent, &here, 0.5, &actions[h], &probability, NULL) != TACIT_OK)
             return;
         assert_true(actions[h] < A);
@@ -84,7 +57,7 @@ static void serve(tacit_agent *agent, const struct variant *v, uint64_t user)
     const tacit_trajectory t = {.states = states,
                                 .actions = actions,
                                 .rewards = rewards,
-                                .features = carried ? features[0] : NULL};
+                                .features = carried ? small_features[0] : NULL};
     (void)!tacit_agent_learn(agent, &t, NULL);
 }
 
@@ -142,7 +115,7 @@ static void write_word(const saved *s, size_t at, uint64_t word)
 }
 
 /* Loads it and, if it is taken, goes on with it to the end. */
-static bool is_taken(const struct variant *v, const saved *s)
+static bool is_taken(const small_agent *v, const saved *s)
 {
     tacit_agent *agent = hire(v);
     tacit_error err = {.message = ""};
@@ -160,8 +133,9 @@ TEST(counters_that_nobody_can_have_counted_are_refused)
 {
     static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 63,
                                      (uint64_t)1 << 54};
-    for (size_t i = 0; i < VARIANTS; i++) {
-        const struct variant *v = &variants[i];
+    n_variants = small_agents_fill(given, N_OF(given), variants);
+    for (size_t i = 0; i < n_variants; i++) {
+        const small_agent *v = &variants[i];
         tacit_agent *agent = hire(v);
         size_t counters = 0;
         for (uint64_t k = 0; k < STOP; k++)
@@ -189,21 +163,23 @@ TEST(counters_that_nobody_can_have_counted_are_refused)
     }
 }
 
-/* A tabular learner's users come first. One user less than the sums have had would be one more to come than was declared. */
+/* A tabular learner's curator begins with the users and how often they were drawn for. One user less than the sums have had would be one more to come than was declared. */
 TEST(users_are_as_many_as_the_steps_of_their_sums)
 {
-    static const size_t tabular[] = {0, 1, 2, 4, 6};
-    for (size_t i = 0; i < sizeof tabular / sizeof *tabular; i++) {
-        const struct variant *v = &variants[tabular[i]];
+    for (size_t i = 0; i < n_variants; i++) {
+        const small_agent *v = &variants[i];
+        if (v->guarantee.model == TACIT_MODEL_NONE || !is_of_family(&tacit__tabular_rows, v->kind))
+            continue;
         tacit_agent *agent = hire(v);
         for (uint64_t k = 0; k < STOP; k++)
             serve(agent, v, k);
         saved s = save(agent);
         size_t at = HEADER;
-        uint64_t word = 0;
-        for (memcpy(&word, s.data + at, sizeof word); word != STOP && at + 16 <= s.size; at += 8)
-            memcpy(&word, s.data + at + 8, sizeof word);
-        assert_int_equal(word, STOP);
+        uint64_t words[2] = {0};
+        for (memcpy(words, s.data + at, sizeof words);
+             (words[0] != STOP || words[1] != STOP) && at + 24 <= s.size; at += 8)
+            memcpy(words, s.data + at + 8, sizeof words);
+        assert_true(words[0] == STOP && words[1] == STOP);
         write_word(&s, at, STOP - 1);
         assert_false(is_taken(v, &s));
         write_word(&s, at, STOP + 1);
@@ -218,7 +194,7 @@ TEST(users_are_as_many_as_the_steps_of_their_sums)
 /* The users that reported each step, in a row: as many as there were, however they are told. */
 TEST(reports_of_single_steps_are_as_many_as_the_users)
 {
-    const struct variant *v = &variants[0];
+    const small_agent *v = &given[0];
     tacit_agent *agent = hire(v);
     for (uint64_t k = 0; k < STOP; k++)
         serve(agent, v, k);
