@@ -1,4 +1,4 @@
-/* See serve/batch.h. An element's `resume` may be called by the scribe while others are still being
+/* See serve/batch.h. An element's `resume` may be called by the committer while others are still being
  * handled: whoever is last, of the elements and the loop that hands them out, puts the answer
  * together. */
 #include "serve/batch.h"
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "serve/guests.h"
+#include "serve/access.h"
 
 struct tacit__batch {
     tacit__request *whole;
@@ -79,7 +79,7 @@ bool tacit__batch_handle(tacit__request *r, bool (*handle)(tacit__request *one))
         return true;
     }
     if (n > 1)
-        tacit__guests_charge(r, n - 1);
+        tacit__access_charge(r, n - 1);
     b->whole = r;
     b->n = n;
     atomic_init(&b->left, n + 1);

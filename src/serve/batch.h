@@ -1,12 +1,12 @@
 /* Requests that come as one: an array in place of an object. Each element is handled as the request
  * that it would be alone, and answered with a status of its own; the observations among them are
- * posted to the scribe together. */
+ * posted to the committer together. */
 #ifndef TACIT_SERVE_BATCH_H
 #define TACIT_SERVE_BATCH_H
 
 #include "serve/request.h"
 
-/* Elements at most, a stated choice: as many jobs as the scribe writes in one transaction, up to
+/* Elements at most, a stated choice: as many jobs as the committer writes in one transaction, up to
  * round numbers. */
 enum { TACIT__MAX_BATCH = 1000 };
 

@@ -41,7 +41,7 @@ tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out, tacit
     return TACIT_OK;
 }
 
-void tacit__shadow_give(tacit__shadow *s)
+void tacit__shadow_release(tacit__shadow *s)
 {
     if (s == NULL || atomic_fetch_sub_explicit(&s->owners, 1, memory_order_acq_rel) != 1)
         return;
@@ -69,7 +69,7 @@ static tacit_status act_in_turn(tacit__shadow *s, const tacit_situation *situati
 }
 
 /* The model behind the plan, for kinds that have one to show. */
-static tacit_status keep_model(tacit__board *b, const tacit_agent *agent, tacit_error *err)
+static tacit_status copy_model(tacit__board *b, const tacit_agent *agent, tacit_error *err)
 {
     if (tacit_agent_publish(agent, NULL, &b->model_size, NULL) != TACIT_OK)
         return TACIT_OK;
@@ -85,7 +85,7 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
 {
     tacit__board *b = tacit__alloc(1, sizeof *b);
     if (b == NULL) {
-        tacit__shadow_give(shadow);
+        tacit__shadow_release(shadow);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     atomic_init(&b->owners, 1);
@@ -109,9 +109,9 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
             memcpy(b->table, from, size);
     }
     if (status == TACIT_OK && request->guarantee.model == TACIT_MODEL_LOCAL)
-        status = keep_model(b, agent, err);
+        status = copy_model(b, agent, err);
     if (status != TACIT_OK) {
-        tacit__board_give(b);
+        tacit__board_release(b);
         return status;
     }
     b->look.policy = b->look.policy != NULL ? b->table : NULL;
@@ -120,17 +120,17 @@ tacit_status tacit__board_create(const tacit_agent *agent, const tacit_agent_req
     return TACIT_OK;
 }
 
-tacit__board *tacit__board_take(tacit__board *b)
+tacit__board *tacit__board_acquire(tacit__board *b)
 {
     atomic_fetch_add_explicit(&b->owners, 1, memory_order_relaxed);
     return b;
 }
 
-void tacit__board_give(tacit__board *b)
+void tacit__board_release(tacit__board *b)
 {
     if (b == NULL || atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) != 1)
         return;
-    tacit__shadow_give(b->shadow);
+    tacit__shadow_release(b->shadow);
     tacit__free(b->table);
     tacit__free(b->model);
     tacit__free(b);
@@ -158,7 +158,7 @@ const void *tacit__board_model(const tacit__board *b, size_t *size)
     return b->model;
 }
 
-const tacit_billboard *tacit__board_look(const tacit__board *b)
+const tacit_billboard *tacit__board_view(const tacit__board *b)
 {
     return &b->look;
 }

@@ -12,7 +12,7 @@ typedef struct tacit__board tacit__board;
 typedef struct tacit__shadow tacit__shadow;
 TACIT_MUST_USE tacit_status tacit__shadow_create(tacit_agent *agent, tacit__shadow **out,
                                                  tacit_error *err);
-void tacit__shadow_give(tacit__shadow *shadow); /* accepts NULL */
+void tacit__shadow_release(tacit__shadow *shadow); /* accepts NULL */
 /* That of a board, to be given back; NULL: it is a table. */
 tacit__shadow *tacit__board_shadow(tacit__board *board);
 
@@ -22,8 +22,8 @@ TACIT_MUST_USE tacit_status tacit__board_create(const tacit_agent *agent,
                                                 const tacit_agent_request *request,
                                                 tacit__shadow *shadow, uint64_t users,
                                                 tacit__board **out, tacit_error *err);
-tacit__board *tacit__board_take(tacit__board *board);
-void tacit__board_give(tacit__board *board); /* accepts NULL */
+tacit__board *tacit__board_acquire(tacit__board *board);
+void tacit__board_release(tacit__board *board); /* accepts NULL */
 
 /* As tacit_agent_act, from any thread. */
 TACIT_MUST_USE tacit_status tacit__board_act(tacit__board *board, const tacit_situation *situation,
@@ -34,6 +34,6 @@ uint64_t tacit__board_users(const tacit__board *board);
 /* What users who plan for themselves need beside the table (tacit_agent_publish); NULL: nothing. */
 const void *tacit__board_model(const tacit__board *board, size_t *size);
 /* Version and tables; neither policy nor mixed where the board is no table. */
-const tacit_billboard *tacit__board_look(const tacit__board *board);
+const tacit_billboard *tacit__board_view(const tacit__board *board);
 
 #endif

@@ -35,7 +35,7 @@ struct tacit__callers {
     bool stop;
 };
 
-static void *look(void *context)
+static void *watch(void *context)
 {
     tacit__callers *all = context;
     pthread_mutex_lock(&all->lock);
@@ -63,7 +63,7 @@ tacit_status tacit__callers_create(tacit__callers **out, tacit_error *err)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     (void)pthread_mutex_init(&all->lock, NULL);
     tacit__condition_create(&all->news);
-    tacit_status status = tacit__thread_start(&all->thread, look, all, err);
+    tacit_status status = tacit__thread_start(&all->thread, watch, all, err);
     if (status != TACIT_OK) {
         (void)pthread_cond_destroy(&all->news);
         (void)pthread_mutex_destroy(&all->lock);

@@ -120,20 +120,20 @@ tacit_status tacit__certificate_read(const char *chain, const char *key, tacit__
             tacit__fail(err, TACIT_BAD_ARGUMENT,
                         "%.200s and %.200s: the certificate and the key do not match", chain, key);
     if (status != TACIT_OK) {
-        tacit__certificate_give(c);
+        tacit__certificate_release(c);
         return status;
     }
     *out = c;
     return TACIT_OK;
 }
 
-tacit__certificate *tacit__certificate_take(tacit__certificate *c)
+tacit__certificate *tacit__certificate_acquire(tacit__certificate *c)
 {
     atomic_fetch_add_explicit(&c->owners, 1, memory_order_relaxed);
     return c;
 }
 
-void tacit__certificate_give(tacit__certificate *c)
+void tacit__certificate_release(tacit__certificate *c)
 {
     if (c == NULL || atomic_fetch_sub_explicit(&c->owners, 1, memory_order_acq_rel) != 1)
         return;

@@ -12,8 +12,8 @@ typedef struct tacit__certificate tacit__certificate;
  * BAD_ARGUMENT: they cannot be read, are none, or do not belong together. */
 TACIT_MUST_USE tacit_status tacit__certificate_read(const char *chain, const char *key,
                                                     tacit__certificate **out, tacit_error *err);
-tacit__certificate *tacit__certificate_take(tacit__certificate *certificate);
-void tacit__certificate_give(tacit__certificate *certificate); /* accepts NULL */
+tacit__certificate *tacit__certificate_acquire(tacit__certificate *certificate);
+void tacit__certificate_release(tacit__certificate *certificate); /* accepts NULL */
 
 /* From now on this TLS session (gnutls_session_t) shows this certificate, which must live as long as the
  * session. */

@@ -152,7 +152,7 @@ static void put_tables(const tacit__learner_config *c, tacit__text *out)
 void tacit__describe_board(const tacit__learner_config *c, const tacit__board *board,
                            tacit__text *out)
 {
-    const tacit_billboard *look = tacit__board_look(board);
+    const tacit_billboard *look = tacit__board_view(board);
     const size_t states = c->request.n_states, actions = c->request.n_actions;
     size_t size;
     const void *model = tacit__board_model(board, &size);

@@ -150,7 +150,7 @@ static void set_place(tacit__episode *e, size_t step, uint32_t state, const uint
         memcpy(place_at(e, step), place, n);
 }
 
-static bool contradicts(const tacit__episode *e, const tacit__told *t, const char **field)
+static bool contradicts(const tacit__episode *e, const tacit__observation *t, const char **field)
 {
     uint8_t here = e->known[t->step], next = e->known[t->step + 1];
     *field = "decision";
@@ -167,7 +167,7 @@ static bool contradicts(const tacit__episode *e, const tacit__told *t, const cha
            !same_place(e, t->step + 1, t->next_state, t->next_place);
 }
 
-bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **field)
+bool tacit__episode_add(tacit__episode *e, const tacit__observation *t, const char **field)
 {
     if (contradicts(e, t, field))
         return false;
@@ -187,7 +187,7 @@ bool tacit__episode_tell(tacit__episode *e, const tacit__told *t, const char **f
     return true;
 }
 
-void tacit__episode_count(tacit__episode *e, const tacit__told *t)
+void tacit__episode_count(tacit__episode *e, const tacit__observation *t)
 {
     memset(e->rewards, 0, (size_t)(e->known - (uint8_t *)e->rewards)); /* all but the marks */
     if (e->trail != NULL)
@@ -323,7 +323,8 @@ static bool agrees(const tacit__learner_config *c, const uint8_t *digest, part p
 }
 
 bool tacit__digest_agrees(const tacit__learner_config *c, const uint8_t *digest,
-                          const tacit__digest_key *k, const tacit__told *t, const char **field)
+                          const tacit__digest_key *k, const tacit__observation *t,
+                          const char **field)
 {
     const size_t h = t->step;
     *field = "decision";

@@ -44,7 +44,7 @@ bool tacit__episode_read(const tacit__learner_config *config, const void *bytes,
 
 /* What is told about one step: its decision, and perhaps what came of it. Places are bytes of
  * tacit__place_pack, or NULL. */
-typedef struct tacit__told {
+typedef struct tacit__observation {
     size_t step;
     uint32_t state, action;
     const uint8_t *place;
@@ -53,15 +53,16 @@ typedef struct tacit__told {
     uint32_t next_state;
     const uint8_t *next_place; /* not looked at with chosen_only */
     tacit__trail trail;
-} tacit__told;
+} tacit__observation;
 
 /* Takes it in. False: it contradicts what was told before; *field then names what. An episode that
  * was told the same twice is as it was. */
-bool tacit__episode_tell(tacit__episode *episode, const tacit__told *told, const char **field);
+bool tacit__episode_add(tacit__episode *episode, const tacit__observation *told,
+                        const char **field);
 
 /* The same for who will not be learned from: marks how far they are, and wipes everything else that
  * was told. Nothing can be learned from such an episode any more. */
-void tacit__episode_count(tacit__episode *episode, const tacit__told *told);
+void tacit__episode_count(tacit__episode *episode, const tacit__observation *told);
 bool tacit__episode_is_counted(const tacit__episode *episode);
 
 /* Steps that have a decision, counted from the first without a gap. */
@@ -91,7 +92,7 @@ void tacit__episode_digest(const tacit__episode *episode, const tacit__digest_ke
 /* Whether an observation says what the digest of the finished episode does. False: *field names
  * what it contradicts. */
 bool tacit__digest_agrees(const tacit__learner_config *config, const uint8_t *digest,
-                          const tacit__digest_key *key, const tacit__told *told,
+                          const tacit__digest_key *key, const tacit__observation *told,
                           const char **field);
 
 #endif

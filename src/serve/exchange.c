@@ -1,6 +1,6 @@
 /* One request and its answer. See serve/http.h.
  *
- * A request that waits for the disk is suspended and resumed by the scribe. Who may not ask is
+ * A request that waits for the disk is suspended and resumed by the committer. Who may not ask is
  * answered before the body is read.
  *
  * The time limit of libmicrohttpd is for silence only. That a head, a body and the taking of an
@@ -117,7 +117,7 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
     const tacit__service_config *c = &r->service->config;
     const char *known;
     const tacit__fault *fault =
-        tacit__strict_look(e->connection, url, version, e->headers, e->arguments);
+        tacit__strict_check(e->connection, url, version, e->headers, e->arguments);
     if (fault != NULL) {
         e->hangs_up = true;
         tacit__refuse(r, 400, fault->code, NULL, "%s", fault->message);
@@ -134,7 +134,7 @@ static bool admit(exchange *e, const char *url, const char *method, const char *
                       "there is no such route; tacit serve --reference lists them");
     if (r->route == NULL)
         return false;
-    if (!tacit__guests_admit(r, e->headers[TACIT__AUTHORIZATION], r->route->scope))
+    if (!tacit__access_check(r, e->headers[TACIT__AUTHORIZATION], r->route->scope))
         return false;
     const char *length = e->headers[TACIT__LENGTH];
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
@@ -176,7 +176,7 @@ static bool store_body(exchange *e, const char *data, size_t size)
     return true;
 }
 
-/* Whether its handler may leave it to the scribe. */
+/* Whether its handler may leave it to the committer. */
 static bool may_wait(const exchange *e)
 {
     const unsigned written = TACIT__SCOPE_OBSERVE | TACIT__SCOPE_REPORT;
@@ -197,7 +197,7 @@ static bool prepare(exchange *e)
     return first;
 }
 
-/* Called by the scribe. */
+/* Called by the committer. */
 static void resume(tacit__request *r)
 {
     exchange *e = (exchange *)(void *)((char *)r - offsetof(exchange, request));
@@ -206,17 +206,17 @@ static void resume(tacit__request *r)
         MHD_resume_connection(connection);
 }
 
-/* The scribe has nothing more to do with this. Called by the connection's own thread. */
-static void settle(exchange *e)
+/* The committer has nothing more to do with this. Called by the connection's own thread. */
+static void end_wait(exchange *e)
 {
     if (e->waits)
         atomic_fetch_sub(&e->http->waiting, 1);
     e->waits = false;
 }
 
-static enum MHD_Result settle_and_answer(exchange *e)
+static enum MHD_Result end_wait_and_answer(exchange *e)
 {
-    settle(e);
+    end_wait(e);
     return answer(e);
 }
 
@@ -239,13 +239,13 @@ static enum MHD_Result handle(exchange *e)
     if (atomic_load(&e->http->stage) == OVER) {
         r->retry_after = 1;
         tacit__refuse(r, 503, "stopping", NULL, "the service is being stopped");
-        return settle_and_answer(e);
+        return end_wait_and_answer(e);
     }
     if (e->overflow) {
         tacit__refuse(r, 413, "too_large", NULL,
                       "the body has more than %llu bytes (limits.body); send less at once",
                       (unsigned long long)r->service->config.limits.body);
-        return settle_and_answer(e);
+        return end_wait_and_answer(e);
     }
     r->learner = e->arguments[TACIT__ARGUMENT_LEARNER];
     r->idempotency = e->headers[TACIT__IDEMPOTENCY_KEY];
@@ -257,12 +257,12 @@ static enum MHD_Result handle(exchange *e)
     r->body_size = e->size;
     r->resume = resume;
     if (r->route->handle(r))
-        return settle_and_answer(e);
+        return end_wait_and_answer(e);
     TACIT__REQUIRE(e->waits);
     MHD_suspend_connection(e->connection);
     int running = RUNNING;
     if (!atomic_compare_exchange_strong(&e->phase, &running, SUSPENDED))
-        MHD_resume_connection(e->connection); /* the scribe was faster */
+        MHD_resume_connection(e->connection); /* the committer was faster */
     return MHD_YES;
 }
 
@@ -290,9 +290,9 @@ static enum MHD_Result begin(struct tacit__http *http, struct MHD_Connection *co
     return answer(e);
 }
 
-enum MHD_Result tacit__exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url,
-                                      const char *method, const char *version, const char *data,
-                                      size_t *size, void **context)
+enum MHD_Result tacit__exchange_continue(void *cls, struct MHD_Connection *connection,
+                                         const char *url, const char *method, const char *version,
+                                         const char *data, size_t *size, void **context)
 {
     exchange *e = *context;
     if (e == NULL)
@@ -312,7 +312,7 @@ enum MHD_Result tacit__exchange_go_on(void *cls, struct MHD_Connection *connecti
                                     &known);
         return handle(e);
     }
-    return atomic_load(&e->phase) == DONE ? settle_and_answer(e) : MHD_YES;
+    return atomic_load(&e->phase) == DONE ? end_wait_and_answer(e) : MHD_YES;
 }
 
 void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **context,
@@ -326,7 +326,7 @@ void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **co
     struct tacit__http *http = e->http;
     /* silent until the next request for as long as one may be, and then its head */
     tacit__caller_allow(http->callers, e->caller, 2 * tacit__http_timeout(http));
-    settle(e);
+    end_wait(e);
     tacit__free_secret(e->body, e->capacity);
     tacit__request_clear(&e->request);
     tacit__free_secret(e, sizeof *e);

@@ -23,16 +23,16 @@ static const char *name_of(const tacit_service *s, size_t trouble)
     return name != NULL ? name : tacit__standing_name(tacit__vault_standing(s->vault));
 }
 
-unsigned tacit__health_look(const tacit_service *s)
+unsigned tacit__health_check(const tacit_service *s)
 {
-    const tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
+    const tacit__committer_figures committer = tacit__committer_figures_of(s->committer);
     unsigned all = 0;
-    if (scribe.failing || scribe.commit_age > TACIT__STUCK_SECONDS)
+    if (committer.failing || committer.commit_age > TACIT__STUCK_SECONDS)
         all |= TACIT__TROUBLE_FAILING;
     if (tacit__vault_standing(s->vault) != TACIT__STANDING_FINE)
         all |= TACIT__TROUBLE_STORE;
     for (size_t i = 0; i < s->config.n_learners; i++)
-        if (tacit__learner_look(s->learners[i]).failed)
+        if (tacit__learner_figures_of(s->learners[i]).failed)
             all |= TACIT__TROUBLE_LEARNER;
     if (atomic_load(&s->stopping))
         all |= TACIT__TROUBLE_STOPPING;
@@ -41,7 +41,7 @@ unsigned tacit__health_look(const tacit_service *s)
 
 bool tacit__handle_health(tacit__request *r)
 {
-    const unsigned all = tacit__health_look(r->service);
+    const unsigned all = tacit__health_check(r->service);
     const char *status = "ok";
     for (size_t i = N_TROUBLES; i-- > 0;)
         if (all & troubles[i].bit)
@@ -54,7 +54,7 @@ bool tacit__handle_health(tacit__request *r)
 
 bool tacit__handle_ready(tacit__request *r)
 {
-    const unsigned all = tacit__health_look(r->service);
+    const unsigned all = tacit__health_check(r->service);
     const char *before = "";
     r->status = all == 0 ? 200 : 503;
     if (all != 0)

@@ -13,6 +13,6 @@ typedef enum tacit__trouble {
 } tacit__trouble;
 
 /* All troubles that there are now; 0: none. */
-unsigned tacit__health_look(const tacit_service *service);
+unsigned tacit__health_check(const tacit_service *service);
 
 #endif

@@ -41,7 +41,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
 {
     struct tacit__http *http = cls;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        tacit__certificate_give(tacit__caller_end(http->callers, *context));
+        tacit__certificate_release(tacit__caller_end(http->callers, *context));
         *context = NULL;
         return;
     }
@@ -51,11 +51,11 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     tacit__acceptor_begun(http->acceptor);
     pthread_mutex_lock(&http->lock);
     tacit__certificate *certificate =
-        http->certificate != NULL ? tacit__certificate_take(http->certificate) : NULL;
+        http->certificate != NULL ? tacit__certificate_acquire(http->certificate) : NULL;
     pthread_mutex_unlock(&http->lock);
     *context = tacit__caller_begin(http->callers, fd, tacit__http_timeout(http), certificate);
     if (*context == NULL) {
-        tacit__certificate_give(certificate);
+        tacit__certificate_release(certificate);
         (void)shutdown(fd, SHUT_RDWR);
         return;
     }
@@ -138,7 +138,7 @@ static void free_http(struct tacit__http *http)
         MHD_stop_daemon(http->daemon);
     tacit__acceptor_destroy(http->acceptor);
     tacit__callers_destroy(http->callers);
-    tacit__certificate_give(http->certificate);
+    tacit__certificate_release(http->certificate);
     (void)pthread_mutex_destroy(&http->lock);
     tacit__free(http);
 }
@@ -164,7 +164,7 @@ static struct MHD_Daemon *start_daemon(struct tacit__http *http, const place *c,
     if (silent < 0)
         return NULL;
     struct MHD_Daemon *daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, tacit__exchange_go_on, http, MHD_OPTION_LISTEN_SOCKET, silent,
+        flags, 0, NULL, NULL, tacit__exchange_continue, http, MHD_OPTION_LISTEN_SOCKET, silent,
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)(c->threads > 1 ? c->threads : 0),
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(2 * c->connections * c->threads),
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)c->per_address, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -186,7 +186,7 @@ static tacit_status start(tacit_service *s, int fd, tacit__certificate *certific
     struct tacit__http *http = tacit__alloc(1, sizeof *http);
     if (http == NULL) {
         (void)close(fd);
-        tacit__certificate_give(certificate);
+        tacit__certificate_release(certificate);
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     http->service = s;
@@ -232,7 +232,7 @@ static tacit_status start_at(tacit_service *s, const place *c, struct tacit__htt
     tacit_status status = read_certificate(s, &certificate, err);
     int fd = status == TACIT_OK ? listen_on(c, certificate != NULL, err) : -1;
     if (status == TACIT_OK && fd < 0) {
-        tacit__certificate_give(certificate);
+        tacit__certificate_release(certificate);
         return TACIT_SYSTEM;
     }
     return status == TACIT_OK ? start(s, fd, certificate, c, out, err) : status;
@@ -248,7 +248,7 @@ tacit_status tacit__http_start(tacit_service *s, tacit_error *err)
 }
 
 /* Waits until the requests are answered, then ends the daemon. Who is slow is waited for no longer
- * than the time limit; what is with the scribe, always, since it is on its way to the disk. */
+ * than the time limit; what is with the committer, always, since it is on its way to the disk. */
 static void finish(struct tacit__http *http)
 {
     const struct timespec nap = {.tv_nsec = 2000000};
@@ -268,7 +268,7 @@ static void change_certificate(struct tacit__http *http, tacit__certificate *cer
     tacit__certificate *old = http->certificate;
     http->certificate = certificate;
     pthread_mutex_unlock(&http->lock);
-    tacit__certificate_give(old);
+    tacit__certificate_release(old);
 }
 
 /* One that does not work is not taken: it goes on with the one that did. */
@@ -279,7 +279,7 @@ tacit_status tacit__http_reload(tacit_service *s, tacit_error *err)
     if (status != TACIT_OK || certificate == NULL)
         return status;
     if (s->admin != NULL)
-        change_certificate(s->admin, tacit__certificate_take(certificate));
+        change_certificate(s->admin, tacit__certificate_acquire(certificate));
     change_certificate(s->http, certificate);
     return TACIT_OK;
 }

@@ -22,7 +22,7 @@ struct tacit__http {
     tacit_service *service;
     tacit__callers *callers;
     atomic_uint requests; /* begun and not answered */
-    atomic_uint waiting;  /* of them, those that are with the scribe, or may be */
+    atomic_uint waiting;  /* of them, those that are with the committer, or may be */
     atomic_int stage;
     pthread_mutex_t lock;            /* of the certificate, which a reload changes */
     tacit__certificate *certificate; /* NULL: no TLS */
@@ -39,9 +39,9 @@ static inline uint64_t tacit__http_timeout(const struct tacit__http *http)
 }
 
 /* As libmicrohttpd calls them; cls is the struct tacit__http. */
-enum MHD_Result tacit__exchange_go_on(void *cls, struct MHD_Connection *connection, const char *url,
-                                      const char *method, const char *version, const char *data,
-                                      size_t *size, void **context);
+enum MHD_Result tacit__exchange_continue(void *cls, struct MHD_Connection *connection,
+                                         const char *url, const char *method, const char *version,
+                                         const char *data, size_t *size, void **context);
 void tacit__exchange_end(void *cls, struct MHD_Connection *connection, void **context,
                          enum MHD_RequestTerminationCode code);
 

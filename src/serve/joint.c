@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "noise/seal.h"
-#include "serve/again.h"
 #include "serve/batch.h"
 #include "serve/episode.h"
+#include "serve/idempotency.h"
 #include "serve/joint.h"
 #include "serve/names.h"
 #include "serve/place.h"
@@ -80,14 +80,14 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
     char user[MAX_USER + 1 + sizeof(int64_t)];
     bool has;
     if (!read_user(b, tacit__learner_config_of(l)->user_required, &has, user + sizeof(int64_t)) ||
-        !tacit__again_read(r, false, tacit__learner_id(l), NULL))
+        !tacit__idempotency_read(r, false, tacit__learner_id(l), NULL))
         return false;
     *t = (tacit__ticket){.kind = TACIT__TICKET_EPISODE,
                          .has_person = has,
                          .learner = tacit__learner_id(l),
                          .opened = tacit__clock_now(&r->service->clock)};
     if (r->keyed)
-        tacit__again_episode(r, t->episode);
+        tacit__idempotency_episode(r, t->episode);
     else
         tacit__random_few(t->episode, sizeof t->episode);
     if (!has)
@@ -103,7 +103,7 @@ static bool begin_episode(const tacit__body *b, tacit__learner *l, tacit__ticket
 /* Whether what comes of it will be learned, into the ticket: how many users came is public, and
  * whether this user has taken part is told to nobody else. Who has returned once has done so for
  * good. False: refused. */
-static bool foresee(tacit__request *r, tacit__ticket *t)
+static bool predict_learned(tacit__request *r, tacit__ticket *t)
 {
     bool returning = t->unlearned == TACIT__RETURNING;
     if (t->has_person && !returning) {
@@ -181,10 +181,11 @@ bool tacit__handle_open(tacit__request *r)
         return true;
     r->expires = tacit__clock_wall(&r->service->clock,
                                    r->ticket.opened + (int64_t)r->service->config.expire);
-    if (!tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
+    if (!tacit__idempotency_recall(r, &r->ticket, &found) ||
+        (!found && !predict_learned(r, &r->ticket)))
         return true;
     if (r->keyed && !found) {
-        tacit__again_post(r, answer_open);
+        tacit__idempotency_post(r, answer_open);
         return false;
     }
     answer_open(r);
@@ -199,11 +200,11 @@ static bool decide(tacit__request *r)
     tacit__ticket *t = &r->ticket;
     const tacit_situation here = {.step = t->step, .state = t->state, .features = features};
     tacit__board *board = tacit__learner_board(r->chosen);
-    const tacit_billboard *look = tacit__board_look(board);
+    const tacit_billboard *look = tacit__board_view(board);
     double chance = look->policy != NULL ? 0 : tacit__random_unit();
     tacit_status status = tacit__board_act(board, &here, chance, &t->action, &t->probability, NULL);
     t->version = look->version;
-    tacit__board_give(board);
+    tacit__board_release(board);
     if (status != TACIT_OK) {
         tacit__refuse(r, 500, "internal", NULL, "the learner could not decide");
         return false;
@@ -227,7 +228,7 @@ static void answer_decision(tacit__request *r)
     }
     r->status = 200;
     tacit__text_put(&r->answer, "{\"action\":");
-    tacit__names_put_action(c, t->action, &r->answer);
+    tacit__names_write_action(c, t->action, &r->answer);
     tacit__text_put(&r->answer, ",\"probability\":");
     tacit__text_number(&r->answer, t->probability);
     tacit__text_put(&r->answer, ",\"version\":");
@@ -247,7 +248,7 @@ static bool answer_or_keep(tacit__request *r, bool found)
     if (!found && !decide(r))
         return true;
     if (r->keyed && !found) {
-        tacit__again_post(r, answer_decision);
+        tacit__idempotency_post(r, answer_decision);
         return false;
     }
     answer_decision(r);
@@ -255,7 +256,7 @@ static bool answer_or_keep(tacit__request *r, bool found)
 }
 
 /* Where the user stands, into r->ticket and r->data. False: refused. */
-static bool take_place(tacit__request *r, const tacit__body *b)
+static bool read_place(tacit__request *r, const tacit__body *b)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     double *features = NULL;
@@ -344,9 +345,9 @@ bool tacit__handle_decide(tacit__request *r)
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     uint64_t step = 0;
     bool has_step, found;
-    if (!read_step(&b, c, &has_step, &step) || !take_place(r, &b) ||
-        !tacit__again_read(r, false, t->learner, t->episode) ||
-        !tacit__again_recall(r, t, &found) || (!found && !foresee(r, t)))
+    if (!read_step(&b, c, &has_step, &step) || !read_place(r, &b) ||
+        !tacit__idempotency_read(r, false, t->learner, t->episode) ||
+        !tacit__idempotency_recall(r, t, &found) || (!found && !predict_learned(r, t)))
         return true;
     size_t steps = (size_t)step;
     if (!found && !has_step && c->request.horizon > 1 && !count_steps(r, t, c, &steps))
@@ -367,8 +368,9 @@ static bool decide_once(tacit__request *r)
                       "this learner has episodes of several steps: open one by POST /v1/episodes");
         return true;
     }
-    if (!begin_episode(&b, r->chosen, &r->ticket) || !take_place(r, &b) ||
-        !tacit__again_recall(r, &r->ticket, &found) || (!found && !foresee(r, &r->ticket)))
+    if (!begin_episode(&b, r->chosen, &r->ticket) || !read_place(r, &b) ||
+        !tacit__idempotency_recall(r, &r->ticket, &found) ||
+        (!found && !predict_learned(r, &r->ticket)))
         return true;
     return answer_or_keep(r, found);
 }

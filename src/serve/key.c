@@ -141,8 +141,8 @@ tacit_status tacit__key_read(const tacit__service_config *c, const char *credent
 
 /* --- Keys and stores ------------------------------------------------------------------------------ */
 
-tacit_status tacit__key_take(const char *path, uint8_t key[TACIT__KEY_BYTES], bool *there,
-                             tacit_error *err)
+tacit_status tacit__key_read_file(const char *path, uint8_t key[TACIT__KEY_BYTES], bool *there,
+                                  tacit_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     *there = fd >= 0 || errno != ENOENT;
@@ -188,7 +188,7 @@ static tacit_status open_by_new(const tacit__service_config *c, tacit__vault_use
     uint8_t bytes[TACIT__KEY_BYTES];
     bool there;
     (void)snprintf(path, sizeof path, "%s.new", key->path);
-    tacit_status status = tacit__key_take(path, bytes, &there, NULL);
+    tacit_status status = tacit__key_read_file(path, bytes, &there, NULL);
     if (status == TACIT_OK)
         status = tacit__vault_open_marked(c->store, c->mark, use, bytes, out, NULL);
     if (status == TACIT_OK) {

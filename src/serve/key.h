@@ -31,8 +31,8 @@ TACIT_MUST_USE tacit_status tacit__key_open(const tacit__service_config *config,
                                             tacit__vault **out, tacit_error *err);
 
 /* Reads a key from a file; *there is false if there is none. */
-TACIT_MUST_USE tacit_status tacit__key_take(const char *path, uint8_t key[TACIT__KEY_BYTES],
-                                            bool *there, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__key_read_file(const char *path, uint8_t key[TACIT__KEY_BYTES],
+                                                 bool *there, tacit_error *err);
 /* A new key in a file of its owner's alone, instead of what is there; it is there when it is whole, and on
  * disk. */
 TACIT_MUST_USE tacit_status tacit__key_make(const char *path, uint8_t key[TACIT__KEY_BYTES],

@@ -70,8 +70,8 @@ static tacit_status learn_episode(tacit__learner *l, const uint8_t *data, size_t
     return status;
 }
 
-static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES],
-                              uint8_t *data, size_t size, tacit_error *err)
+static tacit_status learn_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_BYTES],
+                               uint8_t *data, size_t size, tacit_error *err)
 {
     const tacit__learner_config *c = l->config;
     tacit_status status;
@@ -91,7 +91,7 @@ static tacit_status take_user(tacit__learner *l, const uint8_t key[TACIT__LABEL_
  * place of all who come after them. There is nothing in a user's data that an agent which clips could
  * refuse (docs/why/counting.md); what fails is memory, the store, damage to it, or a budget that was spent
  * elsewhere. Then the learner stops before this user, whoever it is. */
-static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
+static tacit_status learn_next(tacit__learner *l, bool *found, tacit_error *err)
 {
     uint8_t *data, key[TACIT__VAULT_KEY];
     size_t size;
@@ -101,7 +101,7 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
     *found = status == TACIT_OK && size > 0;
     if (!*found)
         return status;
-    status = take_user(l, key, data, size, err);
+    status = learn_user(l, key, data, size, err);
     tacit__free_secret(data, size);
     if (status != TACIT_OK)
         return status;
@@ -116,7 +116,7 @@ static tacit_status take_next(tacit__learner *l, bool *found, tacit_error *err)
 }
 
 /* Takes some inputs; *n is how many. */
-static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
+static tacit_status learn_batch(tacit__learner *l, size_t *n, tacit_error *err)
 {
     const double start = tacit__now_ms();
     tacit_status status = TACIT_OK;
@@ -124,7 +124,7 @@ static tacit_status take_batch(tacit__learner *l, size_t *n, tacit_error *err)
                  tacit__now_ms() - start < BATCH_MS;
          ++*n) {
         bool found = false;
-        status = take_next(l, &found, err);
+        status = learn_next(l, &found, err);
         if (status != TACIT_OK || !found)
             break;
         l->news = true;
@@ -141,7 +141,7 @@ static tacit_status catch_up(tacit__learner *l, tacit_error *err)
 {
     tacit_status status = TACIT_OK;
     for (bool found = true; status == TACIT_OK && l->row.users < l->row.shown;) {
-        status = take_next(l, &found, err);
+        status = learn_next(l, &found, err);
         if (status == TACIT_OK && !found)
             status =
                 tacit__fail(err, TACIT_CORRUPT,
@@ -164,7 +164,7 @@ static bool wait_ms(tacit__learner *l, double ms)
 }
 
 /* Not err->message, which may be about a user's data. */
-static void say_failed(const tacit__learner *l, tacit_status status)
+static void log_failed(const tacit__learner *l, tacit_status status)
 {
     char line[300];
     (void)snprintf(line, sizeof line, "learner %.80s decides, but no longer learns: %s",
@@ -186,7 +186,7 @@ static tacit_status show(tacit__learner *l, tacit_error *err)
 /* A batch, and what is due of all before it. */
 static tacit_status work(tacit__learner *l, size_t *n, tacit_error *err)
 {
-    TRY(take_batch(l, n, err));
+    TRY(learn_batch(l, n, err));
     if (l->news)
         TRY(show(l, err));
     if (tacit__learner_due(l) <= tacit__now_ms())
@@ -241,7 +241,7 @@ static void *learn(void *context)
             pthread_mutex_lock(&l->lock);
             l->figures.failed = true;
             pthread_mutex_unlock(&l->lock);
-            say_failed(l, status);
+            log_failed(l, status);
             return NULL;
         }
         go_on = status == TACIT_SYSTEM ? wait_ms(l, RETRY_MS)
@@ -283,15 +283,15 @@ tacit_status tacit__learner_create(const tacit__learner_setting *setting, tacit_
                                           .standing = setting->standing,
                                           .reward = (double)NAN,
                                           .reward_error = (double)NAN};
-    tacit__learner_publish(l, tacit__board_take(l->board));
+    tacit__learner_publish(l, tacit__board_acquire(l->board));
     *out = l;
     return TACIT_OK;
 }
 
-tacit_status tacit__learner_start(tacit__learner *l, tacit__scribe *scribe, tacit_error *err)
+tacit_status tacit__learner_start(tacit__learner *l, tacit__committer *committer, tacit_error *err)
 {
     tacit__board *board = NULL;
-    l->scribe = scribe;
+    l->committer = committer;
     TRY(catch_up(l, err));
     TRY(tacit__learner_make_board(l, &board, err));
     tacit__learner_publish(l, board);
@@ -313,7 +313,7 @@ void tacit__learner_destroy(tacit__learner *l)
         pthread_mutex_unlock(&l->lock);
         (void)pthread_join(l->thread, NULL);
     }
-    tacit__board_give(l->board);
+    tacit__board_release(l->board);
     tacit__vault_close(l->reader);
     tacit_agent_destroy(l->agent);
     tacit__monitor_destroy(l->monitor);
@@ -342,7 +342,7 @@ void tacit__learner_accepted(tacit__learner *l)
 tacit__board *tacit__learner_board(tacit__learner *l)
 {
     pthread_mutex_lock(&l->lock);
-    tacit__board *board = tacit__board_take(l->board);
+    tacit__board *board = tacit__board_acquire(l->board);
     pthread_mutex_unlock(&l->lock);
     return board;
 }
@@ -371,7 +371,7 @@ tacit_status tacit__learner_check_report(tacit__learner *l, const void *bytes, s
     return status;
 }
 
-tacit__learner_figures tacit__learner_look(tacit__learner *l)
+tacit__learner_figures tacit__learner_figures_of(tacit__learner *l)
 {
     pthread_mutex_lock(&l->lock);
     tacit__learner_figures figures = l->figures;
@@ -381,7 +381,7 @@ tacit__learner_figures tacit__learner_look(tacit__learner *l)
 
 bool tacit__learner_is_open(tacit__learner *l)
 {
-    tacit__learner_figures figures = tacit__learner_look(l);
+    tacit__learner_figures figures = tacit__learner_figures_of(l);
     return figures.standing == TACIT__STANDING_FINE && figures.accepted < figures.limit;
 }
 

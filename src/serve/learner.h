@@ -10,8 +10,8 @@
 #include <tacit/agent.h>
 
 #include "serve/board.h"
+#include "serve/committer.h"
 #include "serve/config.h"
-#include "serve/scribe.h"
 
 typedef struct tacit__learner tacit__learner;
 
@@ -31,10 +31,10 @@ TACIT_MUST_USE tacit_status tacit__learner_create(const tacit__learner_setting *
                                                   tacit__vault *vault, tacit__learner **out,
                                                   tacit_error *err);
 /* Takes again what had been shown before the last end and is not in the state; from then on it learns.
- * What it has learned is written by the scribe, which must outlive it. CORRUPT: users that had been shown
+ * What it has learned is written by the committer, which must outlive it. CORRUPT: users that had been shown
  * are missing. */
-TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner, tacit__scribe *scribe,
-                                                 tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__learner_start(tacit__learner *learner,
+                                                 tacit__committer *committer, tacit_error *err);
 /* Finishes the users that it has begun with. Accepts NULL. */
 void tacit__learner_destroy(tacit__learner *learner);
 
@@ -60,7 +60,7 @@ typedef struct tacit__learner_figures {
     double reward;            /* released mean so far; NaN: none */
     double reward_error;      /* its standard deviation */
 } tacit__learner_figures;
-tacit__learner_figures tacit__learner_look(tacit__learner *learner);
+tacit__learner_figures tacit__learner_figures_of(tacit__learner *learner);
 
 /* Whether one more user would be learned from: the store stands fine, and the learner has not had all its
  * users. */

@@ -100,17 +100,17 @@ tacit_status tacit__learner_show(tacit__learner *l, tacit_error *err)
     if (status == TACIT_OK)
         status = save_if_small(l, &k.keep, err);
     if (status != TACIT_OK) {
-        tacit__board_give(board);
+        tacit__board_release(board);
         return status;
     }
-    l->row.version = tacit__board_look(board)->version;
+    l->row.version = tacit__board_view(board)->version;
     l->row.shown = l->row.users;
     add_lines(&k, tacit__agent_ledger(l->agent));
     if (l->monitor != NULL)
         add_lines(&k, tacit__monitor_ledger(l->monitor));
-    status = tacit__scribe_wait(l->scribe, &k.job);
+    status = tacit__committer_wait(l->committer, &k.job);
     if (status != TACIT_OK) {
-        tacit__board_give(board);
+        tacit__board_release(board);
         return tacit__fail(err, status, "the store could not be written");
     }
     if (k.keep)
@@ -154,11 +154,11 @@ tacit_status tacit__learner_checkpoint(tacit__learner *l, tacit_error *err)
     TRY(tacit__edition_open(&k.edition, l->state, l->state_size, err));
     tacit_status status = TACIT_OK;
     while (status == TACIT_OK &&
-           tacit__edition_next(&k.edition)) /* sealed here, not by the scribe */
-        status = tacit__scribe_wait(l->scribe, &k.job);
+           tacit__edition_next(&k.edition)) /* sealed here, not by the committer */
+        status = tacit__committer_wait(l->committer, &k.job);
     k.flip = true;
     if (status == TACIT_OK)
-        status = tacit__scribe_wait(l->scribe, &k.job);
+        status = tacit__committer_wait(l->committer, &k.job);
     tacit__edition_close(&k.edition);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
@@ -189,7 +189,7 @@ tacit_status tacit__learner_drop_inputs(tacit__learner *l, tacit_error *err)
     const double start = tacit__now_ms();
     tacit_status status = TACIT_OK;
     while (d.more && status == TACIT_OK)
-        status = tacit__scribe_wait(l->scribe, &d.job);
+        status = tacit__committer_wait(l->committer, &d.job);
     if (status != TACIT_OK)
         return tacit__fail(err, status, "the store could not be written");
     l->has_leftover = false;

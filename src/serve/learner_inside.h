@@ -14,7 +14,7 @@ struct tacit__learner {
     const tacit__learner_config *config;
     tacit_log_fn *log; /* or NULL */
     void *log_context;
-    tacit__scribe *scribe;
+    tacit__committer *committer;
     tacit__vault *reader; /* of inputs; the thread's */
     tacit_agent *agent;
     tacit__monitor *monitor;  /* or NULL */

@@ -140,7 +140,7 @@ static tacit_status load_second(tacit__learner *l, tacit_agent **out, tacit_erro
 static tacit_status make_shadow(tacit__learner *l, uint64_t version, tacit__shadow **out,
                                 tacit_error *err)
 {
-    if (l->board != NULL && tacit__board_look(l->board)->version == version &&
+    if (l->board != NULL && tacit__board_view(l->board)->version == version &&
         (*out = tacit__board_shadow(l->board)) != NULL)
         return TACIT_OK;
     tacit_agent *agent = NULL;
@@ -166,11 +166,11 @@ void tacit__learner_publish(tacit__learner *l, tacit__board *board)
     tacit__board *old = l->board;
     l->board = board;
     l->figures.users = l->row.users;
-    l->figures.version = tacit__board_look(board)->version;
+    l->figures.version = tacit__board_view(board)->version;
     if (l->monitor != NULL)
         tacit__monitor_read(l->monitor, &l->figures.reward, &l->figures.reward_error);
     pthread_mutex_unlock(&l->lock);
-    tacit__board_give(old);
+    tacit__board_release(old);
 }
 
 /* --- Restoring ---------------------------------------------------------------------------------- */

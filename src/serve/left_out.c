@@ -11,7 +11,7 @@ typedef struct listener {
     void *context;
 } listener;
 
-static void say(void *context, const char *name, uint64_t waiting)
+static void log_one(void *context, const char *name, uint64_t waiting)
 {
     const listener *to = context;
     char line[300];
@@ -27,9 +27,9 @@ static void say(void *context, const char *name, uint64_t waiting)
         to->log(to->context, line);
 }
 
-tacit_status tacit__left_out_say(const tacit__service_config *config, tacit__vault *vault,
+tacit_status tacit__left_out_log(const tacit__service_config *config, tacit__vault *vault,
                                  tacit_log_fn *log, void *log_context, tacit_error *err)
 {
     listener to = {config, log, log_context};
-    return tacit__vault_learners(vault, say, &to, err);
+    return tacit__vault_learners(vault, log_one, &to, err);
 }

@@ -8,7 +8,7 @@
 #include "store/service_store.h"
 
 /* One line of the log for each. */
-TACIT_MUST_USE tacit_status tacit__left_out_say(const tacit__service_config *config,
+TACIT_MUST_USE tacit_status tacit__left_out_log(const tacit__service_config *config,
                                                 tacit__vault *vault, tacit_log_fn *log,
                                                 void *log_context, tacit_error *err);
 

@@ -6,8 +6,8 @@
 #include "agents/agent_inside.h"
 #include "base/memory.h"
 #include "noise/seal.h"
-#include "serve/again.h"
 #include "serve/describe.h"
+#include "serve/idempotency.h"
 #include "serve/joint.h"
 #include "serve/quota.h"
 #include "serve/routes.h"
@@ -34,7 +34,7 @@ static bool has_tag(const char *list, const char *tag)
 /* Which billboard of this run of the service it is. */
 static void make_tag(tacit__request *r, const tacit__learner *l, const tacit__board *board)
 {
-    const uint64_t facts[] = {(uint64_t)tacit__learner_id(l), tacit__board_look(board)->version,
+    const uint64_t facts[] = {(uint64_t)tacit__learner_id(l), tacit__board_view(board)->version,
                               tacit__board_users(board)};
     uint8_t hash[TACIT__KEY_BYTES];
     char text[TACIT__BASE64_SIZE(12)];
@@ -50,7 +50,7 @@ bool tacit__handle_billboard(tacit__request *r)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(l);
     tacit__board *board = tacit__learner_board(l);
-    uint64_t version = tacit__board_look(board)->version;
+    uint64_t version = tacit__board_view(board)->version;
     make_tag(r, l, board);
     r->max_age = CACHE_SECONDS;
     r->status = 200;
@@ -65,7 +65,7 @@ bool tacit__handle_billboard(tacit__request *r)
         tacit__describe_board(c, board, &r->answer);
         tacit__text_put(&r->answer, "}");
     }
-    tacit__board_give(board);
+    tacit__board_release(board);
     return true;
 }
 
@@ -87,7 +87,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN)
         status = tacit__vault_is_full(vault, learner, &full, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && !full)
-        status = tacit__quota_ask(r, vault, &may, err);
+        status = tacit__quota_check(r, vault, &may, err);
     if (status == TACIT_OK && answer == TACIT__VAULT_TAKEN && may)
         status = tacit__vault_add_user(vault, learner, r->key, NULL, r->content, r->data,
                                        r->data_size, &answer, err);
@@ -104,7 +104,7 @@ static void done(tacit__job *job, tacit_status status)
     if (status != TACIT_OK) {
         tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_CHANGED) {
-        tacit__again_refuse(r);
+        tacit__idempotency_refuse(r);
     } else if (r->answer_code == OVER_QUOTA) {
         tacit__quota_refuse(r);
     } else {
@@ -175,9 +175,10 @@ bool tacit__handle_report(tacit__request *r)
         return true;
     }
     if (tacit__joint_is_closed(r) ||
-        !tacit__again_read(r, true, tacit__learner_id(r->chosen), NULL) || !read_report(r, &b))
+        !tacit__idempotency_read(r, true, tacit__learner_id(r->chosen), NULL) ||
+        !read_report(r, &b))
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
-    tacit__scribe_post(r->service->scribe, &r->job);
+    tacit__committer_post(r->service->committer, &r->job);
     return false;
 }

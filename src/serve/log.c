@@ -22,7 +22,7 @@ static void put_time(tacit__text *out)
     tacit__text_print(out, "{\"time\":\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
 }
 
-void tacit__service_say(tacit_service *s, tacit__level level, const char *event, const char *format,
+void tacit__service_log(tacit_service *s, tacit__level level, const char *event, const char *format,
                         ...)
 {
     char message[600];
@@ -47,14 +47,14 @@ void tacit__service_say(tacit_service *s, tacit__level level, const char *event,
     tacit__text_destroy(&line);
 }
 
-void tacit__service_say_learner(void *service, const char *line)
+void tacit__service_log_learner(void *service, const char *line)
 {
-    tacit__service_say(service, TACIT__ERROR, "learner", "%s", line);
+    tacit__service_log(service, TACIT__ERROR, "learner", "%s", line);
 }
 
-void tacit__service_say_store(void *service, const char *line)
+void tacit__service_log_store(void *service, const char *line)
 {
     tacit_service *s = service;
-    bool failing = tacit__scribe_look(s->scribe).failing;
-    tacit__service_say(s, failing ? TACIT__ERROR : TACIT__INFO, "store", "%s", line);
+    bool failing = tacit__committer_figures_of(s->committer).failing;
+    tacit__service_log(s, failing ? TACIT__ERROR : TACIT__INFO, "store", "%s", line);
 }

@@ -29,7 +29,7 @@ static void put_learner_metrics(tacit__request *r)
         for (size_t j = 0; j < service->config.n_learners; j++) {
             if (r->bearer.bound && r->bearer.learner != service->learners[j])
                 continue;
-            tacit__learner_figures f = tacit__learner_look(service->learners[j]);
+            tacit__learner_figures f = tacit__learner_figures_of(service->learners[j]);
             const uint64_t values[] = {f.limit,
                                        f.accepted,
                                        f.users,
@@ -105,7 +105,7 @@ static void put_route_metrics(tacit__text *out, tacit_service *service)
 bool tacit__handle_metrics(tacit__request *r)
 {
     tacit_service *s = r->service;
-    tacit__scribe_figures scribe = tacit__scribe_look(s->scribe);
+    tacit__committer_figures committer = tacit__committer_figures_of(s->committer);
     tacit__text *out = &r->answer;
     r->status = 200;
     r->type = "text/plain; version=0.0.4; charset=utf-8";
@@ -118,12 +118,12 @@ bool tacit__handle_metrics(tacit__request *r)
         {"tacit_episodes_open", "gauge", "Episodes with some steps",
          atomic_load(&s->open_episodes)},
         {"tacit_episodes_expired_total", "counter", "Episodes given up", atomic_load(&s->expired)},
-        {"tacit_store_jobs_total", "counter", "Writes that were answered", scribe.jobs},
-        {"tacit_store_commits_total", "counter", "Transactions on disk", scribe.commits},
-        {"tacit_store_failures_total", "counter", "Transactions that failed", scribe.failures},
+        {"tacit_store_jobs_total", "counter", "Writes that were answered", committer.jobs},
+        {"tacit_store_commits_total", "counter", "Transactions on disk", committer.commits},
+        {"tacit_store_failures_total", "counter", "Transactions that failed", committer.failures},
         {"tacit_commit_age_seconds", "gauge", "Time since the last transaction that succeeded",
-         scribe.commit_age},
-        {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_look(s) == 0},
+         committer.commit_age},
+        {"tacit_ready", "gauge", "1 while /readyz is 200", tacit__health_check(s) == 0},
         {"tacit_store_fine", "gauge", "1 while the store may be learned from; /readyz says why not",
          tacit__vault_standing(s->vault) == TACIT__STANDING_FINE},
         {"tacit_start_time_seconds", "gauge", "When the service was started",

@@ -239,7 +239,7 @@ void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
     const tacit__columns_list *columns = l->context.columns;
     for (uint32_t i = 0; l->action_names != NULL && i < l->request.n_actions; i++) {
         tacit__text_put(out, i == 0 ? ",\"action_names\":[" : ",");
-        tacit__names_put_action(l, i, out);
+        tacit__names_write_action(l, i, out);
     }
     tacit__text_put(out, l->action_names != NULL ? "]" : "");
     if (columns == NULL)
@@ -252,7 +252,7 @@ void tacit__names_describe(const tacit__learner_config *l, tacit__text *out)
                       l->context.intercept ? "true" : "false", l->context.unit ? "true" : "false");
 }
 
-void tacit__names_put_action(const tacit__learner_config *l, uint32_t action, tacit__text *out)
+void tacit__names_write_action(const tacit__learner_config *l, uint32_t action, tacit__text *out)
 {
     if (l->action_names != NULL)
         tacit__text_json_string(out, l->action_names[action], strlen(l->action_names[action]));

@@ -26,7 +26,7 @@ size_t tacit__names_digest(const tacit__learner_config *config, uint8_t out[TACI
  * left out. */
 void tacit__names_describe(const tacit__learner_config *config, tacit__text *out);
 /* An action as answers have it: its name, or its number. */
-void tacit__names_put_action(const tacit__learner_config *config, uint32_t action,
-                             tacit__text *out);
+void tacit__names_write_action(const tacit__learner_config *config, uint32_t action,
+                               tacit__text *out);
 
 #endif

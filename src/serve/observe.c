@@ -39,23 +39,23 @@ static size_t aligned(size_t size)
 
 /* What a request tells. r->data: the episode, then the places of the decision and of what follows, then
  * all actions' features if a record needs them (tacit__record_extra). */
-static tacit__told told_of(const tacit__request *r, const tacit__learner_config *c)
+static tacit__observation observation_of(const tacit__request *r, const tacit__learner_config *c)
 {
     const uint8_t *place = r->data + aligned(tacit__episode_size(c));
-    return (tacit__told){.step = r->ticket.step,
-                         .state = r->ticket.state,
-                         .action = r->ticket.action,
-                         .place = place,
-                         .has_reward = r->has_reward,
-                         .has_next = r->has_next,
-                         .reward = r->reward,
-                         .next_state = r->next_state,
-                         .next_place = place + tacit__place_size(c),
-                         .trail = {r->ticket.probability, r->ticket.version}};
+    return (tacit__observation){.step = r->ticket.step,
+                                .state = r->ticket.state,
+                                .action = r->ticket.action,
+                                .place = place,
+                                .has_reward = r->has_reward,
+                                .has_next = r->has_next,
+                                .reward = r->reward,
+                                .next_state = r->next_state,
+                                .next_place = place + tacit__place_size(c),
+                                .trail = {r->ticket.probability, r->ticket.version}};
 }
 
 /* An observation of an episode that is over: a repetition, or a contradiction. */
-static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit__told *told,
+static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit__observation *told,
                             tacit_error *err)
 {
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
@@ -75,14 +75,14 @@ static tacit_status compare(tacit__request *r, tacit__vault *vault, const tacit_
 }
 
 /* The user is the learner's from now on; of what was told a digest stays. */
-static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
-                         tacit__vault_answer *answer, tacit_error *err)
+static tacit_status add_user(tacit__request *r, tacit__vault *vault, const tacit__episode *e,
+                             tacit__vault_answer *answer, tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     const tacit__digest_key key = {r->service->key_told, t->episode};
     const size_t size = tacit__episode_digest_size(e->config);
     bool may = true, returning = false;
-    tacit_status status = tacit__quota_ask(r, vault, &may, err);
+    tacit_status status = tacit__quota_check(r, vault, &may, err);
     if (status == TACIT_OK && !may && t->has_person) /* who is not taken uses up nothing */
         status = tacit__vault_has_person(vault, t->learner, t->person, t->episode, &returning, err);
     if (status != TACIT_OK || !may) {
@@ -102,7 +102,7 @@ static tacit_status take(tacit__request *r, tacit__vault *vault, const tacit__ep
     tacit__free(digest);
     const size_t extra = tacit__record_extra(e->config);
     if (status == TACIT_OK && e->config->log_decisions)
-        status = tacit__record_keep(
+        status = tacit__record_save(
             vault, t->learner, e,
             extra > 0 ? (const double *)(const void *)(r->data + r->data_size - extra) : NULL, err);
     return status == TACIT_OK ? tacit__quota_use(r, vault, err) : status;
@@ -120,12 +120,12 @@ static bool has_room(tacit__request *r, bool is_new)
 /* A user from whom the learner learns. *answer is PERSON, and nothing has changed, if they take part
  * elsewhere. */
 static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode *e,
-                          const tacit__told *told, bool is_new, tacit__vault_answer *answer,
+                          const tacit__observation *told, bool is_new, tacit__vault_answer *answer,
                           tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     *answer = TACIT__VAULT_SEEN; /* until it is known otherwise: nothing has changed */
-    if (!tacit__episode_tell(e, told, &r->field)) {
+    if (!tacit__episode_add(e, told, &r->field)) {
         r->answer_code = CONTRADICTION;
         return TACIT_OK;
     }
@@ -134,7 +134,7 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
         return TACIT_OK;
     tacit_status status =
         finished
-            ? take(r, vault, e, answer, err)
+            ? add_user(r, vault, e, answer, err)
             : tacit__vault_hold(vault, t->learner, t->episode, t->has_person ? t->person : NULL,
                                 t->opened, r->data, tacit__episode_size(e->config), answer, err);
     if (*answer == TACIT__VAULT_SEEN)
@@ -149,7 +149,7 @@ static tacit_status learn(tacit__request *r, tacit__vault *vault, tacit__episode
 
 /* A user from whom it does not learn. With one step nothing is kept at all. */
 static tacit_status count(tacit__request *r, tacit__vault *vault, tacit__episode *e,
-                          const tacit__told *told, bool is_new, bool full, tacit_error *err)
+                          const tacit__observation *told, bool is_new, bool full, tacit_error *err)
 {
     const tacit__ticket *t = &r->ticket;
     tacit__vault_answer answer;
@@ -174,7 +174,7 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
     tacit__request *r = tacit__request_of(job);
     const tacit__learner_config *c = tacit__learner_config_of(r->chosen);
     const tacit__ticket *t = &r->ticket;
-    const tacit__told told = told_of(r, c);
+    const tacit__observation told = observation_of(r, c);
     size_t held = 0;
     uint8_t *before = NULL;
     bool seen = false, full = false;
@@ -289,8 +289,8 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
 
 /* The place that a ticket carries, as this version has it: an earlier one gave all actions' features away.
  * False: it is of another learner's shape. */
-static bool take_place(const tacit__request *r, const tacit__learner_config *c,
-                       const uint8_t *place, uint8_t *out)
+static bool unpack_place(const tacit__request *r, const tacit__learner_config *c,
+                         const uint8_t *place, uint8_t *out)
 {
     const tacit__ticket *t = &r->ticket;
     const bool whole = !t->packed && t->n_features == c->per_user;
@@ -303,7 +303,7 @@ static bool take_place(const tacit__request *r, const tacit__learner_config *c,
     return true;
 }
 
-/* Makes r->data: see told_of(). `next` may be NULL. */
+/* Makes r->data: see observation_of(). `next` may be NULL. */
 static bool make_data(tacit__request *r, const tacit__learner_config *c, const uint8_t *place,
                       const double *next)
 {
@@ -316,7 +316,7 @@ static bool make_data(tacit__request *r, const tacit__learner_config *c, const u
         return false;
     }
     if (r->ticket.step >= c->request.horizon || r->ticket.action >= c->request.n_actions ||
-        !take_place(r, c, place, r->data + own)) {
+        !unpack_place(r, c, place, r->data + own)) {
         tacit__refuse(r, 422, "out_of_range", "decision", "decision must be what decide has given");
         return false;
     }
@@ -372,7 +372,7 @@ static bool observe(tacit__request *r)
     if (!go_on)
         return true;
     r->job = (tacit__job){.apply = apply, .done = done};
-    tacit__scribe_post(r->service->scribe, &r->job);
+    tacit__committer_post(r->service->committer, &r->job);
     return false;
 }
 

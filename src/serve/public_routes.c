@@ -26,7 +26,7 @@ bool tacit__handle_learners(tacit__request *r)
         if (r->bearer.bound && r->bearer.learner != l)
             continue;
         const tacit__learner_config *c = tacit__learner_config_of(l);
-        tacit__learner_figures f = tacit__learner_look(l);
+        tacit__learner_figures f = tacit__learner_figures_of(l);
         tacit__text_print(&r->answer, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"model\":\"%s\",",
                           first ? "" : ",", c->name, c->request.kind,
                           tacit__model_name(c->request.guarantee.model));
@@ -90,7 +90,7 @@ bool tacit__handle_ledger(tacit__request *r)
     if (l == NULL)
         return true;
     const tacit__learner_config *c = tacit__learner_config_of(l);
-    tacit__learner_figures f = tacit__learner_look(l);
+    tacit__learner_figures f = tacit__learner_figures_of(l);
     bool first = true;
     r->status = 200;
     tacit__text_print(&r->answer, "{\"learner\":\"%s\",", c->name);

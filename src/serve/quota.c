@@ -10,8 +10,8 @@ static int64_t today(const tacit__request *r)
     return tacit__clock_now(&r->service->clock) / DAY_SECONDS;
 }
 
-tacit_status tacit__quota_ask(const tacit__request *r, tacit__vault *vault, bool *may,
-                              tacit_error *err)
+tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault, bool *may,
+                                tacit_error *err)
 {
     uint64_t used = 0;
     tacit_status status = TACIT_OK;

@@ -7,12 +7,12 @@
 #include "serve/request.h"
 
 /* Whether the token of this request may bring one more user; to be asked before anything is kept. */
-TACIT_MUST_USE tacit_status tacit__quota_ask(const tacit__request *r, tacit__vault *vault,
-                                             bool *may, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__quota_check(const tacit__request *r, tacit__vault *vault,
+                                               bool *may, tacit_error *err);
 /* One was taken. */
 TACIT_MUST_USE tacit_status tacit__quota_use(const tacit__request *r, tacit__vault *vault,
                                              tacit_error *err);
-/* Answers that it may not. Always true. */
+/* Answers that it may not. */
 void tacit__quota_refuse(tacit__request *r);
 
 #endif

@@ -53,7 +53,7 @@ static void put_step(tacit__writer *w, const tacit__episode *e, size_t step, con
         tacit__write_double(w, features[i]);
 }
 
-tacit_status tacit__record_keep(tacit__vault *vault, int64_t learner, const tacit__episode *e,
+tacit_status tacit__record_save(tacit__vault *vault, int64_t learner, const tacit__episode *e,
                                 const double *extra, tacit_error *err)
 {
     const size_t h = e->config->request.horizon, n = e->config->per_user,
@@ -88,7 +88,7 @@ static void put_action(const tacit__learner_config *names, uint64_t action, taci
 {
     tacit__text_put(out, ",\"action\":");
     if (names != NULL && action < names->request.n_actions)
-        tacit__names_put_action(names, (uint32_t)action, out);
+        tacit__names_write_action(names, (uint32_t)action, out);
     else
         tacit__text_count(out, action);
 }

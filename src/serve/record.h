@@ -19,7 +19,7 @@ void tacit__record_fill(const tacit__learner_config *config, const tacit__ticket
                         const uint8_t *place, uint8_t *extra);
 
 /* Keeps the record of a finished episode; `extra` is NULL where an episode has all. */
-TACIT_MUST_USE tacit_status tacit__record_keep(tacit__vault *vault, int64_t learner,
+TACIT_MUST_USE tacit_status tacit__record_save(tacit__vault *vault, int64_t learner,
                                                const tacit__episode *episode, const double *extra,
                                                tacit_error *err);
 

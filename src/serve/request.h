@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "serve/scribe.h"
+#include "serve/committer.h"
 #include "serve/ticket.h"
 
 typedef struct tacit__route tacit__route;
@@ -60,7 +60,7 @@ struct tacit__request {
     unsigned max_age;     /* seconds that others may keep the answer; 0: none */
     unsigned retry_after; /* seconds; 0: none */
 
-    /* For handlers that wait for the scribe. */
+    /* For handlers that wait for the committer. */
     tacit__job job;
     tacit__ticket ticket;
     int64_t expires; /* of an episode, as its opener is told: an estimate in seconds since 1970 */

@@ -76,21 +76,21 @@ static tacit_status start_clock(tacit_service *s, tacit_error *err)
                                            tacit__vault_save_clock(s->vault, seconds, err), err);
 }
 
-/* Called on the scribe's thread: another process owns the store. */
+/* Called on the committer's thread: another process owns the store. */
 static void on_fenced(void *context)
 {
     tacit_service *s = context;
-    tacit__service_say(s, TACIT__ERROR, "fenced", "another server has taken over the store");
+    tacit__service_log(s, TACIT__ERROR, "fenced", "another server has taken over the store");
     if (s->fenced != NULL)
         s->fenced(s->log_context);
 }
 
-static void say_format(tacit_service *s)
+static void log_format(tacit_service *s)
 {
     int64_t present;
     const int from = (int)tacit__vault_previous_format(s->vault, &present);
     if (from != present)
-        tacit__service_say(s, TACIT__INFO, "store",
+        tacit__service_log(s, TACIT__INFO, "store",
                            "the store was migrated from format %d to %d; the old file is beside "
                            "it, as .format%d",
                            from, (int)present, from);
@@ -117,26 +117,26 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
         status = start_clock(s, err);
     tacit__standing standing = TACIT__STANDING_FINE;
     if (status == TACIT_OK) {
-        say_format(s);
+        log_format(s);
         standing = tacit__vault_standing(s->vault);
         tacit__vault_when_fenced(s->vault, on_fenced, s);
         if (standing != TACIT__STANDING_FINE)
-            tacit__service_say(s, TACIT__WARNING, "store",
+            tacit__service_log(s, TACIT__WARNING, "store",
                                "learners decide, but no longer learn: %s",
                                tacit__standing_reason(standing));
     }
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++) {
-        /* the scribe begins after all learners are restored, so the vault is free until then */
+        /* the committer begins after all learners are restored, so the vault is free until then */
         tacit__learner_setting setting = {.config = &s->config.learners[i],
                                           .store = s->config.store,
                                           .key = key.bytes,
                                           .standing = standing,
-                                          .log = tacit__service_say_learner,
+                                          .log = tacit__service_log_learner,
                                           .log_context = s};
         status = tacit__learner_create(&setting, s->vault, &s->learners[i], err);
     }
     if (status == TACIT_OK)
-        status = tacit__left_out_say(&s->config, s->reader, s->log, s->log_context, err);
+        status = tacit__left_out_log(&s->config, s->reader, s->log, s->log_context, err);
     if (status == TACIT_OK) {
         memcpy(s->key_ticket, tacit__vault_key(s->vault, TACIT__VAULT_TICKETS), TACIT__KEY_BYTES);
         memcpy(s->key_person, tacit__vault_key(s->vault, TACIT__VAULT_PEOPLE), TACIT__KEY_BYTES);
@@ -151,9 +151,9 @@ static tacit_status open_store(tacit_service *s, const char *credentials, tacit_
 static tacit_status start_threads(tacit_service *s, tacit_error *err)
 {
     tacit_status status =
-        tacit__scribe_create(s->vault, tacit__service_say_store, s, &s->scribe, err);
+        tacit__committer_create(s->vault, tacit__service_log_store, s, &s->committer, err);
     for (size_t i = 0; i < s->config.n_learners && status == TACIT_OK; i++)
-        status = tacit__learner_start(s->learners[i], s->scribe, err);
+        status = tacit__learner_start(s->learners[i], s->committer, err);
     if (status == TACIT_OK)
         status = tacit__sweeper_start(s, err);
     return status;
@@ -171,12 +171,12 @@ static tacit_status apply_start(tacit__job *job, tacit__vault *vault, tacit_erro
                               (long)getpid());
 }
 
-/* In the audit log. A store that cannot be written is no reason to end: the scribe says so, and decisions
+/* In the audit log. A store that cannot be written is no reason to end: the committer says so, and decisions
  * go on. */
 static void note_start(tacit_service *s)
 {
     tacit__job job = {.apply = apply_start};
-    if (tacit__scribe_wait(s->scribe, &job) != TACIT_OK)
+    if (tacit__committer_wait(s->committer, &job) != TACIT_OK)
         return;
 }
 
@@ -185,7 +185,7 @@ static void warn_of_listeners(tacit_service *s)
     const char *const hosts[] = {s->config.host, s->config.admin_host};
     for (size_t i = 0; i < 2 && s->config.certificate == NULL; i++)
         if (hosts[i] != NULL && !is_loopback(hosts[i]))
-            tacit__service_say(s, TACIT__WARNING, "listen",
+            tacit__service_log(s, TACIT__WARNING, "listen",
                                "listening on %s without TLS: anyone on the network path can read "
                                "tokens and the data of users, unless a proxy adds TLS",
                                hosts[i]);
@@ -215,7 +215,7 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     if (status == TACIT_OK)
         status = open_store(s, options->credentials, err);
     if (status == TACIT_OK)
-        status = tacit__guests_read(s, err);
+        status = tacit__access_read(s, err);
     if (status == TACIT_OK)
         status = start_threads(s, err);
     if (status == TACIT_OK)
@@ -226,12 +226,12 @@ tacit_status tacit_service_open(const tacit_service_options *options, tacit_serv
     }
     warn_of_listeners(s);
     if (s->n_guests == 0)
-        tacit__service_say(s, TACIT__WARNING, "token",
+        tacit__service_log(s, TACIT__WARNING, "token",
                            "there is no token yet: tacit token create makes one");
     note_start(s);
-    tacit__service_say(s, TACIT__INFO, "start", "serving on %s", s->url);
+    tacit__service_log(s, TACIT__INFO, "start", "serving on %s", s->url);
     if (s->admin != NULL)
-        tacit__service_say(s, TACIT__INFO, "start", "health and figures on %s", s->admin_url);
+        tacit__service_log(s, TACIT__INFO, "start", "health and figures on %s", s->admin_url);
     *out = s;
     return TACIT_OK;
 }
@@ -243,13 +243,13 @@ const char *tacit_service_url(const tacit_service *service)
 
 tacit_status tacit_service_reload(tacit_service *s, tacit_error *err)
 {
-    tacit_status status = tacit__guests_read(s, err);
+    tacit_status status = tacit__access_read(s, err);
     if (status == TACIT_OK)
         status = tacit__http_reload(s, err);
     if (status == TACIT_OK)
-        tacit__service_say(s, TACIT__INFO, "reload", "tokens and certificate were read again");
+        tacit__service_log(s, TACIT__INFO, "reload", "tokens and certificate were read again");
     else
-        tacit__service_say(s, TACIT__ERROR, "reload", "%s",
+        tacit__service_log(s, TACIT__ERROR, "reload", "%s",
                            err != NULL ? err->message : tacit_status_message(status));
     return status;
 }
@@ -259,15 +259,15 @@ void tacit_service_close(tacit_service *s)
     if (s == NULL)
         return;
     if (s->http != NULL)
-        tacit__service_say(s, TACIT__INFO, "stop", "stopping");
+        tacit__service_log(s, TACIT__INFO, "stop", "stopping");
     atomic_store(&s->stopping, true);
-    tacit__http_stop(s); /* no new requests; those that wait for the scribe get their answers */
+    tacit__http_stop(s); /* no new requests; those that wait for the committer get their answers */
     tacit__sweeper_stop(s);
     for (size_t i = 0; i < s->config.n_learners; i++) {
         tacit__learner_destroy(s->learners[i]);
         tacit__text_destroy(&s->guarantees[i]);
     }
-    tacit__scribe_destroy(s->scribe);
+    tacit__committer_destroy(s->committer);
     tacit__vault_close(s->reader);
     tacit__readings_close(s);
     tacit__vault_close(s->vault);

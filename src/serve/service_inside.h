@@ -8,12 +8,12 @@
 #include <tacit/service.h>
 
 #include "noise/seal.h"
+#include "serve/access.h"
 #include "serve/clock.h"
+#include "serve/committer.h"
 #include "serve/config.h"
-#include "serve/guests.h"
 #include "serve/learner.h"
 #include "serve/request.h"
-#include "serve/scribe.h"
 #include "store/service_store.h"
 
 enum { TACIT__N_BUCKETS = 14, TACIT__MAX_ROUTES = 24 };
@@ -43,8 +43,8 @@ struct tacit_service {
     uint8_t key_tag
         /* of ETags; another one after every start, since a store may be another one then */
         [TACIT__KEY_BYTES];
-    tacit__vault *vault; /* the scribe's, while there is one */
-    tacit__scribe *scribe;
+    tacit__vault *vault; /* the committer's, while there is one */
+    tacit__committer *committer;
     tacit__vault *reader;
     pthread_mutex_t reader_lock;
     struct tacit__vault_reader
@@ -52,7 +52,7 @@ struct tacit_service {
     size_t n_readings;
     tacit__learner *learners[TACIT__MAX_LEARNERS];
     pthread_mutex_t guest_lock;
-    tacit__guest *guests;
+    tacit__bearer_row *guests;
     size_t n_guests;
     pthread_mutex_t guarantee_lock;
     tacit__text guarantees[TACIT__MAX_LEARNERS]; /* answers, made when first asked for */
@@ -88,11 +88,11 @@ bool tacit__service_may_use(tacit__request *r, const tacit__learner *learner);
 typedef enum tacit__level { TACIT__INFO, TACIT__WARNING, TACIT__ERROR } tacit__level;
 
 /* `event` is a word for machines: start, stop, reload, store, learner, token, listen. */
-__attribute__((format(printf, 4, 5))) void tacit__service_say(tacit_service *service,
+__attribute__((format(printf, 4, 5))) void tacit__service_log(tacit_service *service,
                                                               tacit__level level, const char *event,
                                                               const char *format, ...);
-/* What learners and the scribe say; their context is the service. */
-void tacit__service_say_learner(void *service, const char *line);
-void tacit__service_say_store(void *service, const char *line);
+/* What learners and the committer say; their context is the service. */
+void tacit__service_log_learner(void *service, const char *line);
+void tacit__service_log_store(void *service, const char *line);
 
 #endif

@@ -67,8 +67,8 @@ static bool has_control(const char *text, size_t size)
     return false;
 }
 
-static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const char *key,
-                                      size_t key_size, const char *value, size_t value_size)
+static enum MHD_Result check_header(void *cls, enum MHD_ValueKind kind, const char *key,
+                                    size_t key_size, const char *value, size_t value_size)
 {
     headers *h = cls;
     bool known = false;
@@ -89,8 +89,8 @@ static enum MHD_Result look_at_header(void *cls, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static enum MHD_Result look_at_argument(void *cls, enum MHD_ValueKind kind, const char *key,
-                                        size_t key_size, const char *value, size_t value_size)
+static enum MHD_Result check_argument(void *cls, enum MHD_ValueKind kind, const char *key,
+                                      size_t key_size, const char *value, size_t value_size)
 {
     headers *h = cls;
     (void)kind;
@@ -106,16 +106,17 @@ static enum MHD_Result look_at_argument(void *cls, enum MHD_ValueKind kind, cons
     return MHD_YES;
 }
 
-const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
-                                       const char *version, const char **values, const char **asked)
+const tacit__fault *tacit__strict_check(struct MHD_Connection *connection, const char *url,
+                                        const char *version, const char **values,
+                                        const char **asked)
 {
     headers h = {.values = values, .asked = asked, .control = has_control(url, strlen(url))};
     for (int i = 0; i < TACIT__N_HEADERS; i++)
         values[i] = NULL;
     for (int i = 0; i < TACIT__N_ARGUMENTS; i++)
         asked[i] = NULL;
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look_at_header, &h);
-    (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, look_at_argument, &h);
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, check_header, &h);
+    (void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, check_argument, &h);
     if (h.bad_name)
         return &faults[BAD_NAME];
     if (h.twice)

@@ -29,12 +29,12 @@ enum { TACIT__ARGUMENT_LEARNER, TACIT__ARGUMENT_STEP, TACIT__N_ARGUMENTS };
 
 /* What is wrong; NULL: nothing. values[TACIT__N_HEADERS] and asked[TACIT__N_ARGUMENTS] are those of
  * the headers and of the query, valid as long as the request; NULL: it is not there. */
-const tacit__fault *tacit__strict_look(struct MHD_Connection *connection, const char *url,
-                                       const char *version, const char **values,
-                                       const char **asked);
+const tacit__fault *tacit__strict_check(struct MHD_Connection *connection, const char *url,
+                                        const char *version, const char **values,
+                                        const char **asked);
 
 /* For MHD_OPTION_UNESCAPE_CALLBACK: a %00, which would end the text, becomes a control character
- * that tacit__strict_look finds. */
+ * that tacit__strict_check finds. */
 size_t tacit__strict_unescape(void *cls, struct MHD_Connection *connection, char *text);
 
 #endif

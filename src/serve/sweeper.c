@@ -64,13 +64,13 @@ static tacit_status apply(tacit__job *job, tacit__vault *vault, tacit_error *err
 }
 
 /* One look; true if there was more than it could end. */
-static bool look(tacit_service *s, int64_t now)
+static bool sweep_once(tacit_service *s, int64_t now)
 {
     sweeping w = {.job = {.apply = apply},
                   .service = s,
                   .now = now,
                   .before = now - (int64_t)s->config.expire};
-    if (tacit__scribe_wait(s->scribe, &w.job) != TACIT_OK)
+    if (tacit__committer_wait(s->committer, &w.job) != TACIT_OK)
         return false;
     atomic_fetch_sub(&s->open_episodes, w.expired);
     atomic_fetch_add(&s->expired, w.expired);
@@ -80,7 +80,7 @@ static bool look(tacit_service *s, int64_t now)
 static bool is_due(tacit_service *s, int64_t now, int64_t since)
 {
     const int64_t every = s->config.expire < SWEEP_SECONDS ? 1 : SWEEP_SECONDS;
-    if (tacit__scribe_look(s->scribe).failing || since >= CLOCK_SECONDS)
+    if (tacit__committer_figures_of(s->committer).failing || since >= CLOCK_SECONDS)
         return true;
     return since >= every && (atomic_load(&s->open_episodes) > 0 || atomic_load(&s->has_answers) ||
                               knows_old(s, now - (int64_t)s->config.expire));
@@ -96,7 +96,7 @@ static void *sweep(void *context)
         int64_t now = tacit__clock_now(&s->clock);
         bool more = false;
         if (is_due(s, now, now - last)) {
-            more = look(s, now);
+            more = sweep_once(s, now);
             last = more ? now - SWEEP_SECONDS : now;
         }
         pthread_mutex_lock(&s->stop_lock);
@@ -131,6 +131,6 @@ void tacit__sweeper_stop(tacit_service *s)
     (void)pthread_join(s->sweeper, NULL);
     s->sweeping = false;
     sweeping w = {.job = {.apply = apply_last}, .now = tacit__clock_now(&s->clock)};
-    if (tacit__scribe_wait(s->scribe, &w.job) != TACIT_OK)
-        return; /* the scribe has said why; the clock will go on from where it was */
+    if (tacit__committer_wait(s->committer, &w.job) != TACIT_OK)
+        return; /* the committer has said why; the clock will go on from where it was */
 }

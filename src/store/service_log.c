@@ -2,7 +2,7 @@
  * store/service_store.h.
  *
  * SQLite does so on its own at the end of a commit that makes the log 1000 pages long, and everybody whose
- * data are in that commit waits for it, though they are on disk. Here it comes when the scribe says so:
+ * data are in that commit waits for it, though they are on disk. Here it comes when the committer says so:
  * after they were answered. */
 #include "store/service_store_inside.h"
 

@@ -256,7 +256,7 @@ static uint64_t accepted(void)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < service->config.n_learners; i++)
-        n += tacit__learner_look(service->learners[i]).accepted;
+        n += tacit__learner_figures_of(service->learners[i]).accepted;
     return n;
 }
 

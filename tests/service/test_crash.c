@@ -168,7 +168,7 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     tacit_error err = {0};
     tacit__vault *vault;
     tacit__learner *learner;
-    tacit__scribe *scribe;
+    tacit__committer *committer;
     tacit__vault_learner row = {0};
     bool found;
     recorder r = {.fd = open(s->log, O_WRONLY | O_CREAT | O_APPEND, 0600), .frozen = frozen};
@@ -177,9 +177,9 @@ static void live(const scene *s, int n, int other, const tape *frozen)
     const tacit__learner_setting setting = {.config = &s->config, .store = s->store, .key = key};
     must(tacit__learner_create(&setting, vault, &learner, &err), &err);
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
-    must(tacit__scribe_create(vault, NULL, NULL, &scribe, &err), &err);
-    must(tacit__learner_start(learner, scribe, &err), &err);
-    tacit__learner_figures up = tacit__learner_look(learner);
+    must(tacit__committer_create(vault, NULL, NULL, &committer, &err), &err);
+    must(tacit__learner_start(learner, committer, &err), &err);
+    tacit__learner_figures up = tacit__learner_figures_of(learner);
     if (up.users < row.shown || up.version < row.version)
         _exit(7);
     for (int i = 0; i < n; i++) {
@@ -188,14 +188,14 @@ static void live(const scene *s, int n, int other, const tape *frozen)
                     .learner = tacit__learner_id(learner),
                     .user = i,
                     .data = s->users[i][i == other]};
-        must(tacit__scribe_wait(scribe, &t.job), &err);
+        must(tacit__committer_wait(committer, &t.job), &err);
         tacit__learner_wake(learner);
         /* one after the other, so that every user has transactions of their own */
-        while (tacit__learner_look(learner).users < (uint64_t)i + 1)
+        while (tacit__learner_figures_of(learner).users < (uint64_t)i + 1)
             (void)usleep(200);
     }
     tacit__learner_destroy(learner);
-    tacit__scribe_destroy(scribe);
+    tacit__committer_destroy(committer);
     tacit__vault_close(vault);
 }
 
@@ -310,20 +310,20 @@ static uint8_t *make_user(const scene *s, tacit_agent *device, uint64_t seed)
     const double states = (double)s->config.request.n_states;
     for (size_t h = 0; h < HORIZON; h++) {
         const char *field;
-        const tacit__told told = {.step = h,
-                                  .state = (uint32_t)(random_unit(&seed) * states),
-                                  .action = (uint32_t)(random_unit(&seed) * ACTIONS),
-                                  .has_reward = true,
-                                  .reward = random_unit(&seed)};
-        assert_true(tacit__episode_tell(&e, &told, &field));
+        const tacit__observation told = {.step = h,
+                                         .state = (uint32_t)(random_unit(&seed) * states),
+                                         .action = (uint32_t)(random_unit(&seed) * ACTIONS),
+                                         .has_reward = true,
+                                         .reward = random_unit(&seed)};
+        assert_true(tacit__episode_add(&e, &told, &field));
     }
-    const tacit__told last = {.step = HORIZON - 1,
-                              .state = e.states[HORIZON - 1],
-                              .action = e.actions[HORIZON - 1],
-                              .has_next = true,
-                              .next_state = (uint32_t)(random_unit(&seed) * states)};
+    const tacit__observation last = {.step = HORIZON - 1,
+                                     .state = e.states[HORIZON - 1],
+                                     .action = e.actions[HORIZON - 1],
+                                     .has_next = true,
+                                     .next_state = (uint32_t)(random_unit(&seed) * states)};
     const char *field;
-    assert_true(tacit__episode_tell(&e, &last, &field));
+    assert_true(tacit__episode_add(&e, &last, &field));
     assert_true(tacit__episode_is_finished(&e));
     if (device == NULL)
         return bytes;
@@ -510,7 +510,7 @@ TEST(what_is_not_on_disk_is_not_published)
     tacit_error err = {0};
     tacit__vault *vault, *other;
     tacit__learner *learner;
-    tacit__scribe *scribe;
+    tacit__committer *committer;
     struct stat tape_file = {0};
     open_scene(&s, &variants[0]);
     reset(&s);
@@ -519,16 +519,16 @@ TEST(what_is_not_on_disk_is_not_published)
     const tacit__learner_setting setting = {.config = &s.config, .store = s.store, .key = key};
     assert_ok(tacit__learner_create(&setting, vault, &learner, &err));
     tacit__ledger_set_recorder(tacit__learner_ledger(learner), record, &r);
-    const uint64_t version = tacit__learner_look(learner).version;
-    assert_ok(tacit__scribe_create(vault, NULL, NULL, &scribe, &err));
+    const uint64_t version = tacit__learner_figures_of(learner).version;
+    assert_ok(tacit__committer_create(vault, NULL, NULL, &committer, &err));
     taking t = {.job = {.apply = apply},
                 .s = &s,
                 .learner = tacit__learner_id(learner),
                 .data = s.users[0][0]};
-    assert_ok(tacit__scribe_wait(scribe, &t.job));
+    assert_ok(tacit__committer_wait(committer, &t.job));
     assert_ok(tacit__vault_open(s.store, TACIT__VAULT_TOOL, key, &other, &err));
     assert_ok(tacit__vault_begin(other, &err));
-    assert_ok(tacit__learner_start(learner, scribe, &err));
+    assert_ok(tacit__learner_start(learner, committer, &err));
     for (int i = 0; i < 5000 && tape_file.st_size == 0; i++) { /* until noise was added */
         (void)usleep(1000);
         assert_int_equal(fstat(r.fd, &tape_file), 0);
@@ -537,18 +537,18 @@ TEST(what_is_not_on_disk_is_not_published)
     (void)usleep(
         300000); /* time enough for a wrong one; a right one waits for the disk, however long */
     tacit__board *board = tacit__learner_board(learner);
-    assert_true(tacit__board_users(board) == 0 && tacit__board_look(board)->version == version);
-    assert_true(tacit__learner_look(learner).users == 0);
-    tacit__board_give(board);
+    assert_true(tacit__board_users(board) == 0 && tacit__board_view(board)->version == version);
+    assert_true(tacit__learner_figures_of(learner).users == 0);
+    tacit__board_release(board);
     tacit__vault_undo(other);
     tacit__vault_close(other);
-    for (int i = 0; i < 20000 && tacit__learner_look(learner).users == 0; i++)
+    for (int i = 0; i < 20000 && tacit__learner_figures_of(learner).users == 0; i++)
         (void)usleep(1000);
     board = tacit__learner_board(learner);
-    assert_true(tacit__board_users(board) == 1 && tacit__board_look(board)->version > version);
-    tacit__board_give(board);
+    assert_true(tacit__board_users(board) == 1 && tacit__board_view(board)->version > version);
+    tacit__board_release(board);
     tacit__learner_destroy(learner);
-    tacit__scribe_destroy(scribe);
+    tacit__committer_destroy(committer);
     tacit__vault_close(vault);
     (void)close(r.fd);
     close_scene(&s);

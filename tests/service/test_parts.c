@@ -123,15 +123,15 @@ TEST(who_is_not_learned_from_is_only_counted)
     const char *field;
     assert_true(tacit__episode_size(&c) <= sizeof bytes);
     tacit__episode e = tacit__episode_view(&c, bytes);
-    tacit__told told = {.state = 7,
-                        .action = 1,
-                        .place = (const uint8_t *)features,
-                        .has_reward = true,
-                        .has_next = true,
-                        .reward = 0.5,
-                        .next_state = 9,
-                        .next_place = (const uint8_t *)features};
-    assert_true(tacit__episode_tell(&e, &told, &field)); /* before the last user came */
+    tacit__observation told = {.state = 7,
+                               .action = 1,
+                               .place = (const uint8_t *)features,
+                               .has_reward = true,
+                               .has_next = true,
+                               .reward = 0.5,
+                               .next_state = 9,
+                               .next_place = (const uint8_t *)features};
+    assert_true(tacit__episode_add(&e, &told, &field)); /* before the last user came */
     for (size_t h = 0; h < STEPS; h++) {
         assert_false(tacit__episode_is_finished(&e));
         told.step = h;
@@ -158,21 +158,21 @@ TEST(episodes_grow_in_any_order)
         for (size_t i = 0; i < 3; i++) {
             size_t h = (size_t)orders[o][i];
             assert_false(tacit__episode_is_finished(&e));
-            tacit__told told = {.step = h,
-                                .state = (uint32_t)h,
-                                .action = (uint32_t)h,
-                                .has_reward = true,
-                                .reward = 0.25 * (double)h,
-                                .has_next = h == 2,
-                                .next_state = 4};
-            assert_true(tacit__episode_tell(&e, &told, &field));
-            assert_true(tacit__episode_tell(&e, &told, &field)); /* again: the same */
+            tacit__observation told = {.step = h,
+                                       .state = (uint32_t)h,
+                                       .action = (uint32_t)h,
+                                       .has_reward = true,
+                                       .reward = 0.25 * (double)h,
+                                       .has_next = h == 2,
+                                       .next_state = 4};
+            assert_true(tacit__episode_add(&e, &told, &field));
+            assert_true(tacit__episode_add(&e, &told, &field)); /* again: the same */
             told.reward = 0.9;
-            assert_false(tacit__episode_tell(&e, &told, &field));
+            assert_false(tacit__episode_add(&e, &told, &field));
             assert_string_equal(field, "reward");
             told.action = 2 - told.action;
             if (told.action != h) {
-                assert_false(tacit__episode_tell(&e, &told, &field));
+                assert_false(tacit__episode_add(&e, &told, &field));
                 assert_string_equal(field, "decision");
             }
         }

@@ -121,9 +121,9 @@ TEST(what_is_learned_is_the_same_bit_for_bit)
             assert_ok(tacit_agent_learn(with_all, &whole, NULL));
             tacit__place_pack(&c, features, action, place);
             tacit__episode e = tacit__episode_view(&c, bytes);
-            const tacit__told told = {
+            const tacit__observation told = {
                 .action = action, .place = place, .has_reward = true, .reward = reward};
-            assert_true(tacit__episode_tell(&e, &told, &field));
+            assert_true(tacit__episode_add(&e, &told, &field));
             tacit_trajectory t = tacit__episode_trajectory(&e, room);
             assert_ok(tacit_agent_learn(with_chosen, &t, NULL));
         }
@@ -151,14 +151,14 @@ TEST(an_episode_of_an_earlier_version_is_understood)
     const char *field;
     make_user(&c, &seed, features, &action, &reward);
     tacit__episode e = tacit__episode_view(&before, old);
-    tacit__told told = {
+    tacit__observation told = {
         .action = action, .place = (const uint8_t *)features, .has_reward = true, .reward = reward};
     assert_true(tacit__episode_size(&before) <= sizeof old);
-    assert_true(tacit__episode_tell(&e, &told, &field));
+    assert_true(tacit__episode_add(&e, &told, &field));
     e = tacit__episode_view(&c, expected);
     tacit__place_pack(&c, features, action, place);
     told.place = place;
-    assert_true(tacit__episode_tell(&e, &told, &field));
+    assert_true(tacit__episode_add(&e, &told, &field));
     assert_true(tacit__episode_read(&c, old, tacit__episode_size(&before), got));
     assert_memory_equal(got, expected, tacit__episode_size(&c));
     assert_true(tacit__episode_read(&c, expected, tacit__episode_size(&c), got));
@@ -176,18 +176,18 @@ TEST(a_digest_knows_a_repetition_from_a_contradiction)
     double bytes[16] = {0};
     const char *field;
     tacit__episode e = tacit__episode_view(&c, bytes);
-    tacit__told told[2] = {
+    tacit__observation told[2] = {
         {.step = 0, .state = 1, .action = 2, .has_reward = true, .reward = 0, .has_next = true},
         {.step = 1, .state = 0, .action = 1, .has_reward = true, .reward = 1, .has_next = true}};
     told[1].next_state = 7;
-    assert_true(tacit__episode_tell(&e, &told[0], &field) &&
-                tacit__episode_tell(&e, &told[1], &field) && tacit__episode_is_finished(&e));
+    assert_true(tacit__episode_add(&e, &told[0], &field) &&
+                tacit__episode_add(&e, &told[1], &field) && tacit__episode_is_finished(&e));
     uint8_t digest[64], again[64];
     assert_true(tacit__episode_digest_size(&c) <= sizeof digest);
     tacit__episode_digest(&e, &k, digest);
     for (int h = 0; h < 2; h++) {
         assert_true(tacit__digest_agrees(&c, digest, &k, &told[h], &field));
-        tacit__told t = told[h];
+        tacit__observation t = told[h];
         t.reward = h == 0 ? -0.0 : 0.999; /* -0 is 0 */
         assert_int_equal(tacit__digest_agrees(&c, digest, &k, &t, &field), h == 0);
         t.has_reward = false;

@@ -203,7 +203,7 @@ static char *publish(const learner *l, uint64_t *seed)
         tacit__describe_board(&c, board, &out);
         tacit__text_put(&out, "}");
     }
-    tacit__board_give(board);
+    tacit__board_release(board);
     tacit_agent_destroy(agent);
     tacit__known_free(&c.known);
     return out.data;

@@ -1,6 +1,6 @@
 /* Tokens are compared by their digests, all of them and in constant time. Each has an allowance
- * that fills with time (limits.rate) and may have an end and a learner. See serve/guests.h. */
-#include "serve/guests.h"
+ * that fills with time (limits.rate) and may have an end and a learner. See serve/access.h. */
+#include "serve/access.h"
 
 #include <string.h>
 #include <strings.h>
@@ -14,16 +14,16 @@
 #include "serve/service_inside.h"
 
 /* A token in use: what it may do, and how much it has asked for lately. */
-struct tacit__guest {
+struct tacit__bearer_row {
     tacit__token token;
     double allowance; /* requests that it may still make at once */
     double seen_ms;   /* when the allowance was last filled up */
 };
 
-tacit_status tacit__guests_read(tacit_service *s, tacit_error *err)
+tacit_status tacit__access_read(tacit_service *s, tacit_error *err)
 {
     tacit__token *tokens = tacit__alloc(TACIT__MAX_TOKENS, sizeof *tokens);
-    tacit__guest *guests = tacit__alloc(TACIT__MAX_TOKENS, sizeof *guests), *old = guests;
+    tacit__bearer_row *guests = tacit__alloc(TACIT__MAX_TOKENS, sizeof *guests), *old = guests;
     size_t n = 0, kept = 0;
     if (tokens == NULL || guests == NULL) {
         tacit__free(tokens);
@@ -36,8 +36,8 @@ tacit_status tacit__guests_read(tacit_service *s, tacit_error *err)
     if (status == TACIT_OK) {
         for (size_t i = 0; i < n; i++)
             if (!tokens[i].revoked)
-                guests[kept++] =
-                    (tacit__guest){.token = tokens[i], .allowance = (double)s->config.limits.rate};
+                guests[kept++] = (tacit__bearer_row){.token = tokens[i],
+                                                     .allowance = (double)s->config.limits.rate};
         pthread_mutex_lock(&s->guest_lock);
         old = s->guests;
         s->guests = guests;
@@ -50,7 +50,7 @@ tacit_status tacit__guests_read(tacit_service *s, tacit_error *err)
 }
 
 /* A bucket that fills at `rate` a second up to one second's worth. */
-static bool may_ask(tacit__guest *g, uint64_t rate, unsigned *wait)
+static bool may_ask(tacit__bearer_row *g, uint64_t rate, unsigned *wait)
 {
     if (rate == 0)
         return true;
@@ -72,7 +72,7 @@ typedef enum verdict { UNKNOWN, EXPIRED, NO_SCOPE, TOO_OFTEN, WELCOME } verdict;
 
 /* Under the lock. A token ends by the clock on the wall, as certificates do: the date that was
  * given means that clock. */
-static verdict judge(tacit_service *s, tacit__guest *g, unsigned scope, unsigned *wait)
+static verdict judge(tacit_service *s, tacit__bearer_row *g, unsigned scope, unsigned *wait)
 {
     if (g->token.expires != 0 && (int64_t)time(NULL) >= g->token.expires)
         return EXPIRED;
@@ -116,7 +116,7 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
     verdict found = UNKNOWN;
     pthread_mutex_lock(&s->guest_lock);
     for (size_t i = 0; i < s->n_guests; i++) { /* all of them, so that time tells nothing */
-        tacit__guest *g = &s->guests[i];
+        tacit__bearer_row *g = &s->guests[i];
         if (!tacit__same_bytes(g->token.hash, hash, sizeof hash))
             continue;
         found = judge(s, g, scope, wait);
@@ -131,7 +131,7 @@ static verdict find(tacit_service *s, const char *authorization, unsigned scope,
     return found;
 }
 
-bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned scope)
+bool tacit__access_check(tacit__request *r, const char *authorization, unsigned scope)
 {
     unsigned wait = 1;
     if (scope == TACIT__SCOPE_OPEN)
@@ -164,7 +164,7 @@ bool tacit__guests_admit(tacit__request *r, const char *authorization, unsigned 
     return false;
 }
 
-void tacit__guests_charge(const tacit__request *r, size_t more)
+void tacit__access_charge(const tacit__request *r, size_t more)
 {
     tacit_service *s = r->service;
     pthread_mutex_lock(&s->guest_lock);

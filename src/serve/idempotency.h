@@ -5,26 +5,27 @@
  *
  * An episode that is opened with a key has a name that follows from key and body. So even when its answer
  * is forgotten, the same request leads to the same episode, and nothing can count twice. */
-#ifndef TACIT_SERVE_AGAIN_H
-#define TACIT_SERVE_AGAIN_H
+#ifndef TACIT_SERVE_IDEMPOTENCY_H
+#define TACIT_SERVE_IDEMPOTENCY_H
 
 #include "serve/request.h"
 
 /* Reads the header into r->key and r->content, and says in r->keyed whether there is one; a route that
  * needs one refuses a request without. Keys of other tokens, routes, learners, or episodes (16 bytes, or
  * NULL) are other keys. False: refused. */
-bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const uint8_t *episode);
+bool tacit__idempotency_read(tacit__request *r, bool needed, int64_t learner,
+                             const uint8_t *episode);
 /* The name of the episode that this request opens. */
-void tacit__again_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY]);
+void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY]);
 
 /* For a request with a key whose ticket is complete but for what was answered: fills that in if it was
  * answered before. False: refused. */
-bool tacit__again_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
+bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *ticket, bool *found);
 /* Keeps what r->ticket answers, and calls `answer` when it is on disk, or with what was kept meanwhile by
  * another request with the same key. */
-void tacit__again_post(tacit__request *r, void (*answer)(tacit__request *r));
+void tacit__idempotency_post(tacit__request *r, void (*answer)(tacit__request *r));
 
-/* Answers that this key belongs to something else. Always true. */
-void tacit__again_refuse(tacit__request *r);
+/* Answers that this key belongs to something else. */
+void tacit__idempotency_refuse(tacit__request *r);
 
 #endif

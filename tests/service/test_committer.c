@@ -1,10 +1,10 @@
-/* The scribe's turns: what somebody waits for goes first, and what is bulky goes one at a time, but goes. */
+/* The committer's turns: what somebody waits for goes first, and what is bulky goes one at a time, but goes. */
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "serve/scribe.h"
+#include "serve/committer.h"
 #include "support/check.h"
 
 enum { SMALL = 6, BULKY = 3, ALL = SMALL + BULKY };
@@ -14,29 +14,29 @@ static const uint8_t master[TACIT__KEY_BYTES] = "a key for a store of no account
 typedef struct place {
     char directory[64], path[80];
     tacit__vault *vault;
-    tacit__scribe *scribe;
+    tacit__committer *committer;
 } place;
 
 static void open_place(place *p)
 {
     tacit_error err = {0};
-    (void)snprintf(p->directory, sizeof p->directory, "%s/tacit-scribe-XXXXXX", P_tmpdir);
+    (void)snprintf(p->directory, sizeof p->directory, "%s/tacit-committer-XXXXXX", P_tmpdir);
     assert_non_null(mkdtemp(p->directory));
     (void)snprintf(p->path, sizeof p->path, "%s/v.db", p->directory);
     assert_ok(tacit__vault_open(p->path, TACIT__VAULT_SERVE, master, &p->vault, &err));
-    assert_ok(tacit__scribe_create(p->vault, NULL, NULL, &p->scribe, &err));
+    assert_ok(tacit__committer_create(p->vault, NULL, NULL, &p->committer, &err));
 }
 
 static void close_place(place *p)
 {
     char command[100];
-    tacit__scribe_destroy(p->scribe);
+    tacit__committer_destroy(p->committer);
     tacit__vault_close(p->vault);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", p->directory);
     assert_int_equal(system(command), 0);
 }
 
-/* A job that holds the scribe up until it may go on. */
+/* A job that holds the committer up until it may go on. */
 typedef struct gate {
     tacit__job job;
     sem_t entered, open;
@@ -59,7 +59,7 @@ static void nothing(tacit__job *job, tacit_status status)
 /* A job that notes the transaction that it was in. */
 typedef struct noted {
     tacit__job job;
-    const tacit__scribe *scribe;
+    const tacit__committer *committer;
     uint64_t transaction;
     sem_t *done;
 } noted;
@@ -68,7 +68,7 @@ static tacit_status note(tacit__job *job, tacit__vault *vault, tacit_error *err)
 {
     noted *n = (noted *)job;
     (void)vault, (void)err;
-    n->transaction = tacit__scribe_look(n->scribe).commits;
+    n->transaction = tacit__committer_figures_of(n->committer).commits;
     return TACIT_OK;
 }
 
@@ -93,16 +93,16 @@ TEST(bulky_jobs_take_turns_with_others)
     }
     for (int i = 0; i < ALL; i++)
         jobs[i] = (noted){.job = {.apply = note, .done = finish, .bulk = i < BULKY},
-                          .scribe = p.scribe,
+                          .committer = p.committer,
                           .done = &done};
-    tacit__scribe_post(p.scribe, &first.job);
+    tacit__committer_post(p.committer, &first.job);
     (void)sem_wait(&first.entered);
     for (int i = 0; i < ALL - 1; i++) /* the bulky ones were there first */
-        tacit__scribe_post(p.scribe, &jobs[i].job);
-    tacit__scribe_post(p.scribe, &second.job); /* with which the last one comes */
+        tacit__committer_post(p.committer, &jobs[i].job);
+    tacit__committer_post(p.committer, &second.job); /* with which the last one comes */
     (void)sem_post(&first.open);
     (void)sem_wait(&second.entered);
-    tacit__scribe_post(p.scribe, &jobs[ALL - 1].job);
+    tacit__committer_post(p.committer, &jobs[ALL - 1].job);
     (void)sem_post(&second.open);
     for (int i = 0; i < ALL; i++)
         (void)sem_wait(&done);

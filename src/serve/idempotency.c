@@ -1,5 +1,5 @@
-/* Repeated requests. See serve/again.h. */
-#include "serve/again.h"
+/* Repeated requests. See serve/idempotency.h. */
+#include "serve/idempotency.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,8 @@ static void hash_content(tacit__request *r)
     tacit__keyed_hash(key, &all, sizeof all, r->content, sizeof r->content);
 }
 
-bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const uint8_t *episode)
+bool tacit__idempotency_read(tacit__request *r, bool needed, int64_t learner,
+                             const uint8_t *episode)
 {
     size_t length = r->idempotency != NULL ? strlen(r->idempotency) : 0;
     r->keyed = r->idempotency != NULL || needed;
@@ -73,7 +74,7 @@ bool tacit__again_read(tacit__request *r, bool needed, int64_t learner, const ui
     return true;
 }
 
-void tacit__again_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY])
+void tacit__idempotency_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_KEY])
 {
     uint8_t both[2 * TACIT__VAULT_KEY];
     memcpy(both, r->key, sizeof r->key);
@@ -81,7 +82,7 @@ void tacit__again_episode(const tacit__request *r, uint8_t episode[TACIT__VAULT_
     tacit__keyed_hash(r->service->key_again, both, sizeof both, episode, TACIT__VAULT_KEY);
 }
 
-void tacit__again_refuse(tacit__request *r)
+void tacit__idempotency_refuse(tacit__request *r)
 {
     tacit__refuse(r, 422, "key_reused", "Idempotency-Key",
                   "this key was used for another request; every request needs one of its "
@@ -107,7 +108,7 @@ static tacit_status recall(tacit__request *r, tacit__vault *vault,
     return status;
 }
 
-bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
+bool tacit__idempotency_recall(tacit__request *r, tacit__ticket *t, bool *found)
 {
     tacit__vault_answer_match memory;
     *found = false;
@@ -120,7 +121,7 @@ bool tacit__again_recall(tacit__request *r, tacit__ticket *t, bool *found)
         return false;
     }
     if (memory == TACIT__VAULT_OTHER) {
-        tacit__again_refuse(r);
+        tacit__idempotency_refuse(r);
         return false;
     }
     *found = memory == TACIT__VAULT_SAME;
@@ -153,7 +154,7 @@ static void done(tacit__job *job, tacit_status status)
     if (status != TACIT_OK) {
         tacit__refuse_unwritten(r, status);
     } else if (r->answer_code == TACIT__VAULT_OTHER) {
-        tacit__again_refuse(r);
+        tacit__idempotency_refuse(r);
     } else {
         atomic_store(&r->service->has_answers, true);
         r->answer_again(r);
@@ -161,9 +162,9 @@ static void done(tacit__job *job, tacit_status status)
     r->resume(r);
 }
 
-void tacit__again_post(tacit__request *r, void (*answer)(tacit__request *r))
+void tacit__idempotency_post(tacit__request *r, void (*answer)(tacit__request *r))
 {
     r->answer_again = answer;
     r->job = (tacit__job){.apply = apply, .done = done};
-    tacit__scribe_post(r->service->scribe, &r->job);
+    tacit__committer_post(r->service->committer, &r->job);
 }

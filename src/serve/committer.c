@@ -1,5 +1,5 @@
-/* One thread writes the jobs of all others, many in one transaction. See serve/scribe.h. */
-#include "serve/scribe.h"
+/* One thread writes the jobs of all others, many in one transaction. See serve/committer.h. */
+#include "serve/committer.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ typedef struct line {
     tacit__job *first, *last;
 } line;
 
-struct tacit__scribe {
+struct tacit__committer {
     tacit__vault *vault;
     tacit_log_fn *log; /* or NULL */
     void *log_context;
@@ -64,7 +64,7 @@ static line cut(line *l, int most)
 }
 
 /* The jobs of the next transaction as a list. */
-static tacit__job *take(tacit__scribe *s)
+static tacit__job *pop(tacit__committer *s)
 {
     line list = cut(&s->jobs_line, MOST);
     const bool bulk = s->bulk_line.first != NULL && (list.first == NULL || !s->had_bulk);
@@ -74,12 +74,12 @@ static tacit__job *take(tacit__scribe *s)
     return list.first;
 }
 
-static bool is_idle(const tacit__scribe *s)
+static bool is_idle(const tacit__committer *s)
 {
     return s->jobs_line.first == NULL && s->bulk_line.first == NULL;
 }
 
-static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tacit_error *err)
+static tacit_status write_list(tacit__committer *s, tacit__job *list, bool one, tacit_error *err)
 {
     tacit_status status = tacit__vault_begin(s->vault, err);
     for (tacit__job *job = list; job != NULL && status == TACIT_OK; job = one ? NULL : job->next)
@@ -99,7 +99,7 @@ static tacit_status write_list(tacit__scribe *s, tacit__job *list, bool one, tac
 }
 
 /* Writes all jobs together; if that fails, one by one, so that no job fails because of another. */
-static void write_all(tacit__scribe *s, tacit__job *list)
+static void write_all(tacit__committer *s, tacit__job *list)
 {
     tacit_error err = {0};
     bool single = list->next == NULL;
@@ -116,7 +116,7 @@ static void write_all(tacit__scribe *s, tacit__job *list)
 }
 
 /* Waits for a job or the end; in between the log is cut. Called, and returns, with the lock. */
-static void await(tacit__scribe *s)
+static void await(tacit__committer *s)
 {
     while (is_idle(s) && !s->stop) {
         if (!tacit__wait_ms(&s->news, &s->lock, s->unsettled ? SETTLE_MS : HUGE_VAL)) {
@@ -129,13 +129,13 @@ static void await(tacit__scribe *s)
 
 static void *work(void *context)
 {
-    tacit__scribe *s = context;
+    tacit__committer *s = context;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         await(s);
         if (is_idle(s))
             break;
-        tacit__job *list = take(s);
+        tacit__job *list = pop(s);
         pthread_mutex_unlock(&s->lock);
         write_all(s, list);
         pthread_mutex_lock(&s->lock);
@@ -148,10 +148,10 @@ static void *work(void *context)
     return NULL;
 }
 
-tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log, void *context,
-                                  tacit__scribe **out, tacit_error *err)
+tacit_status tacit__committer_create(tacit__vault *vault, tacit_log_fn *log, void *context,
+                                     tacit__committer **out, tacit_error *err)
 {
-    tacit__scribe *s = tacit__alloc(1, sizeof *s);
+    tacit__committer *s = tacit__alloc(1, sizeof *s);
     if (s == NULL)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     s->vault = vault;
@@ -170,7 +170,7 @@ tacit_status tacit__scribe_create(tacit__vault *vault, tacit_log_fn *log, void *
     return TACIT_OK;
 }
 
-void tacit__scribe_destroy(tacit__scribe *s)
+void tacit__committer_destroy(tacit__committer *s)
 {
     if (s == NULL)
         return;
@@ -184,7 +184,7 @@ void tacit__scribe_destroy(tacit__scribe *s)
     tacit__free(s);
 }
 
-void tacit__scribe_post(tacit__scribe *s, tacit__job *job)
+void tacit__committer_post(tacit__committer *s, tacit__job *job)
 {
     pthread_mutex_lock(&s->lock);
     append(job->bulk ? &s->bulk_line : &s->jobs_line, job);
@@ -218,12 +218,12 @@ static void wake(tacit__job *job, tacit_status status)
     pthread_mutex_unlock(&w->lock);
 }
 
-tacit_status tacit__scribe_wait(tacit__scribe *s, tacit__job *job)
+tacit_status tacit__committer_wait(tacit__committer *s, tacit__job *job)
 {
     waiting w = {.job = {.apply = apply_outer, .done = wake, .bulk = job->bulk}, .outer = job};
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.news, NULL);
-    tacit__scribe_post(s, &w.job);
+    tacit__committer_post(s, &w.job);
     pthread_mutex_lock(&w.lock);
     while (!w.done)
         pthread_cond_wait(&w.news, &w.lock);
@@ -233,9 +233,9 @@ tacit_status tacit__scribe_wait(tacit__scribe *s, tacit__job *job)
     return w.status;
 }
 
-tacit__scribe_figures tacit__scribe_look(const tacit__scribe *s)
+tacit__committer_figures tacit__committer_figures_of(const tacit__committer *s)
 {
-    return (tacit__scribe_figures){
+    return (tacit__committer_figures){
         .jobs = atomic_load(&s->jobs),
         .commits = atomic_load(&s->commits),
         .failures = atomic_load(&s->failures),

@@ -124,7 +124,7 @@ tacit_status tacit_store_migrate(const tacit_service_options *options, int *from
 static tacit_status get_new_key(const char *path, uint8_t key[TACIT__KEY_BYTES], tacit_error *err)
 {
     bool there;
-    tacit_status status = tacit__key_take(path, key, &there, err);
+    tacit_status status = tacit__key_read_file(path, key, &there, err);
     return there ? status : tacit__key_make(path, key, err);
 }
 
@@ -158,7 +158,7 @@ static bool is_done(const tacit_service_options *options, const char *new_key)
     bool there;
     if (tacit__service_config_read(options->file, &config, NULL) != TACIT_OK)
         return false;
-    bool done = tacit__key_take(new_key, key, &there, NULL) == TACIT_OK &&
+    bool done = tacit__key_read_file(new_key, key, &there, NULL) == TACIT_OK &&
                 tacit__vault_open_marked(config.store, config.mark, TACIT__VAULT_SERVE, key, &vault,
                                          NULL) == TACIT_OK;
     tacit__vault_close(vault);

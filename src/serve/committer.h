@@ -1,0 +1,48 @@
+/* The committer: the only thread that writes to the vault. It writes waiting jobs together in one
+ * transaction, so that one sync to disk acknowledges many (group commit). Bulk jobs, which carry parts of
+ * states, have a queue of their own: a transaction takes at most one of them, and the next takes none if
+ * other jobs wait. So no job waits for more than one bulk job, and bulk jobs advance however many others
+ * come. After a while without writes, the committer truncates the write-ahead log, which still holds deleted
+ * data. */
+#ifndef TACIT_SERVE_COMMITTER_H
+#define TACIT_SERVE_COMMITTER_H
+
+#include <stdint.h>
+
+#include <tacit/service.h>
+
+#include "store/service_store.h"
+
+typedef struct tacit__job tacit__job;
+struct tacit__job {
+    /* Runs inside a transaction, perhaps twice: the first may have been undone. What it answers is a
+     * matter of `answer`-like fields of its own; an error means that the store failed. */
+    tacit_status (*apply)(tacit__job *job, tacit__vault *vault, tacit_error *err);
+    /* Called once, when the transaction is on disk (OK), or was undone. May free the job. */
+    void (*done)(tacit__job *job, tacit_status status);
+    bool bulk;        /* it has many bytes, and no request waits for it */
+    tacit__job *next; /* the committer's */
+};
+
+typedef struct tacit__committer tacit__committer;
+
+/* The vault is used by the committer alone until `destroy` has returned. `log` (or NULL) hears, from its
+ * thread, that the store cannot be written, and that it can again. */
+TACIT_MUST_USE tacit_status tacit__committer_create(tacit__vault *vault, tacit_log_fn *log,
+                                                    void *context, tacit__committer **out,
+                                                    tacit_error *err);
+/* Writes what waits, then ends. Accepts NULL. */
+void tacit__committer_destroy(tacit__committer *committer);
+
+void tacit__committer_post(tacit__committer *committer, tacit__job *job);
+/* Posts and waits; the job's `done` is set here. */
+TACIT_MUST_USE tacit_status tacit__committer_wait(tacit__committer *committer, tacit__job *job);
+
+typedef struct tacit__committer_figures {
+    uint64_t jobs, commits, failures;
+    uint64_t commit_age; /* seconds since the last commit, or since the start */
+    bool failing;        /* the last transaction came to nothing */
+} tacit__committer_figures;
+tacit__committer_figures tacit__committer_figures_of(const tacit__committer *committer);
+
+#endif
