@@ -332,7 +332,8 @@ static tacit_status pass(tacit_sum *sum, size_t n, const size_t *coordinates, in
 {
     if (sum->strategy->needs_noise) {
         const tacit__input input = {.n = n, .index = coordinates, .value = sum->x};
-        tacit_status status = tacit__gate_begin(sum->gate, &input, err);
+        tacit_status status =
+            tacit__gate_begin(sum->gate, tacit__gate_digest(sum->gate, &input), err);
         if (status != TACIT_OK)
             return status;
     }
