@@ -214,7 +214,7 @@ tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x, int
     return status == TACIT_OK ? pass(sum, x, report, err) : status;
 }
 
-tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x, tacit_error *err)
+tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x, tacit_error *err)
 {
     TACIT__REQUIRE(sum->active == NULL);
     bool fits = x->index != NULL || x->n == sum->dimension;
@@ -223,7 +223,13 @@ tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x, tacit
     if (!fits || !tacit__lattice_contains(&sum->lattice, x->value, x->n))
         return tacit__fail(err, TACIT_OUT_OF_BOUND,
                            "a contribution that was made elsewhere exceeds its declared bound");
-    return tacit__sum_add_placed(sum, x, err);
+    return check_open(sum, err);
+}
+
+tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x, tacit_error *err)
+{
+    tacit_status status = tacit__sum_check_foreign(sum, x, err);
+    return status == TACIT_OK ? tacit__sum_add_placed(sum, x, err) : status;
 }
 
 /* The people who wait become a step. On failure they go on waiting. */

@@ -39,8 +39,11 @@ TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit
                                                      int64_t *report, tacit_error *err);
 
 /* The same for integers that somebody else computed; OUT_OF_BOUND, and nothing has changed, if they do not
- * keep the declared bound. That is all a sum knows of them: where a declared sensitivity rests on more than
- * the bound, on how a trajectory becomes a vector, it is whoever computed them who keeps that. */
+ * keep the declared bound, which `check` says beforehand. That is all a sum knows of them: where a declared
+ * sensitivity rests on more than the bound, on how a trajectory becomes a vector, it is whoever computed them
+ * who keeps that. */
+TACIT_MUST_USE tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x,
+                                                     tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x,
                                                    tacit_error *err);
 
