@@ -4,10 +4,15 @@
  * to its journal, before any noise exists), then its coordinates pass in order, in as many pieces as the
  * caller likes, and that is all: steps cannot be repeated, skipped or added.
  *
- * The caller that opens a step passes its input: what the step depends on and the steps before did not.
- * The noise is a function of the gate's key and of the inputs so far (noise/stream.c), so the same noise
- * never meets different data, however often a saved state is loaded. All that passes in a step must follow
- * from the inputs so far and from what is public. */
+ * The caller that opens a step passes a digest of its input: of what the step depends on and the steps before
+ * did not. The noise is a function of the gate's key and of the digests so far (noise/stream.c), so the same
+ * noise never meets different data, however often a saved state is loaded. All that passes in a step must
+ * follow from the inputs so far and from what is public.
+ *
+ * A caller that holds the input has the gate compute its digest (tacit__gate_digest). One that does not, such
+ * as a party that holds a share of it, brings a digest from elsewhere: 94 bits that differ for different
+ * inputs except with negligible probability, whoever chose them, and that depend on the users' labels where
+ * there are any. */
 #ifndef TACIT_ACCOUNT_DOOR_H
 #define TACIT_ACCOUNT_DOOR_H
 
@@ -24,7 +29,7 @@ typedef struct tacit__gate tacit__gate;
 typedef struct tacit__gate_spec {
     const char *name; /* of the release */
     int lattice_bits; /* integers on the lattice of step 2^-lattice_bits */
-    size_t places;    /* of an input */
+    size_t places;    /* of an input; 0: the gate sees no inputs, digests come from elsewhere */
     double largest;   /* magnitude of a value of an input */
 } tacit__gate_spec;
 
@@ -35,8 +40,11 @@ TACIT_MUST_USE tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__
 /* Gives the gate back unused, so that a constructor that fails leaves the ledger as it was. */
 void tacit__gate_close(tacit__gate *gate);
 
-/* Charges the next step, whose input this is; EXHAUSTED after the declared number. */
-TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input,
+/* The digest of an input, and of the labels so far, under a key of the gate's own. Changes nothing. */
+tacit__tag tacit__gate_digest(tacit__gate *gate, const tacit__input *input);
+
+/* Charges the next step, whose input has this digest; EXHAUSTED after the declared number. */
+TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest,
                                               tacit_error *err);
 
 /* released = exact + noise for coordinates offset .. offset+n-1 of the step begun; offset is a multiple
@@ -44,8 +52,8 @@ TACIT_MUST_USE tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__in
 void tacit__gate_pass(tacit__gate *gate, size_t offset, size_t n, const int64_t *exact,
                       int64_t *released);
 
-/* The inputs that come next are those of a user with this label: every open release's noise depends on it
- * from now on. Users with different labels have independent noise even if their data are equal, in states
+/* The inputs that come next are those of a user with this label: the digests of every open gate that sees
+ * inputs depend on it from now on. Users with different labels have independent noise even if their data are equal, in states
  * that are continued twice as well. */
 void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_BYTES]);
 

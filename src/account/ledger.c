@@ -30,7 +30,7 @@ struct tacit__gate {
     double lattice;
     uint64_t passed;       /* steps begun */
     size_t next_offset;    /* coordinates of the current step that have passed */
-    tacit__tagger *tagger; /* NULL: a plan without noise */
+    tacit__tagger *tagger; /* NULL: a plan without noise, or digests come from elsewhere */
     tacit__labels labels;
     tacit__link link; /* the noise of the step begun */
 };
@@ -140,7 +140,7 @@ tacit_status tacit__gate_open(tacit_ledger *ledger, const tacit__gate_spec *spec
             "release '%s': noise of scale %g is outside what the lattice of step 2^%d "
             "can hold; the wanted epsilon is too small or too large",
             spec->name, tacit_plan_scale(ledger->plan, index), -spec->lattice_bits);
-    if (noisy && open_tagger(gate, spec) != TACIT_OK)
+    if (noisy && spec->places > 0 && open_tagger(gate, spec) != TACIT_OK)
         return tacit__fail_plain(err, TACIT_NO_MEMORY);
     gate->open = true;
     gate->scale = scale;
@@ -166,7 +166,14 @@ void tacit__ledger_label(tacit_ledger *ledger, const uint8_t label[TACIT__LABEL_
             tacit__labels_add(ledger->gates[i].tagger, label, &ledger->gates[i].labels);
 }
 
-tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input, tacit_error *err)
+tacit__tag tacit__gate_digest(tacit__gate *gate, const tacit__input *input)
+{
+    TACIT__REQUIRE(gate->tagger != NULL);
+    tacit__tagger_prepare(gate->tagger);
+    return tacit__tag_of(gate->tagger, &gate->labels, input);
+}
+
+tacit_status tacit__gate_begin(tacit__gate *gate, tacit__tag digest, tacit_error *err)
 {
     tacit_ledger *ledger = gate->ledger;
     const tacit_release *release = tacit_plan_release(ledger->plan, gate->index);
@@ -181,11 +188,9 @@ tacit_status tacit__gate_begin(tacit__gate *gate, const tacit__input *input, tac
                                "release '%s', step %llu: the journal refused the charge",
                                release->name, (unsigned long long)gate->passed);
     }
-    if (gate->tagger != NULL) {
+    if (tacit_plan_law(ledger->plan) != TACIT_LAW_NONE) {
         tacit__site_refresh(&gate->site);
-        tacit__tagger_prepare(gate->tagger);
-        tacit__site_advance(&gate->site, tacit__tag_of(gate->tagger, &gate->labels, input),
-                            release->dimension, &gate->link);
+        tacit__site_advance(&gate->site, digest, release->dimension, &gate->link);
     }
     gate->passed++;
     gate->next_offset = 0;

@@ -18,6 +18,19 @@ static void draw_words(void *context, uint64_t stream, uint64_t first, size_t n,
     tacit__site_words(context, stream, first, n, out);
 }
 
+/* Points of epochs come from a seed that anybody may know, never from the key of the noise: whoever has the
+ * request, a device or an auditor, draws the same ones. */
+static tacit_status open_chance(capri_agent *agent, const tacit__reading *r)
+{
+    tacit_noise *source = NULL;
+    tacit_status status = tacit_noise_create_simulated(
+        (uint64_t)tacit__value_of(&r->values, "public_seed")->integer, &source);
+    if (status == TACIT_OK)
+        tacit__site_open(&agent->chance, source, "public: points of epochs");
+    tacit_noise_destroy(source);
+    return status;
+}
+
 static void destroy(void *self)
 {
     capri_agent *agent = self;
@@ -64,11 +77,9 @@ static tacit_status build(capri_agent *agent, const tacit__reading *r, tacit_noi
     o->words = draw_words;
     o->context = &agent->chance;
     agent->n_users = o->users;
-    tacit_noise *fixed = NULL; /* public chance needs no secret, but a source */
-    if (noise == NULL && (status = tacit_noise_create_simulated(1, &fixed)) != TACIT_OK)
+    status = open_chance(agent, r);
+    if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    tacit__site_open(&agent->chance, noise != NULL ? noise : fixed, "public: points of epochs");
-    tacit_noise_destroy(fixed);
     status = tacit__capri_create(o, &agent->planner);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);

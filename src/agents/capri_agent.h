@@ -25,7 +25,7 @@ typedef struct capri_agent {
     tacit__capri_options options;
     tacit__epochs *curator;
     tacit__capri *planner;
-    tacit__site chance; /* public: S and R */
+    tacit__site chance; /* public, of the setting public_seed: S and R */
     uint64_t users, n_users, in_epoch;
     size_t dimension, n_shown; /* of sums; epochs shown so far */
     double *shown;      /* [epochs - 1][dimension]: public, so that a planner can be made again */

@@ -43,6 +43,9 @@ static const tacit_parameter parameters[] = {
     TACIT__TEXT("schedule", "",
                 "paper: epochs double from sqrt(T); balanced: the last one is half of all"),
     TACIT__TEXT("last", "", "last epoch: greedy or uniform"),
+    TACIT__INTEGER(
+        "public_seed", "1", 0, 1e15,
+        "what is drawn in public, points and covariance points, comes from it; no secret"),
 };
 
 static const tacit__agent_row rows[] = {

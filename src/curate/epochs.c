@@ -26,7 +26,6 @@
 #include "base/workspace.h"
 #include "noise/sampler.h"
 #include "noise/stream.h"
-#include "sums/lattice.h"
 #include "sums/once.h"
 
 static const char name[] = "epochs";
@@ -121,18 +120,48 @@ double tacit__epochs_scale(const tacit__epochs *c)
     return c->scale;
 }
 
-/* The user's y v (0 without a vector) in c->x and, if anything is private, on the lattice in c->q. */
+/* y v, or 0 without a vector. */
+static void multiply(size_t dimension, size_t size, const double *vector, double y, double *x)
+{
+    memset(x, 0, dimension * sizeof *x);
+    for (size_t i = 0; i < size && vector != NULL; i++)
+        x[i] = y * vector[i];
+}
+
+static tacit_status check_user(size_t dimension, size_t size, double y, tacit_error *err)
+{
+    return size <= dimension && y >= -1 && y <= 1
+               ? TACIT_OK
+               : tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
+}
+
+tacit_status tacit__epochs_contribute(const tacit__lattice *lattice, size_t dimension, size_t size,
+                                      const double *vector, double y, double *x, int64_t *out,
+                                      tacit_error *err)
+{
+    tacit_status status = check_user(dimension, size, y, err);
+    if (status != TACIT_OK)
+        return status;
+    multiply(dimension, size, vector, y, x);
+    return tacit__lattice_quantize(lattice, x, dimension, out, err);
+}
+
+const tacit__lattice *tacit__epochs_lattice(const tacit__epochs *c)
+{
+    return is_private(c) ? &c->lattice : NULL;
+}
+
+/* The user's y v in c->x or, if anything is private, on the lattice in c->q. */
 static tacit_status place(tacit__epochs *c, size_t size, const double *vector, double y,
                           tacit_error *err)
 {
-    if (size > c->o.dimension || !(y >= -1 && y <= 1))
-        return tacit__fail(err, TACIT_OUT_OF_BOUND, "a vector is too large, or a reward");
-    memset(c->x, 0, c->o.dimension * sizeof *c->x);
-    for (size_t i = 0; i < size && vector != NULL; i++)
-        c->x[i] = y * vector[i];
-    if (!is_private(c))
-        return TACIT_OK;
-    return tacit__lattice_quantize(&c->lattice, c->x, c->o.dimension, c->q, err);
+    if (is_private(c))
+        return tacit__epochs_contribute(&c->lattice, c->o.dimension, size, vector, y, c->x, c->q,
+                                        err);
+    tacit_status status = check_user(c->o.dimension, size, y, err);
+    if (status == TACIT_OK)
+        multiply(c->o.dimension, size, vector, y, c->x);
+    return status;
 }
 
 static tacit_status check_room(const tacit__epochs *c, tacit_error *err)
@@ -195,25 +224,47 @@ tacit_status tacit__epochs_absorb(tacit__epochs *c, size_t size, const double *n
     return TACIT_OK;
 }
 
+/* A user on the lattice: into the epoch's raw sum or, local, with noise into what is added up. */
+static tacit_status add_placed(tacit__epochs *c, size_t size, const int64_t *placed,
+                               tacit_error *err)
+{
+    if (is_local(c)) {
+        tacit_status status = tacit__once_release(c->once, placed, c->noisy, err);
+        return status == TACIT_OK ? tacit__epochs_absorb(c, size, c->noisy, err) : status;
+    }
+    for (size_t i = 0; i < size; i++)
+        c->exact[i] += placed[i];
+    c->users++;
+    return TACIT_OK;
+}
+
 tacit_status tacit__epochs_add(tacit__epochs *c, size_t size, const double *vector, double y,
                                tacit_error *err)
 {
     tacit_status status = check_room(c, err);
     if (status == TACIT_OK)
         status = place(c, size, vector, y, err);
-    if (status != TACIT_OK)
-        return status;
-    if (is_local(c)) {
-        status = tacit__once_release(c->once, c->q, c->noisy, err);
-        return status == TACIT_OK ? tacit__epochs_absorb(c, size, c->noisy, err) : status;
-    }
+    if (status != TACIT_OK || is_private(c))
+        return status == TACIT_OK ? add_placed(c, size, c->q, err) : status;
     for (size_t i = 0; i < size; i++)
-        if (is_private(c))
-            c->exact[i] += c->q[i];
-        else
-            c->total[i] += c->x[i];
+        c->total[i] += c->x[i];
     c->users++;
     return TACIT_OK;
+}
+
+tacit_status tacit__epochs_add_contribution(tacit__epochs *c, size_t size,
+                                            const int64_t *contribution, tacit_error *err)
+{
+    TACIT__REQUIRE(is_private(c));
+    tacit_status status = check_room(c, err);
+    bool fits = size <= c->o.dimension &&
+                tacit__lattice_contains(&c->lattice, contribution, c->o.dimension);
+    for (size_t i = size; i < c->o.dimension && fits; i++)
+        fits = contribution[i] == 0;
+    if (status == TACIT_OK && !fits)
+        status = tacit__fail(err, TACIT_OUT_OF_BOUND,
+                             "a contribution that was made elsewhere is longer than 1");
+    return status == TACIT_OK ? add_placed(c, size, contribution, err) : status;
 }
 
 tacit_status tacit__epochs_show(tacit__epochs *c, size_t size, double *sum, tacit_error *err)

@@ -5,6 +5,7 @@
 #include <tacit/ledger.h>
 
 #include "base/bytes.h"
+#include "sums/lattice.h"
 
 typedef struct tacit__epochs_options {
     size_t dimension;         /* of the largest vectors */
@@ -27,6 +28,21 @@ double tacit__epochs_scale(const tacit__epochs *curator);
  * is shortened. */
 TACIT_MUST_USE tacit_status tacit__epochs_add(tacit__epochs *curator, size_t size,
                                               const double *vector, double y, tacit_error *err);
+
+/* What a user adds, exactly: integers on the lattice, made of y vector (NULL: 0) and of public knowledge alone.
+ * Whoever holds no sums can make them too. `x` and out are [dimension], x is scratch. */
+TACIT_MUST_USE tacit_status tacit__epochs_contribute(const tacit__lattice *lattice,
+                                                     size_t dimension, size_t size,
+                                                     const double *vector, double y, double *x,
+                                                     int64_t *out, tacit_error *err);
+/* The lattice; NULL without privacy. */
+const tacit__lattice *tacit__epochs_lattice(const tacit__epochs *curator);
+
+/* Privacy: one user whose contribution [dimension] was made elsewhere; what is longer than 1 is OUT_OF_BOUND,
+ * and changes nothing. */
+TACIT_MUST_USE tacit_status tacit__epochs_add_contribution(tacit__epochs *curator, size_t size,
+                                                           const int64_t *contribution,
+                                                           tacit_error *err);
 
 /* Local: the two halves of `add`. The user's device makes noisy[size] of its vector, and that is
  * all that leaves it; the server adds what came. What no device can have made is OUT_OF_BOUND, and

@@ -1,9 +1,5 @@
-/* Gram matrices and responses. See curate/gram.h; what is declared of them is in gram_plan.c.
- *
- * Here |x| and |y| are clipped to the radius of the step, and weights to [0, 1], whatever the lens
- * says, so that the declared bound holds on every path. With a public table x must be what the table
- * makes of values within their range, so the curator clips the values and multiplies them with the
- * table itself. */
+/* Gram matrices and responses: the curator's life, its users and what it shows. See curate/gram.h; what a user
+ * adds is in gram_contribution.c, what is declared of it in gram_plan.c. */
 #include "curate/gram.h"
 
 #include <math.h>
@@ -13,29 +9,31 @@
 #include "base/workspace.h"
 #include "curate/gram_inside.h"
 #include "curate/levels.h"
-#include "linalg/symmetric.h"
+#include "sums/sum_steps.h"
 
 tacit_status tacit__gram_create(const tacit__gram_options *options, tacit_noise *noise,
                                 tacit__gram **out, tacit_error *err)
 {
     TACIT__REQUIRE(options->n_streams >= 1 && options->n_streams <= TACIT__MAX_GRAM_STREAMS);
     tacit__gram w = {.o = *options};
-    tacit__piece pieces[4 * TACIT__MAX_GRAM_STREAMS];
+    tacit__piece pieces[5 * TACIT__MAX_GRAM_STREAMS];
     size_t n = 0, largest = 0;
     for (size_t i = 0; i < w.o.n_streams; i++) {
         gram_stream *s = &w.streams[i];
-        s->o = w.o.streams[i];
-        TACIT__REQUIRE(!(s->o.centred && s->o.nonnegative));
-        TACIT__REQUIRE(s->o.table == NULL || s->o.frame.blocks == 1);
+        s->form = (tacit__gram_form){
+            .n_states = w.o.n_states, .n_actions = w.o.n_actions, .o = w.o.streams[i]};
+        TACIT__REQUIRE(!(s->form.o.centred && s->form.o.nonnegative));
+        TACIT__REQUIRE(s->form.o.table == NULL || s->form.o.frame.blocks == 1);
         if (!tacit__gram_is_private(&w) ||
             tacit__gram_is_laplace(&w)) /* L1 movements are those of the unit ball */
-            s->o.table = NULL;
-        s->size = tacit__frame_size(&s->o.frame);
+            s->form.o.table = NULL;
+        s->size = tacit__frame_size(&s->form.o.frame);
         largest = s->size > largest ? s->size : largest;
         const bool local = w.o.guarantee.model == TACIT_MODEL_LOCAL;
         pieces[n++] = TACIT__PIECE(s->x, s->size);
+        pieces[n++] = TACIT__PIECE(s->placed, s->size);
         pieces[n++] = TACIT__PIECE(s->sums, s->size);
-        pieces[n++] = TACIT__PIECE(s->step, s->o.frame.width);
+        pieces[n++] = TACIT__PIECE(s->step, s->form.o.frame.width);
         pieces[n++] = TACIT__PIECE_IF(local, s->report, s->size);
     }
     tacit__gram *c = tacit__workspace_create(&w, sizeof w, pieces, n);
@@ -93,9 +91,9 @@ static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
     if (laplace)
         draws = ceil(draws * (1 - 1e-9));
     double eta = tacit__gram_failure(c, s);
-    size_t width = s->o.frame.width;
+    size_t width = s->form.o.frame.width;
     s->gram_level = s->scale * tacit__level_matrix(draws, width, eta, laplace);
-    s->response_level = s->scale / s->ratio * tacit__level_vector(draws, width, eta, laplace);
+    s->response_level = s->scale / s->form.ratio * tacit__level_vector(draws, width, eta, laplace);
     s->level_until = until < most ? until : UINT64_MAX;
     return TACIT_OK;
 }
@@ -103,8 +101,8 @@ static tacit_status find_levels(const tacit__gram *c, gram_stream *s)
 static tacit_status read_sum(gram_stream *s, tacit_error *err)
 {
     tacit_status status = tacit_sum_release(s->sum, s->sums, err);
-    size_t cell = tacit__frame_cell(&s->o.frame), width = s->o.frame.width;
-    double inverse = 1 / s->ratio;
+    size_t cell = tacit__frame_cell(&s->form.o.frame), width = s->form.o.frame.width;
+    double inverse = 1 / s->form.ratio;
     for (size_t at = cell; at <= s->size && status == TACIT_OK; at += cell)
         for (size_t j = at - width; j < at; j++)
             s->sums[j] *= inverse;
@@ -149,75 +147,6 @@ tacit_status tacit__gram_check(const tacit__gram *c, const tacit_trajectory *u, 
     return TACIT_OK;
 }
 
-static double clip(double value, double low, double high)
-{
-    return value >= low ? (value <= high ? value : high) : low; /* NaN: low */
-}
-
-/* What the table makes of the values of a step, into s->step. */
-static void multiply(const tacit__gram *c, const gram_stream *s, const tacit__lens *lens, size_t h,
-                     size_t pair)
-{
-    const tacit__frame *f = &s->o.frame;
-    const double r = tacit__gram_radius(&s->o, h), *v = lens->targets + h * c->o.n_states;
-    for (size_t j = 0; j < f->width; j++)
-        s->step[j] = 0;
-    for (size_t next = 0; next < c->o.n_states; next++) {
-        const double *part = s->o.table + next * f->width * f->pairs + pair;
-        double value = clip(v[next], s->o.centred ? -r : 0, r);
-        for (size_t j = 0; j < f->width; j++)
-            s->step[j] += part[j * f->pairs] * value;
-    }
-}
-
-/* The features of a pair at a step into s->step, within the radius and with the declared signs. */
-static void look(const tacit__gram *c, const gram_stream *s, const tacit__lens *lens, size_t h,
-                 size_t pair)
-{
-    const tacit__frame *f = &s->o.frame;
-    const size_t stride = f->blocks == 1 ? f->pairs : 1, first = f->blocks == 1 ? pair : 0;
-    if (s->o.table != NULL)
-        multiply(c, s, lens, h, pair);
-    else
-        for (size_t j = 0; j < f->width; j++)
-            s->step[j] = lens->features[h * lens->stride + first + j * stride];
-    double square = 0, r = tacit__gram_radius(&s->o, h);
-    for (size_t j = 0; j < f->width; j++) {
-        double x = s->step[j];
-        x = s->o.nonnegative && !(x > 0) ? 0 : x;
-        s->step[j] = x;
-        square += x * x;
-    }
-    double shrink = square <= r * r ? 1 : isfinite(square) ? r / sqrt(square) : 0;
-    for (size_t j = 0; j < f->width && shrink < 1; j++)
-        s->step[j] = shrink > 0 ? shrink * s->step[j] : 0;
-}
-
-void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit_trajectory *u,
-                            const tacit__lens *lens, bool clear)
-{
-    const tacit__frame *f = &s->o.frame;
-    size_t cell = tacit__frame_cell(f), packed = cell - f->width;
-    for (size_t h = 0; h < f->steps; h++) {
-        size_t pair = u->states[h] * c->o.n_actions + u->actions[h];
-        double *at = s->x + (h * f->blocks + (f->blocks > 1 ? pair : 0)) * cell;
-        if (clear) {
-            memset(at, 0, cell * sizeof *at);
-            continue;
-        }
-        double r = tacit__gram_radius(&s->o, h);
-        double y = lens->targets != NULL ? lens->targets[h * c->o.n_states + u->states[h + 1]]
-                   : s->o.centred        ? 2 * u->rewards[h] - 1
-                                         : u->rewards[h];
-        y = clip(y, s->o.centred ? -r : 0, r);
-        double w = lens->weights != NULL ? clip(lens->weights[h * f->pairs + pair], 0, 1) : 1;
-        look(c, s, lens, h, pair);
-        tacit__packed_outer(f->width, w, s->step, at);
-        for (size_t j = 0; j < f->width; j++)
-            at[packed + j] = s->ratio * w * y * s->step[j];
-    }
-}
-
 tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err)
 {
     if (c->broken)
@@ -229,26 +158,66 @@ tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err)
     return TACIT_OK;
 }
 
+/* The last user's data are never used. */
+static bool is_needed(const tacit__gram *c)
+{
+    return c->users + 1 < c->o.episodes;
+}
+
+tacit_status tacit__gram_place(gram_stream *s, const tacit_trajectory *u, const tacit__lens *lens,
+                               tacit_error *err)
+{
+    return tacit__gram_contribute(&s->form, u, lens, s->x, s->step, s->placed, err);
+}
+
+/* The contribution to stream i through the door. */
+static tacit_status pass(tacit__gram *c, size_t i, const int64_t *placed, tacit_error *err)
+{
+    const tacit__input input = {.n = c->streams[i].size, .value = placed};
+    tacit_status status = tacit__sum_add_placed(c->streams[i].sum, &input, err);
+    c->broken = status != TACIT_OK && i > 0; /* only a journal can refuse here */
+    return status;
+}
+
+static void count_user(tacit__gram *c)
+{
+    c->fresh = !is_needed(c);
+    c->users++;
+}
+
 tacit_status tacit__gram_add(tacit__gram *c, const tacit_trajectory *u, const tacit__lens *lenses,
                              tacit_error *err)
 {
     tacit_status status = tacit__gram_check(c, u, err);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit__gram_open(c, err);
-    if (status != TACIT_OK)
-        return status;
-    bool needed = c->users + 1 < c->o.episodes;
-    for (size_t i = 0; i < c->o.n_streams && needed && status == TACIT_OK; i++) {
-        gram_stream *s = &c->streams[i];
-        tacit__gram_contribute(c, s, u, &lenses[i], false);
-        status = tacit_sum_add(s->sum, s->x, err);
-        tacit__gram_contribute(c, s, u, &lenses[i], true);
-        c->broken = status != TACIT_OK && i > 0; /* only a journal can refuse here */
+    if (status == TACIT_OK)
+        status = tacit__gram_open(c, err);
+    for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
+        status = tacit__gram_place(&c->streams[i], u, &lenses[i], err);
+        if (status == TACIT_OK)
+            status = pass(c, i, c->streams[i].placed, err);
     }
-    if (status != TACIT_OK)
-        return status;
-    c->users++;
-    c->fresh = !needed;
-    return TACIT_OK;
+    if (status == TACIT_OK)
+        count_user(c);
+    return status;
+}
+
+tacit_status tacit__gram_add_contribution(tacit__gram *c, const int64_t *const *streams,
+                                          tacit_error *err)
+{
+    tacit_status status = tacit__gram_open(c, err);
+    for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++) {
+        const tacit__input input = {.n = c->streams[i].size, .value = streams[i]};
+        status = tacit__sum_check_foreign(c->streams[i].sum, &input, err);
+    }
+    for (size_t i = 0; i < c->o.n_streams && is_needed(c) && status == TACIT_OK; i++)
+        status = pass(c, i, streams[i], err);
+    if (status == TACIT_OK)
+        count_user(c);
+    return status;
+}
+
+const tacit__gram_form *tacit__gram_form_of(const tacit__gram *c, size_t stream)
+{
+    TACIT__REQUIRE(stream < c->o.n_streams);
+    return &c->streams[stream].form;
 }

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "board/gram_sums.h"
+#include "sums/lattice.h"
 
 enum { TACIT__MAX_GRAM_STREAMS = 2 };
 
@@ -61,6 +62,29 @@ TACIT_MUST_USE tacit_status tacit__gram_release(tacit__gram *curator,
  * space: refused, nothing changed. The last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__gram_add(tacit__gram *curator, const tacit_trajectory *user,
                                             const tacit__lens *lenses, tacit_error *err);
+
+/* How the numbers of a stream are made of a trajectory; public. */
+typedef struct tacit__gram_form {
+    size_t n_states, n_actions;
+    tacit__gram_stream o;
+    double ratio; /* c: the vector is (iso x x^T, c x y) for every step and block */
+    tacit__lattice lattice;
+} tacit__gram_form;
+const tacit__gram_form *tacit__gram_form_of(const tacit__gram *curator, size_t stream);
+
+/* What a user who was checked adds to a stream, exactly: integers on the stream's lattice, made of the
+ * trajectory and of public knowledge alone. Whoever holds no sums can make them too. `x` [size] is 0 before and
+ * after, `step` [width] is scratch; out is [size], the frame's. */
+TACIT_MUST_USE tacit_status tacit__gram_contribute(const tacit__gram_form *form,
+                                                   const tacit_trajectory *user,
+                                                   const tacit__lens *lens, double *x, double *step,
+                                                   int64_t *out, tacit_error *err);
+
+/* One user whose contributions to all streams were made elsewhere. Refused, and nothing changed, if they
+ * cannot be such; see tacit__sum_add_foreign for what that does not tell. */
+TACIT_MUST_USE tacit_status tacit__gram_add_contribution(tacit__gram *curator,
+                                                         const int64_t *const *streams,
+                                                         tacit_error *err);
 
 /* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes =
  * NULL gives the size. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "curate/gram_inside.h"
 #include "sums/saved.h"
+#include "sums/sum_steps.h"
 
 /* --- Reports ------------------------------------------------------------------------------------- */
 
@@ -34,9 +35,10 @@ tacit_status tacit__gram_report(tacit__gram *c, const tacit_trajectory *u,
     tacit_status status = tacit__gram_check(c, u, err);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         gram_stream *s = &c->streams[i];
-        tacit__gram_contribute(c, s, u, &lenses[i], false);
-        status = tacit_sum_report(s->sum, s->x, s->report, err);
-        tacit__gram_contribute(c, s, u, &lenses[i], true);
+        const tacit__input input = {.n = s->size, .value = s->placed};
+        status = tacit__gram_place(s, u, &lenses[i], err);
+        if (status == TACIT_OK)
+            status = tacit__sum_report_placed(s->sum, &input, s->report, err);
     }
     if (status != TACIT_OK)
         return status; /* noise of a step that was never shown: nothing is lost by it */

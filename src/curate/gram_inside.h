@@ -5,15 +5,15 @@
 #include "curate/gram.h"
 
 typedef struct gram_stream {
-    tacit__gram_stream o;
+    tacit__gram_form form;
     tacit_sum_spec spec;
-    size_t size;  /* numbers in the sum */
-    double ratio; /* c */
-    double reach; /* the largest squared L2 movement of a step with radius 1 */
-    double scale; /* of the noise on the Gram matrix, 0 without */
-    double *x;    /* a user's contribution; zero between users */
-    double *sums; /* the last release, c divided out */
-    double *step; /* [width] scratch */
+    size_t size;     /* numbers in the sum */
+    double reach;    /* the largest squared L2 movement of a step with radius 1 */
+    double scale;    /* of the noise on the Gram matrix, 0 without */
+    double *x;       /* [size] scratch: a user's numbers; zero between users */
+    int64_t *placed; /* a user's contribution */
+    double *sums;    /* the last release, c divided out */
+    double *step;    /* [width] scratch */
     tacit_sum *sum;
     int64_t *report;      /* local: scratch of a report */
     uint64_t level_until; /* the levels below hold for so many users */
@@ -47,7 +47,7 @@ static inline double tacit__gram_radius(const tacit__gram_stream *o, size_t h)
 /* That a level of a block fails. */
 static inline double tacit__gram_failure(const tacit__gram *c, const gram_stream *s)
 {
-    return c->o.failure / (double)s->o.frame.blocks;
+    return c->o.failure / (double)s->form.o.frame.blocks;
 }
 
 /* Ratios, bounds, plan, ledger and sums of all streams. */
@@ -59,8 +59,8 @@ TACIT_MUST_USE tacit_status tacit__gram_check(const tacit__gram *c, const tacit_
                                               tacit_error *err);
 TACIT_MUST_USE tacit_status tacit__gram_open(const tacit__gram *c, tacit_error *err);
 
-/* One user's vector into s->x, or away from it again. */
-void tacit__gram_contribute(const tacit__gram *c, gram_stream *s, const tacit_trajectory *user,
-                            const tacit__lens *lens, bool clear);
+/* The user's contribution into s->placed. */
+TACIT_MUST_USE tacit_status tacit__gram_place(gram_stream *s, const tacit_trajectory *user,
+                                              const tacit__lens *lens, tacit_error *err);
 
 #endif

@@ -21,57 +21,57 @@
 #include "curate/levels.h"
 #include "curate/sensitivity.h"
 #include "curate/table_reach.h"
-#include "sums/lattice.h"
+#include "sums/sum_steps.h"
 
 /* Printed calibrations are judged for all features of norm 1, as their papers mean them. */
 static tacit__angle angle_of(const gram_stream *s)
 {
-    if (s->o.nonnegative)
+    if (s->form.o.nonnegative)
         return TACIT__ACUTE;
-    if (s->o.frame.blocks == 1 || s->o.printed_gram > 0)
+    if (s->form.o.frame.blocks == 1 || s->form.o.printed_gram > 0)
         return TACIT__ANY_ANGLE;
-    return s->o.centred ? TACIT__BLOCKS : TACIT__ACUTE;
+    return s->form.o.centred ? TACIT__BLOCKS : TACIT__ACUTE;
 }
 
 /* The bonus suffers like 3 |w| |N|_op + |g|: the cube-root rule, jointly for both. */
 static double choose_ratio(const tacit__gram *c, const gram_stream *s)
 {
-    if (s->o.printed_gram > 0)
-        return s->o.printed_gram / s->o.printed_response;
+    if (s->form.o.printed_gram > 0)
+        return s->form.o.printed_gram / s->form.o.printed_response;
     if (!tacit__gram_is_private(c))
         return 1;
     double eta = tacit__gram_failure(c, s);
     bool laplace = tacit__gram_is_laplace(c);
-    size_t width = s->o.frame.width;
-    return tacit__best_ratio(3 * s->o.parameter_norm * tacit__level_matrix(1, width, eta, laplace),
-                             tacit__level_vector(1, width, eta, laplace), angle_of(s),
-                             laplace ? width : 0);
+    size_t width = s->form.o.frame.width;
+    return tacit__best_ratio(
+        3 * s->form.o.parameter_norm * tacit__level_matrix(1, width, eta, laplace),
+        tacit__level_vector(1, width, eta, laplace), angle_of(s), laplace ? width : 0);
 }
 
 /* F, and why. */
 static tacit_status find_reach(const tacit__gram *c, gram_stream *s)
 {
     const tacit__angle angle = angle_of(s);
-    const double square = s->ratio * s->ratio;
+    const double square = s->form.ratio * s->form.ratio;
     double found = HUGE_VAL;
     tacit_status status = TACIT_OK;
     s->reach = tacit__joint_square(1, square, angle);
     s->spec.reason =
-        s->o.nonnegative ? "features and targets >= 0: 2 + 2 c^2 a step for (iso xx', c x y)"
+        s->form.o.nonnegative ? "features and targets >= 0: 2 + 2 c^2 a step for (iso xx', c x y)"
         : angle == TACIT__ACUTE
             ? "x, x' in different blocks, or the same: 2 + 2 c^2 a step for (iso xx', c x y)"
         : angle == TACIT__BLOCKS ? "x, x' in different blocks, or the same with y' = -y: max{2 + 2 "
                                    "c^2, 4 c^2} a step for (iso xx', c x y)"
         : square > 2             ? "x' = -x, targets 1: 4 c^2 a step for (iso xx', c x y)"
                      : "x, x' at the worst angle: (2 + c^2)^2 / 2 a step for (iso xx', c x y)";
-    if (s->o.table != NULL) {
-        const tacit__part_table table = {.parts = s->o.table,
+    if (s->form.o.table != NULL) {
+        const tacit__part_table table = {.parts = s->form.o.table,
                                          .n_states = c->o.n_states,
-                                         .width = s->o.frame.width,
-                                         .pairs = s->o.frame.pairs,
-                                         .low = s->o.centred ? -1 : 0,
-                                         .weighted = s->o.weighted};
-        status = tacit__table_reach(&table, s->ratio, &found);
+                                         .width = s->form.o.frame.width,
+                                         .pairs = s->form.o.frame.pairs,
+                                         .low = s->form.o.centred ? -1 : 0,
+                                         .weighted = s->form.o.weighted};
+        status = tacit__table_reach(&table, s->form.ratio, &found);
     }
     if (found < s->reach) {
         s->reach = found;
@@ -86,21 +86,22 @@ static tacit_status find_reach(const tacit__gram *c, gram_stream *s)
 /* Fills in the bounds, with room for rounding to a lattice of this step. */
 static void set_bounds(gram_stream *s, double step)
 {
-    const tacit__frame *f = &s->o.frame;
+    const tacit__frame *f = &s->form.o.frame;
     const double nonzeros = (double)(f->steps * tacit__frame_cell(f)), up = 1 + 1e-12;
     const double differing = fmin(2 * nonzeros, (double)s->size);
     double squares = 0, fourths = 0;
     for (size_t h = 0; h < f->steps; h++) {
-        double r = tacit__gram_radius(&s->o, h);
+        double r = tacit__gram_radius(&s->form.o, h);
         squares += r * r;
         fourths += r * r * r * r;
     }
     s->spec.bound = (tacit_bound){
-        .l1 = up * squares * tacit__step_norm_l1(s->ratio, f->width) + nonzeros * step,
-        .l2 = up * sqrt(fourths) * tacit__step_norm_l2(s->ratio) + sqrt(nonzeros) * step,
+        .l1 = up * squares * tacit__step_norm_l1(s->form.ratio, f->width) + nonzeros * step,
+        .l2 = up * sqrt(fourths) * tacit__step_norm_l2(s->form.ratio) + sqrt(nonzeros) * step,
         .nonzeros = (uint64_t)nonzeros};
     s->spec.sensitivity_l2 = up * sqrt(fourths * s->reach) + sqrt(differing) * step;
-    s->spec.sensitivity_l1 = up * squares * tacit__step_l1(s->ratio, f->width) + differing * step;
+    s->spec.sensitivity_l1 =
+        up * squares * tacit__step_l1(s->form.ratio, f->width) + differing * step;
 }
 
 /* The sum, and the step of its lattice, which its bounds depend on in turn: until the step that
@@ -127,15 +128,16 @@ static tacit_status describe(const tacit__gram *c, gram_stream *s, tacit_error *
         step = ldexp(1, -lattice.bits);
     }
     return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %zu features",
-                       s->o.frame.width);
+                       s->form.o.frame.width);
 }
 
 /* The weight that makes the calibrator give this stream its share of mu^2, or of epsilon; see
  * account/plan.c. */
 static double weight_of(const tacit__gram *c, const gram_stream *s, const tacit_release *line)
 {
-    return tacit__gram_is_laplace(c) ? s->o.share * s->o.share / (line->l1 * line->column_l1)
-                                     : pow(s->o.share, 1.5) / (line->l2 * line->column_l2);
+    return tacit__gram_is_laplace(c)
+               ? s->form.o.share * s->form.o.share / (line->l1 * line->column_l1)
+               : pow(s->form.o.share, 1.5) / (line->l2 * line->column_l2);
 }
 
 static tacit_status calibrate(const tacit__gram *c, tacit_plan *plan, tacit_error *err)
@@ -157,11 +159,11 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
     tacit_status status = tacit_plan_create(&plan);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         gram_stream *s = &c->streams[i];
-        s->ratio = choose_ratio(c, s);
+        s->form.ratio = choose_ratio(c, s);
         tacit_release line;
         status = describe(c, s, err);
         if (status == TACIT_OK)
-            status = tacit_sum_declare(&s->spec, s->o.name, &line, err);
+            status = tacit_sum_declare(&s->spec, s->form.o.name, &line, err);
         if (status == TACIT_OK && tacit__gram_is_private(c))
             line.weight = weight_of(c, s, &line);
         if (status == TACIT_OK)
@@ -173,8 +175,10 @@ tacit_status tacit__gram_open_sums(tacit__gram *c, tacit_noise *noise, tacit_err
         status = tacit_ledger_create(plan, noise, &c->ledger, err);
     for (size_t i = 0; i < c->o.n_streams && status == TACIT_OK; i++) {
         gram_stream *s = &c->streams[i];
-        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->o.name));
-        status = tacit_sum_create(&s->spec, c->ledger, s->o.name, &s->sum, err);
+        s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, s->form.o.name));
+        status = tacit_sum_create(&s->spec, c->ledger, s->form.o.name, &s->sum, err);
+        if (status == TACIT_OK)
+            s->form.lattice = *tacit__sum_lattice(s->sum);
     }
     tacit_plan_destroy(plan);
     return status;

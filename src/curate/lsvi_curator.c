@@ -1,5 +1,6 @@
 /* The curator's life, its users and what it shows; see lsvi_curator.h. Lattices and declared
- * releases are in lsvi_plan.c, sensitivities in lsvi_scheme.c, bytes in lsvi_saved.c.
+ * releases are in lsvi_plan.c, sensitivities in lsvi_scheme.c, what a user adds in lsvi_contribution.c, bytes in
+ * lsvi_saved.c.
  *
  * The response of the curator to a value function is a function of it and of users' data alone; V
  * is cut here, so the sensitivity does not depend on who asks. */
@@ -12,43 +13,10 @@
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "curate/lsvi_curator_inside.h"
-#include "linalg/symmetric.h"
 #include "noise/stream.h"
 #include "sums/regions.h"
 
 #define DENSE_CELLS 0x1p23 /* next-state counts as a table: 64 MB */
-#define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
-
-bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double *out)
-{
-    const size_t d = sp->dimension;
-    const double one = ldexp(1, sp->feature_bits), steps = one / sp->bound;
-    double square = 0, length = 0, sum = 0, total = 0;
-    bool positive = true;
-    for (size_t j = 0; j < d; j++) {
-        out[j] = trunc(phi[j] * steps);
-        square += out[j] * out[j]; /* integers below 2^53 */
-        total += fabs(out[j]);
-        length += phi[j] * phi[j];
-        sum += phi[j];
-        positive = positive && phi[j] >= 0;
-    }
-    if (!(sqrt(length) <= sp->bound * (1 + SLACK)))
-        return false;
-    if (sp->simplex && !(positive && fabs(sum - 1) <= SLACK))
-        return false;
-    /* by rounding alone: a step off the largest coordinate until it fits */
-    while (square > one * one || (sp->simplex && total > one)) {
-        size_t largest = 0;
-        for (size_t j = 1; j < d; j++)
-            largest = fabs(out[j]) > fabs(out[largest]) ? j : largest;
-        double x = fabs(out[largest]);
-        square -= 2 * x - 1;
-        total -= 1;
-        out[largest] = copysign(x - 1, out[largest]);
-    }
-    return true;
-}
 
 /* --- Building ------------------------------------------------------------------------------------ */
 
@@ -93,12 +61,6 @@ static tacit_status open_memory(tacit__lsvi_data *c, tacit_error *err)
     return status == TACIT_OK ? status : tacit__fail_plain(err, status);
 }
 
-static size_t placed_size(const tacit__lsvi_data *c)
-{
-    const tacit__linear_space *sp = &c->o.space;
-    return (sp->form == TACIT__CARRIED ? sp->horizon * sp->n_actions : 1) * sp->dimension;
-}
-
 static size_t sums_size(const tacit__lsvi_data *c)
 {
     const tacit__linear_space *sp = &c->o.space;
@@ -108,10 +70,9 @@ static size_t sums_size(const tacit__lsvi_data *c)
 static void wipe_scratch(tacit__lsvi_data *c)
 {
     tacit__wipe(c->shown, c->size * sizeof *c->shown);
-    tacit__wipe(c->placed, placed_size(c) * sizeof *c->placed);
-    tacit__wipe(c->outer, c->packed * sizeof *c->outer);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    tacit__lsvi_user_wipe(&form, c->user);
     tacit__wipe(c->sums, sums_size(c) * sizeof *c->sums);
-    tacit__wipe(c->rewards, c->o.space.horizon * sizeof *c->rewards);
     tacit__wipe(c->exact_double, c->o.space.dimension * sizeof *c->exact_double);
     tacit__wipe(c->exact, c->o.space.dimension * sizeof *c->exact);
 }
@@ -130,9 +91,8 @@ static tacit__lsvi_data *allocate(const tacit__lsvi_data_options *options)
         w, TACIT__PIECE_IF(w.n_active < w.packed, w.active, w.n_active), TACIT__PIECE(w.range, H),
         TACIT__PIECE(w.leaf, w.size), TACIT__PIECE(w.total, w.size),
         TACIT__PIECE(w.gram, H * w.packed), TACIT__PIECE(w.shown, w.size),
-        TACIT__PIECE(w.placed, placed_size(&w)), TACIT__PIECE(w.outer, w.packed),
         TACIT__PIECE(w.next, sp->n_states), TACIT__PIECE(w.sums, sums_size(&w)),
-        TACIT__PIECE(w.rewards, H), TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
+        TACIT__PIECE(w.exact_double, d), TACIT__PIECE(w.exact, d));
     for (size_t at = 0, n = 0; c != NULL && c->active != NULL && at < w.packed; at++)
         if (seen[at])
             c->active[n++] = at;
@@ -149,6 +109,9 @@ tacit_status tacit__lsvi_data_create(const tacit__lsvi_data_options *options, ta
     memcpy(c->range, options->range, c->o.space.horizon * sizeof *c->range);
     tacit__lsvi_data_choose_bits(c);
     tacit_status status = open_memory(c, err);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    if (status == TACIT_OK && (c->user = tacit__lsvi_user_create(&form)) == NULL)
+        status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     if (status == TACIT_OK && tacit__lsvi_data_is_private(c))
         status = tacit__lsvi_data_open_releases(c, noise, err);
     if (status != TACIT_OK) {
@@ -169,7 +132,19 @@ void tacit__lsvi_data_destroy(tacit__lsvi_data *c)
     tacit_ledger_destroy(c->ledger);
     tacit__visits_destroy(c->visits);
     tacit__archive_destroy(c->archive);
+    tacit__lsvi_user_destroy(c->user);
     tacit__workspace_destroy(c);
+}
+
+tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *c)
+{
+    return (tacit__lsvi_form){.space = c->o.space,
+                              .range = c->range,
+                              .n_active = c->n_active,
+                              .active = c->active,
+                              .gram_bits = c->gram_bits,
+                              .target_bits = c->target_bits,
+                              .centred = c->o.centred};
 }
 
 tacit_ledger *tacit__lsvi_data_ledger(const tacit__lsvi_data *c)
@@ -186,68 +161,6 @@ tacit_status tacit__lsvi_data_check_whole(const tacit__lsvi_data *c, tacit_error
 }
 
 /* --- Users ---------------------------------------------------------------------------------------- */
-
-static tacit_status check_user(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
-{
-    const tacit__linear_space *sp = &c->o.space;
-    bool carried = sp->form == TACIT__CARRIED;
-    if (u->actions == NULL || u->rewards == NULL ||
-        (carried ? u->features : (const void *)u->states) == NULL)
-        return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                           carried ? "a user has actions, rewards and features"
-                                   : "a user has states, actions and rewards");
-    for (size_t h = 0; h <= sp->horizon && !carried; h++)
-        if (u->states[h] >= sp->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               sp->n_states);
-    for (size_t h = 0; h < sp->horizon; h++) {
-        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, sp->n_actions);
-        for (size_t a = 0; carried && a < sp->n_actions; a++) {
-            size_t at = (h * sp->n_actions + a) * sp->dimension;
-            if (!tacit__lsvi_place(sp, u->features + at, c->placed + at))
-                return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                                   "step %zu: a feature vector is longer than its bound %g, or "
-                                   "not of finite numbers%s",
-                                   h, sp->bound,
-                                   sp->simplex ? ", or has negative ones, or does not sum to 1"
-                                               : "");
-        }
-    }
-    return TACIT_OK;
-}
-
-/* The features of the action taken at step h, in lattice steps. */
-static const double *chosen(const tacit__lsvi_data *c, const tacit_trajectory *u, size_t h)
-{
-    const tacit__linear_space *sp = &c->o.space;
-    if (sp->form == TACIT__TABLE)
-        return sp->table + (u->states[h] * sp->n_actions + u->actions[h]) * sp->dimension;
-    return c->placed + (h * sp->n_actions + u->actions[h]) * sp->dimension;
-}
-
-/* Adds a user's Gram matrices to the leaf: rounded to the lattice, one user at a time. */
-static void add_gram(tacit__lsvi_data *c, const tacit_trajectory *u)
-{
-    const tacit__linear_space *sp = &c->o.space;
-    for (size_t h = 0; h < sp->horizon; h++) {
-        int64_t *leaf = c->leaf + h * c->n_active;
-        if (sp->form == TACIT__ONE_HOT) {
-            leaf[u->states[h] * sp->n_actions + u->actions[h]] += (int64_t)1 << c->gram_bits;
-            continue;
-        }
-        tacit__packed_outer(sp->dimension, ldexp(1, c->gram_bits - 2 * sp->feature_bits),
-                            chosen(c, u, h), c->outer);
-        if (c->active == NULL)
-            for (size_t i = 0; i < c->n_active; i++)
-                leaf[i] += llrint(c->outer[i]);
-        else
-            for (size_t i = 0; i < c->n_active; i++)
-                leaf[i] += llrint(c->outer[c->active[i]]);
-    }
-}
 
 /* Passes a complete leaf on. Only a journal can refuse here, and then the leaf is closed for good. */
 static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
@@ -269,10 +182,21 @@ static tacit_status end_leaf(tacit__lsvi_data *c, tacit_error *err)
     return status;
 }
 
+/* Adds a user's Gram matrices to the leaf. */
+static void add_gram(tacit__lsvi_data *c, const tacit__input *gram)
+{
+    if (gram->index == NULL)
+        for (size_t i = 0; i < gram->n; i++)
+            c->leaf[i] += gram->value[i];
+    else
+        for (size_t i = 0; i < gram->n; i++)
+            c->leaf[gram->index[i]] += gram->value[i];
+}
+
 tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u, tacit_error *err)
 {
-    const tacit__linear_space *sp = &c->o.space;
-    tacit_status status = check_user(c, u, err);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    tacit_status status = tacit__lsvi_place_user(&form, u, c->user, err);
     if (status == TACIT_OK)
         status = tacit__lsvi_data_check_whole(c, err);
     if (status != TACIT_OK)
@@ -285,13 +209,14 @@ tacit_status tacit__lsvi_data_add(tacit__lsvi_data *c, const tacit_trajectory *u
         c->users++;
         return TACIT_OK;
     }
-    for (size_t h = 0; h < sp->horizon; h++)
-        c->rewards[h] = floor(ldexp(u->rewards[h] / c->range[h], c->target_bits));
-    status = c->visits != NULL ? tacit__visits_add(c->visits, u->states, u->actions, c->rewards)
-                               : tacit__archive_add(c->archive, c->placed, u->actions, c->rewards);
+    const double *rewards = c->user->rewards;
+    status = c->visits != NULL
+                 ? tacit__visits_add(c->visits, u->states, u->actions, rewards)
+                 : tacit__archive_add(c->archive, c->user->placed, u->actions, rewards);
     if (status != TACIT_OK)
         return tacit__fail_plain(err, status);
-    add_gram(c, u);
+    const tacit__input gram = tacit__lsvi_contribute_gram(&form, u, c->user);
+    add_gram(c, &gram);
     c->users++;
     return c->users % c->o.scheme.leaf == 0 ? end_leaf(c, err) : TACIT_OK;
 }
@@ -384,11 +309,8 @@ tacit_status tacit__lsvi_data_respond(tacit__lsvi_data *c, size_t h, const doubl
     if (status != TACIT_OK)
         return status;
     size_t d = c->o.space.dimension;
-    double per_value = ldexp(1 / c->range[h], c->target_bits);
-    const tacit__target target = {.per_value = per_value,
-                                  .most = floor((c->range[h] - 1) * per_value),
-                                  .times = c->o.centred ? 2 : 1,
-                                  .centre = c->o.centred ? ldexp(1, c->target_bits) : 0};
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    const tacit__target target = tacit__lsvi_target(&form, h);
     if (c->visits != NULL)
         respond_from_visits(c, h, table, &target);
     else

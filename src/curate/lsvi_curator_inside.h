@@ -3,6 +3,7 @@
 #define TACIT_CURATE_LSVI_CURATOR_INSIDE_H
 
 #include "curate/archive.h"
+#include "curate/lsvi_contribution.h"
 #include "curate/lsvi_curator.h"
 #include "curate/visits.h"
 #include "sums/once.h"
@@ -27,10 +28,8 @@ struct tacit__lsvi_data {
     int64_t *total;         /* the same for all users: without noise, or for fresh releases */
     double *gram;           /* [H][packed]: the last release */
     double *shown;          /* [H][n_active] scratch */
-    double *placed;         /* [H][A][d], or [d], scratch: a user's features */
-    double *outer;          /* [packed] scratch */
+    tacit__lsvi_user *user; /* scratch: a user on the lattice */
     double *next, *sums;    /* [S], [S A] scratch */
-    double *rewards;        /* [H] scratch */
     double *exact_double;   /* [d] scratch */
     int64_t *exact;         /* [d] scratch */
     uint64_t users, leaves; /* complete ones */

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "account/single.h"
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/workspace.h"
 #include "curate/regression_inside.h"
@@ -80,9 +79,9 @@ static double most_in_batch(const tacit__regression *c)
 /* What a batch of users can measure, each rounded to a lattice of this step: half a step in every
  * coordinate of a block, for all of them perhaps in the same direction. Nothing that users may
  * bring is refused or scaled back. */
-static double bound_of(const tacit__regression *c, double step)
+static double bound_of(const tacit__regression *c, double most, double step)
 {
-    const double s = c->o.response_weight, most = is_local(c) ? 1 : most_in_batch(c);
+    const double s = c->o.response_weight;
     return most * (sqrt(1 + s * s) * (1 + 1e-6) + 0.5625 * sqrt((double)c->block) * step);
 }
 
@@ -91,13 +90,14 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
 {
     double differing = sqrt((double)(c->o.blocks > 1 ? 2 * c->block : c->block));
     double delta = tacit__regression_sensitivity(c->o.response_weight);
+    const double most = is_local(c) ? 1 : most_in_batch(c);
     tacit_sum_spec spec = {
         .mechanism = c->o.mechanism,
         .law = TACIT_LAW_GAUSSIAN,
         .dimension = c->size,
         .users =
             is_local(c) ? (c->o.users > 0 ? c->o.users : 1) : (c->n_updates > 0 ? c->n_updates : 1),
-        .bound = {.l2 = bound_of(c, 0)},
+        .bound = {.l2 = bound_of(c, most, 0)},
         .sensitivity_l2 = delta,
         .sensitivity_on_lattice = true, /* rounding is added below, user by user */
         .reason = "2 - 2 r^2 + 2 s^2 (1 + r) at r = |x.x'|, largest at r = s^2 / 2; plus rounding"};
@@ -108,13 +108,12 @@ static tacit_status describe(tacit__regression *c, tacit_sum_spec *out, tacit_er
             return status;
         c->step = ldexp(1, -lattice.bits);
         double needed = delta + 1.125 * differing * c->step; /* half a step each, both users */
-        if (needed <= spec.sensitivity_l2 && bound_of(c, c->step) <= spec.bound.l2) {
+        if (needed <= spec.sensitivity_l2 && bound_of(c, most, c->step) <= spec.bound.l2) {
             *out = spec;
-            c->per_step = 1 / c->step;
             return TACIT_OK;
         }
         spec.sensitivity_l2 = needed * (1 + 1e-3 * i);
-        spec.bound.l2 = bound_of(c, c->step * (1 + i));
+        spec.bound.l2 = bound_of(c, most, c->step * (1 + i));
     }
     return tacit__fail(err, TACIT_NO_ROOM, "no lattice is fine enough for %zu features",
                        c->o.dimension);
@@ -146,6 +145,7 @@ tacit_status tacit__regression_create(const tacit__regression_options *options, 
     tacit__regression *c = TACIT__WORKSPACE(
         w, TACIT__PIECE_IF(is_private(&w) && w.o.growth > 1, w.update_at, w.n_updates),
         TACIT__PIECE(w.x, w.size), TACIT__PIECE_IF(is_private(&w), w.shown, w.size),
+        TACIT__PIECE_IF(is_private(&w), w.placed, w.block),
         TACIT__PIECE_IF(is_local(&w), w.report, w.size),
         TACIT__PIECE(w.gram, w.o.blocks * w.packed),
         TACIT__PIECE(w.response, w.o.blocks * w.o.dimension), TACIT__PIECE(w.last, w.o.dimension));
@@ -190,67 +190,35 @@ tacit__moments tacit__regression_release(const tacit__regression *c)
                             .last_block = c->last_block};
 }
 
-tacit_status tacit__regression_take(tacit__regression *c, const double *x, size_t block, double y,
-                                    tacit_error *err)
-{
-    double square = 0;
-    for (size_t i = 0; i < c->o.dimension; i++)
-        square += x[i] * x[i];
-    if (!(square <= 1 + 1e-9) || block >= c->o.blocks || !(y >= -1 && y <= 1))
-        return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                           "features are longer than their bound, or no numbers, or the action or "
-                           "the reward is out of range");
-    double factor = square > 1 ? (1 - 1e-15) / sqrt(square) : 1;
-    for (size_t i = 0; i < c->o.dimension; i++)
-        c->last[i] = factor * x[i];
-    c->last_block = block;
-    return TACIT_OK;
-}
-
 void tacit__regression_forget_user(tacit__regression *c)
 {
     tacit__wipe(c->last, c->o.dimension * sizeof *c->last);
+    if (c->placed != NULL)
+        tacit__wipe(c->placed, c->block * sizeof *c->placed);
     c->last_block = 0;
 }
 
-/* out[i] += weight x[i], on the lattice. */
-TACIT__INLINE void add_row(const tacit__regression *c, size_t n, double weight,
-                           const double *restrict x, double *restrict out)
+tacit__regression_form tacit__regression_form_of(const tacit__regression *c)
 {
-    const double step = c->step, per_step = c->per_step;
-    for (size_t i = 0; i < n; i++)
-        out[i] += rint(weight * x[i] * per_step) * step;
+    return (tacit__regression_form){.dimension = c->o.dimension,
+                                    .blocks = c->o.blocks,
+                                    .response_weight = c->o.response_weight,
+                                    .triangle = c->o.triangle,
+                                    .bits = is_private(c) ? -ilogb(c->step) : 0};
 }
 
-/* The coordinates of a user: the triangle of x x^T, then x y. */
-TACIT__INLINE void add_user(const tacit__regression *c, double y, double *out)
+tacit_status tacit__regression_place(tacit__regression *c, const double *x, size_t block, double y,
+                                     tacit_error *err)
 {
-    const size_t d = c->o.dimension;
-    const double *x = c->last, root = c->o.triangle ? 1 : M_SQRT2;
-    for (size_t j = 0; j < d; out += ++j) {
-        add_row(c, j, root * x[j], x, out);
-        add_row(c, 1, x[j], x + j, out + j);
-    }
-    add_row(c, d, c->o.response_weight * y, x, out);
+    const tacit__regression_form form = tacit__regression_form_of(c);
+    return tacit__regression_contribute(&form, x, block, y, c->last, c->placed, err);
 }
 
-#if TACIT__HAVE_AVX2
-TACIT__AVX2 static void add_user_avx2(const tacit__regression *c, double y, double *out)
+void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed)
 {
-    add_user(c, y, out);
-}
-#endif
-
-void tacit__regression_contribute(tacit__regression *c, double y)
-{
-    double *out = c->x + c->last_block * c->block;
-#if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx2()) {
-        add_user_avx2(c, y, out);
-        return;
-    }
-#endif
-    add_user(c, y, out);
+    double *out = c->x + block * c->block;
+    for (size_t i = 0; i < c->block; i++)
+        out[i] += (double)placed[i] * c->step;
 }
 
 tacit_status tacit__regression_show(tacit__regression *c, tacit_error *err)
@@ -284,10 +252,11 @@ bool tacit__regression_is_due(const tacit__regression *c)
            (c->next < c->n_updates && c->users + 1 == c->update_at[c->next]);
 }
 
-static tacit_status pass(tacit__regression *c, double y, tacit_error *err)
+static tacit_status pass(tacit__regression *c, size_t block, const int64_t *placed,
+                         tacit_error *err)
 {
     bool due = tacit__regression_is_due(c);
-    tacit__regression_contribute(c, y);
+    tacit__regression_add_placed(c, block, placed);
     if (!is_local(c) && !due)
         return TACIT_OK;
     tacit_status status = tacit_sum_add(c->sum, c->x, err);
@@ -321,25 +290,47 @@ tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err
     return TACIT_OK;
 }
 
+/* The last user's data are never used. */
+static tacit_status add_private(tacit__regression *c, size_t block, const int64_t *placed,
+                                tacit_error *err)
+{
+    tacit_status status = c->users < c->o.users ? pass(c, block, placed, err) : TACIT_OK;
+    c->users += status == TACIT_OK;
+    return status;
+}
+
 tacit_status tacit__regression_add(tacit__regression *c, const double *x, size_t block, double y,
                                    tacit_error *err)
 {
     tacit_status status = tacit__regression_open(c, err);
     if (status == TACIT_OK)
-        status = tacit__regression_take(c, x, block, y, err);
+        status = tacit__regression_place(c, x, block, y, err);
     if (status != TACIT_OK)
         return status;
-    if (c->users < c->o.users) {
-        if (is_private(c))
-            status = pass(c, y, err);
-        else
-            add_exactly(c, y);
-    }
-    if (is_private(c))
+    if (is_private(c)) {
+        status = add_private(c, block, c->placed, err);
         tacit__regression_forget_user(c);
-    if (status == TACIT_OK)
-        c->users++;
-    return status;
+        return status;
+    }
+    c->last_block = block;
+    if (c->users < c->o.users)
+        add_exactly(c, y);
+    c->users++;
+    return TACIT_OK;
+}
+
+tacit_status tacit__regression_add_contribution(tacit__regression *c, size_t block,
+                                                const int64_t *contribution, tacit_error *err)
+{
+    TACIT__REQUIRE(is_private(c));
+    tacit_status status = tacit__regression_open(c, err);
+    double square = 0, most = bound_of(c, 1, c->step) / c->step;
+    for (size_t i = 0; i < c->block; i++)
+        square += (double)contribution[i] * (double)contribution[i];
+    if (status == TACIT_OK && !(block < c->o.blocks && square <= most * most))
+        status = tacit__fail(err, TACIT_OUT_OF_BOUND,
+                             "a contribution that was made elsewhere exceeds its declared bound");
+    return status == TACIT_OK ? add_private(c, block, contribution, err) : status;
 }
 
 double tacit__regression_stddev(const tacit__regression_options *options)

@@ -35,6 +35,31 @@ tacit__moments tacit__regression_release(const tacit__regression *curator);
 TACIT_MUST_USE tacit_status tacit__regression_add(tacit__regression *curator, const double *x,
                                                   size_t block, double y, tacit_error *err);
 
+/* How a user's numbers are made; public. */
+typedef struct tacit__regression_form {
+    size_t dimension, blocks;
+    double response_weight; /* s: the vector is (x x^T, s x y) */
+    bool triangle;
+    int bits; /* lattice step 2^-bits */
+} tacit__regression_form;
+tacit__regression_form tacit__regression_form_of(const tacit__regression *curator);
+
+/* What a user adds to their block, exactly: integers on the lattice, made of the features and the reward and of
+ * public knowledge alone. Whoever holds no sums can make them too. What does not fit is refused, as by `add`.
+ * `unit` [dimension]: x, shortened where rounding made it longer than 1. out: [d (d + 1) / 2 + d]; NULL: no
+ * integers are wanted. */
+TACIT_MUST_USE tacit_status tacit__regression_contribute(const tacit__regression_form *form,
+                                                         const double *x, size_t block, double y,
+                                                         double *unit, int64_t *out,
+                                                         tacit_error *err);
+
+/* Privacy: one user whose contribution to a block was made elsewhere. Longer ones than any user's are
+ * OUT_OF_BOUND and change nothing; that they are of one x and y is for whoever made them to keep. */
+TACIT_MUST_USE tacit_status tacit__regression_add_contribution(tacit__regression *curator,
+                                                               size_t block,
+                                                               const int64_t *contribution,
+                                                               tacit_error *err);
+
 /* Local privacy in two halves: a user's report, noise included, and its addition. A report is the
  * numbers of all blocks on the lattice, 64 bits each, low byte first; bytes NULL asks for the
  * size. */

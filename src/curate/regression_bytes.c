@@ -25,10 +25,10 @@ tacit_status tacit__regression_report(tacit__regression *c, const double *x, siz
     if (*size < needed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, *size);
-    tacit_status status = tacit__regression_take(c, x, block, y, err);
+    tacit_status status = tacit__regression_place(c, x, block, y, err);
     if (status != TACIT_OK)
         return status;
-    tacit__regression_contribute(c, y);
+    tacit__regression_add_placed(c, block, c->placed);
     status = tacit_sum_report(c->sum, c->x, c->report, err);
     memset(c->x, 0, c->size * sizeof *c->x);
     tacit__regression_forget_user(c);

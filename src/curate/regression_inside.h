@@ -8,13 +8,14 @@ struct tacit__regression {
     tacit__regression_options o;
     size_t packed, block, size; /* numbers in a Gram matrix, in a block, in all blocks */
     tacit_ledger *ledger;
-    tacit_sum *sum;               /* NULL without privacy */
-    double scale, step, per_step; /* of the noise; of the lattice, and its inverse */
+    tacit_sum *sum;     /* NULL without privacy */
+    double scale, step; /* of the noise; of the lattice */
     uint64_t users, version;
     size_t n_updates, next; /* releases there will be, and have been */
     uint64_t *update_at;    /* users after which they come */
     double *x;              /* one user, or the batch */
     double *shown;          /* the last release, as it came */
+    int64_t *placed;        /* one user's contribution */
     int64_t *report;        /* local: one user, noise included */
     double *gram, *response;
     double gram_stddev, response_stddev;
@@ -26,15 +27,14 @@ struct tacit__regression {
 /* One more user may come. */
 TACIT_MUST_USE tacit_status tacit__regression_open(const tacit__regression *c, tacit_error *err);
 
-/* The user's x, checked and, where rounding made it longer than 1, shortened, into `last`, its
- * block into `last_block`. */
-TACIT_MUST_USE tacit_status tacit__regression_take(tacit__regression *c, const double *x,
-                                                   size_t block, double y, tacit_error *err);
+/* The user's contribution into `placed`. */
+TACIT_MUST_USE tacit_status tacit__regression_place(tacit__regression *c, const double *x,
+                                                    size_t block, double y, tacit_error *err);
 
-/* Adds the user that was taken to x: the batch, or zeros. */
-void tacit__regression_contribute(tacit__regression *c, double y);
+/* Adds a contribution to x: the batch, or zeros. */
+void tacit__regression_add_placed(tacit__regression *c, size_t block, const int64_t *placed);
 
-/* Wipes the user that was taken: only planners without privacy look at the last one. */
+/* Wipes the user who was placed: only planners without privacy look at the last one. */
 void tacit__regression_forget_user(tacit__regression *c);
 
 /* The next user is one after whom the sums are shown. */

@@ -2,13 +2,11 @@
  * curate/tabular_curator.h; what a user may contribute, and the plan made of it, is in
  * tabular_plan.c.
  *
- * A user's H steps become three sparse vectors, with their cells in ascending order, which pass the
- * door. Without privacy they are counted as they are: in tables, or, where a table of the moves
+ * A user's H steps become three sparse vectors (tabular_contribution.c), which pass the door. Without privacy they are counted as they are: in tables, or, where a table of the moves
  * would be too large, in lists of the next states that occurred. The last user's data are never
  * used. */
 #include "curate/tabular_curator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +15,7 @@
 #include "curate/sparse_row.h"
 #include "curate/tabular_curator_inside.h"
 #include "sums/sum_inside.h"
+#include "sums/sum_steps.h"
 
 /* Exact moves are kept as lists from this many cells on: 32 MB. */
 #define DENSE_CELLS 0x1p22
@@ -86,19 +85,15 @@ static tacit__tabular sizes_of(const tacit__tabular_options *o)
 static tacit__tabular *allocate(tacit__tabular w)
 {
     const size_t H = w.o.space.horizon;
-    tacit__piece pieces[4 * STREAMS + 4];
+    tacit__piece pieces[2 * STREAMS + 2];
     size_t n = 0, report = 0;
     for (int i = 0; i < STREAMS; i++) {
         count_stream *s = &w.streams[i];
         report += s->report;
-        pieces[n++] = TACIT__PIECE(s->cell, H);
-        pieces[n++] = TACIT__PIECE(s->x, H);
         pieces[n++] = TACIT__PIECE_IF(w.o.one_step, s->total, s->report);
         pieces[n++] = TACIT__PIECE_IF(w.o.one_step, s->before, s->report);
     }
     pieces[n++] = TACIT__PIECE(w.reports, H);
-    pieces[n++] = TACIT__PIECE(w.order, H);
-    pieces[n++] = TACIT__PIECE_IF(w.o.user_visits > 0, w.seen, w.streams[VISITS].size);
     pieces[n++] = TACIT__PIECE_IF(w.o.mechanism == TACIT_SUM_LOCAL, w.scratch, report);
     return tacit__workspace_create(&w, sizeof w, pieces, n);
 }
@@ -123,6 +118,8 @@ tacit_status tacit__tabular_create(const tacit__tabular_options *options, tacit_
     if (status == TACIT_OK && tacit__tabular_is_private(c)) {
         tacit__site_open(&c->chance, noise, "public: the step that a user reports");
         status = tacit__tabular_open_sums(c, noise, err);
+        if (status == TACIT_OK && (c->user = tacit__tabular_user_create(&c->o)) == NULL)
+            status = tacit__fail_plain(err, TACIT_NO_MEMORY);
     }
     if (status == TACIT_OK)
         status = place_counts(c, err);
@@ -144,6 +141,7 @@ void tacit__tabular_destroy(tacit__tabular *c)
         tacit__free_secret(s->counts, s->size * sizeof *s->counts);
     }
     tacit_ledger_destroy(c->ledger);
+    tacit__tabular_user_destroy(c->user);
     for (size_t i = 0; i < c->n_rows && c->rows != NULL; i++)
         tacit__workspace_destroy(c->rows[i].next);
     tacit__free(c->rows);
@@ -204,36 +202,13 @@ tacit_status tacit__tabular_release(tacit__tabular *c, tacit__counts *out, tacit
     return TACIT_OK;
 }
 
-static tacit_status check_user(const tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
-{
-    const tacit__space *sp = &c->o.space;
-    for (size_t h = 0; h <= sp->horizon; h++)
-        if (u->states[h] >= sp->n_states)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
-                               sp->n_states);
-    for (size_t h = 0; h < sp->horizon; h++)
-        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
-                               h, sp->n_actions);
-    return TACIT_OK;
-}
-
-/* The row of a user's step h, (table, state, action). Reports of one step have one table. */
-static size_t row_of(const tacit__tabular *c, const tacit_trajectory *u, size_t h)
-{
-    const tacit__space *sp = &c->o.space;
-    size_t table = sp->tables == 1 || c->o.one_step ? 0 : h;
-    return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
-}
-
 /* One user's moves into the lists. On failure the lists count as before, with some room more. */
 static tacit_status list_moves(tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
     const tacit__space *sp = &c->o.space;
     for (int round = 0; round < 2; round++) /* make room for all, then count */
         for (size_t h = 0; h < sp->horizon - c->o.drop_last; h++) {
-            tacit__sparse_row *row = &c->rows[row_of(c, u, h)];
+            tacit__sparse_row *row = &c->rows[tacit__tabular_row(&c->o, u, h)];
             uint32_t i = 0;
             while (i < row->length && row->next[i] != u->states[h + 1])
                 i++;
@@ -260,71 +235,11 @@ static void count(tacit__tabular *c, const tacit_trajectory *u)
     const tacit__space *sp = &c->o.space;
     double centre = c->o.centred ? 0.5 : 0;
     for (size_t h = 0; h < sp->horizon; h++) {
-        size_t row = row_of(c, u, h);
+        size_t row = tacit__tabular_row(&c->o, u, h);
         c->streams[VISITS].counts[row] += 1;
         c->streams[REWARDS].counts[row] += u->rewards[h] - centre;
         if (c->rows == NULL && h < sp->horizon - c->o.drop_last)
             c->streams[MOVES].counts[row * sp->n_states + u->states[h + 1]] += 1;
-    }
-}
-
-static int by_move(const void *a, const void *b)
-{
-    const visit *x = a, *y = b;
-    return x->move != y->move ? (x->move > y->move) - (x->move < y->move)
-                              : (x->h > y->h) - (x->h < y->h);
-}
-
-/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by
- * insertion. */
-static void sort_visits(visit *order, size_t n)
-{
-    enum { SHORT = 64 };
-    if (n > SHORT) {
-        qsort(order, n, sizeof *order, by_move);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        visit v = order[i];
-        size_t j = i;
-        for (; j > 0 && order[j - 1].move > v.move; j--)
-            order[j] = order[j - 1];
-        order[j] = v;
-    }
-}
-
-static void put(count_stream *s, size_t cell, double value)
-{
-    if (s->cells == 0 || s->cell[s->cells - 1] != cell) {
-        s->cell[s->cells] = cell;
-        s->x[s->cells++] = 0;
-    }
-    s->x[s->cells - 1] += value;
-}
-
-void tacit__tabular_contribute(tacit__tabular *c, const tacit_trajectory *u, size_t first,
-                               size_t last)
-{
-    const tacit__space *sp = &c->o.space;
-    double centre = c->o.centred ? 0.5 : 0;
-    size_t n = 0;
-    for (size_t h = first; h < last; h++) {
-        size_t row = row_of(c, u, h);
-        if (c->seen == NULL || c->seen[row]++ < c->o.user_visits)
-            c->order[n++] = (visit){row * sp->n_states + u->states[h + 1], h};
-    }
-    for (size_t h = first; h < last && c->seen != NULL; h++)
-        c->seen[row_of(c, u, h)] = 0;
-    sort_visits(c->order, n);
-    for (int i = 0; i < STREAMS; i++)
-        c->streams[i].cells = 0;
-    for (size_t i = 0; i < n; i++) {
-        visit v = c->order[i];
-        if (v.h < sp->horizon - c->o.drop_last)
-            put(&c->streams[MOVES], v.move, 1);
-        if (!c->o.visits_from_moves)
-            put(&c->streams[VISITS], v.move / sp->n_states, 1);
-        put(&c->streams[REWARDS], v.move / sp->n_states, u->rewards[v.h] - centre);
     }
 }
 
@@ -347,30 +262,23 @@ tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *er
     return TACIT_OK;
 }
 
-/* Passes a user's steps first .. last-1 through the door. Only a journal can refuse here, and if it does so
- * halfway, nothing more is released. */
-static tacit_status pass(tacit__tabular *c, const tacit_trajectory *u, size_t first, size_t last,
+/* Passes a contribution, of the user's step `step` if it is of one, through the door. Only a journal can refuse
+ * here, and if it does so halfway, nothing more is released. */
+static tacit_status pass(tacit__tabular *c, const tacit__input *stream, size_t step,
                          tacit_error *err)
 {
     tacit_status status = TACIT_OK;
-    tacit__tabular_contribute(c, u, first, last);
-    for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
-        const count_stream *s = &c->streams[i];
-        if (s->sum != NULL)
-            status = tacit_sum_add_sparse(s->sum, s->cells, s->cell, s->x, err);
-    }
+    for (int i = 0; i < STREAMS && status == TACIT_OK; i++)
+        if (c->streams[i].sum != NULL)
+            status = tacit__sum_add_placed(c->streams[i].sum, &stream[i], err);
     if (status == TACIT_OK && c->o.one_step)
-        status = tacit__tabular_collect(c, first, err);
+        status = tacit__tabular_collect(c, step, err);
     c->broken = status != TACIT_OK;
     return status;
 }
 
-tacit_status tacit__tabular_check(const tacit__tabular *c, const tacit_trajectory *u,
-                                  tacit_error *err)
+tacit_status tacit__tabular_check_open(const tacit__tabular *c, tacit_error *err)
 {
-    tacit_status status = check_user(c, u, err);
-    if (status != TACIT_OK)
-        return status;
     if (c->broken)
         return tacit__fail(err, TACIT_SYSTEM,
                            "an earlier charge was refused halfway; the counts are closed");
@@ -392,24 +300,57 @@ void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last)
     }
 }
 
+static void count_user(tacit__tabular *c, bool needed)
+{
+    c->users++;
+    c->drawn++;
+    c->fresh = !needed;
+}
+
 tacit_status tacit__tabular_add(tacit__tabular *c, const tacit_trajectory *u, tacit_error *err)
 {
-    tacit_status status = tacit__tabular_check(c, u, err);
+    tacit_status status = tacit__tabular_check_user(&c->o, u, err);
+    if (status == TACIT_OK)
+        status = tacit__tabular_check_open(c, err);
     if (status != TACIT_OK)
         return status;
     size_t first, last;
     tacit__tabular_steps(c, &first, &last);
     bool needed = tacit__tabular_is_needed(c);
-    if (needed && tacit__tabular_is_private(c))
-        status = pass(c, u, first, last, err);
-    else if (needed && c->rows != NULL)
+    if (needed && tacit__tabular_is_private(c)) {
+        status = tacit__tabular_contribute(&c->form, u, first, last, c->user, err);
+        if (status == TACIT_OK)
+            status = pass(c, c->user->stream, first, err);
+    } else if (needed && c->rows != NULL) {
         status = list_moves(c, u, err);
+    }
     if (status != TACIT_OK)
         return status;
     if (needed && !tacit__tabular_is_private(c))
         count(c, u);
-    c->users++;
-    c->drawn++;
-    c->fresh = !needed;
+    count_user(c, needed);
     return TACIT_OK;
+}
+
+tacit_status tacit__tabular_add_contribution(tacit__tabular *c, const tacit__input *stream,
+                                             tacit_error *err)
+{
+    TACIT__REQUIRE(tacit__tabular_is_private(c));
+    size_t first, last;
+    bool needed = tacit__tabular_is_needed(c);
+    tacit__tabular_steps(c, &first, &last);
+    tacit_status status = tacit__tabular_check_open(c, err);
+    for (int i = 0; i < STREAMS && status == TACIT_OK && needed; i++)
+        if (c->streams[i].sum != NULL)
+            status = tacit__sum_check_foreign(c->streams[i].sum, &stream[i], err);
+    if (status == TACIT_OK && needed)
+        status = pass(c, stream, first, err);
+    if (status == TACIT_OK)
+        count_user(c, needed);
+    return status;
+}
+
+const tacit__tabular_form *tacit__tabular_form_of(const tacit__tabular *c)
+{
+    return tacit__tabular_is_private(c) ? &c->form : NULL;
 }

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "board/counts.h"
+#include "noise/tag.h"
 
 typedef struct tacit__tabular_options {
     tacit__space space;
@@ -52,6 +53,15 @@ TACIT_MUST_USE tacit_status tacit__tabular_release(tacit__tabular *curator, taci
  * last user's data are never needed and are dropped. */
 TACIT_MUST_USE tacit_status tacit__tabular_add(tacit__tabular *curator,
                                                const tacit_trajectory *user, tacit_error *err);
+
+/* Privacy: one user whose contribution was made elsewhere, by `form`, of the steps that the next user shows:
+ * visits, moves and rewards. Refused, and nothing changed, if it cannot be one; see tacit__sum_add_foreign for
+ * what that does not tell. */
+TACIT_MUST_USE tacit_status tacit__tabular_add_contribution(tacit__tabular *curator,
+                                                            const tacit__input *stream,
+                                                            tacit_error *err);
+/* How contributions are made; NULL without privacy. */
+const struct tacit__tabular_form *tacit__tabular_form_of(const tacit__tabular *curator);
 
 /* Local privacy: both halves of `add`. `report` draws the user's noise and adds nothing; bytes =
  * NULL gives the size. */

@@ -2,30 +2,27 @@
 #ifndef TACIT_CURATE_TABULAR_CURATOR_INSIDE_H
 #define TACIT_CURATE_TABULAR_CURATOR_INSIDE_H
 
+#include "curate/tabular_contribution.h"
 #include "curate/tabular_curator.h"
 #include "noise/stream.h"
 
-typedef enum stream_name { VISITS, MOVES, REWARDS, STREAMS } stream_name;
+typedef enum stream_name {
+    VISITS = TACIT__VISITS,
+    MOVES = TACIT__MOVES,
+    REWARDS = TACIT__REWARD_SUMS,
+    STREAMS = TACIT__TABULAR_STREAMS
+} stream_name;
 
 typedef struct count_stream {
     size_t size;            /* cells */
     double *counts;         /* the exact counts, or room for a release; NULL: the sum has its own */
     const double *shown;    /* what the planner sees: `counts`, or the sum's */
     size_t report;          /* numbers in a user's contribution: all cells, or those of one table */
-    size_t *cell;           /* [H]: the cells of a user that are not 0, ascending, */
-    double *x;              /* [H]: what is in them, */
-    size_t cells;           /* and how many there are */
     double *total, *before; /* one_step: sum of all reports, now and one user ago */
     tacit_sum *sum;         /* NULL without privacy, and for visits that are sums of moves */
     double scale;           /* of the noise, 0 without */
     double level;           /* joint: error level of every release */
 } count_stream;
-
-/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that,
- * they are sorted by (table, state, action) as well. */
-typedef struct visit {
-    size_t move, h;
-} visit;
 
 /* What clipped visits and rewards cannot do together; see tabular_plan.c. */
 typedef struct overlap {
@@ -48,11 +45,11 @@ struct tacit__tabular {
     double eta;  /* failure probability of one cell at one episode */
     uint64_t level_users; /* local: most users for which the levels below hold */
     double local_level[STREAMS];
-    tacit__site chance; /* public: the step that a user reports */
-    uint64_t *reports;  /* one_step: users that reported each step */
-    visit *order;       /* [H] scratch: a user's steps, sorted */
-    uint64_t *seen;     /* [rows] with user_visits: 0 between users; else NULL */
-    int64_t *scratch;   /* local: the numbers of a report */
+    tacit__site chance;        /* public: the step that a user reports */
+    uint64_t *reports;         /* one_step: users that reported each step */
+    tacit__tabular_form form;  /* private: what makes a contribution, */
+    tacit__tabular_user *user; /* and scratch for that of a user */
+    int64_t *scratch;          /* local: the numbers of a report */
     size_t n_rows;
     tacit__sparse_row *rows; /* exact moves of large spaces, instead of a table; else NULL */
 };
@@ -93,16 +90,11 @@ TACIT_MUST_USE tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_no
 /* Error level of the release of a private stream for the users so far. */
 double tacit__tabular_level(tacit__tabular *c, stream_name which);
 
-/* States, actions and rewards are those of the space, and the curator takes users still. */
-TACIT_MUST_USE tacit_status tacit__tabular_check(const tacit__tabular *c,
-                                                 const tacit_trajectory *user, tacit_error *err);
+/* The curator takes users still. */
+TACIT_MUST_USE tacit_status tacit__tabular_check_open(const tacit__tabular *c, tacit_error *err);
 
 /* The steps first .. last-1 that the next user shows: all, or one drawn by public chance. */
 void tacit__tabular_steps(const tacit__tabular *c, size_t *first, size_t *last);
-
-/* The user's steps first .. last-1 as sparse contributions. */
-void tacit__tabular_contribute(tacit__tabular *c, const tacit_trajectory *u, size_t first,
-                               size_t last);
 
 /* One step: what the sums have got since the last user, multiplied by H, into the table of step h. */
 TACIT_MUST_USE tacit_status tacit__tabular_collect(tacit__tabular *c, size_t h, tacit_error *err);

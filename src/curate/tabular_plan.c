@@ -79,6 +79,7 @@
 #include "curate/tabular_curator_inside.h"
 #include "sums/lattice.h"
 #include "sums/sum_inside.h"
+#include "sums/sum_steps.h"
 
 static const char *const names[STREAMS] = {"visits", "moves", "rewards"};
 
@@ -323,7 +324,10 @@ tacit_status tacit__tabular_open_sums(tacit__tabular *c, tacit_noise *noise, tac
         tacit_sum_spec spec = spec_of(c, (stream_name)i);
         s->scale = tacit_plan_scale(plan, tacit_plan_index(plan, names[i]));
         status = tacit_sum_create(&spec, c->ledger, names[i], &s->sum, err);
+        if (status == TACIT_OK)
+            c->form.lattice[i] = *tacit__sum_lattice(s->sum);
     }
+    c->form.o = c->o;
     for (int i = 0; i < STREAMS && status == TACIT_OK && c->o.mechanism != TACIT_SUM_LOCAL; i++)
         c->streams[i].level = joint_level(c, (stream_name)i);
     if (status == TACIT_OK)

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "curate/tabular_curator_inside.h"
+#include "sums/sum_steps.h"
 
 #define ALL_STEPS UINT64_MAX
 
@@ -28,17 +29,19 @@ tacit_status tacit__tabular_report(tacit__tabular *c, const tacit_trajectory *u,
     if (*size < needed)
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "a report takes %zu bytes, the buffer has %zu",
                            needed, *size);
-    tacit_status status = tacit__tabular_check(c, u, err);
+    tacit_status status = tacit__tabular_check_user(&c->o, u, err);
+    if (status == TACIT_OK)
+        status = tacit__tabular_check_open(c, err);
     if (status != TACIT_OK)
         return status;
     size_t first, last, at = 0;
     tacit__tabular_steps(c, &first, &last);
-    tacit__tabular_contribute(c, u, first, last);
+    status = tacit__tabular_contribute(&c->form, u, first, last, c->user, err);
     for (int i = 0; i < STREAMS && status == TACIT_OK; i++) {
         const count_stream *s = &c->streams[i];
         if (s->sum == NULL)
             continue;
-        status = tacit_sum_report_sparse(s->sum, s->cells, s->cell, s->x, c->scratch + at, err);
+        status = tacit__sum_report_placed(s->sum, &c->user->stream[i], c->scratch + at, err);
         at += s->report;
     }
     if (status != TACIT_OK)
@@ -59,12 +62,9 @@ static tacit_status read_report(const tacit__tabular *c, const void *bytes, size
     if (size != 8 * (numbers(c) + 1))
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "a report has %zu bytes here, this one has %zu",
                            8 * (numbers(c) + 1), size);
-    if (c->broken)
-        return tacit__fail(err, TACIT_SYSTEM,
-                           "an earlier charge was refused halfway; the counts are closed");
-    if (c->users == c->o.episodes)
-        return tacit__fail(err, TACIT_EXHAUSTED, "the learner was declared for %llu episodes",
-                           (unsigned long long)c->o.episodes);
+    tacit_status open = tacit__tabular_check_open(c, err);
+    if (open != TACIT_OK)
+        return open;
     tacit__reader r = {.at = bytes, .left = size};
     *step = tacit__read_le64(&r);
     if (c->o.one_step ? *step >= c->o.space.horizon : *step != ALL_STEPS)

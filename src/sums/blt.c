@@ -68,9 +68,9 @@ int tacit__blt_guard_bits(uint64_t users)
 static tacit_status quantize(const tacit__shape *shape, tacit__blt_coefficients *out,
                              tacit_error *err)
 {
-    tacit__blt tuned = tacit__blt_tune(shape->users);
+    tacit__blt tuned = tacit__blt_tune(shape->steps);
     tacit__blt_coefficients c = {
-        .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->users)};
+        .buffers = tuned.buffers, .fraction = 1, .guard = tacit__blt_guard_bits(shape->steps)};
     double omega[TACIT__MAX_BUFFERS], heaviest = 0;
     for (unsigned j = 0; j < c.buffers; j++) {
         c.decay[j] = llrint(ldexp(tuned.one_minus_a[j], 32));
@@ -112,7 +112,7 @@ static _Thread_local unsigned next_kept;
 
 static bool is_same(const tacit__shape *a, const tacit__shape *b)
 {
-    return a->law == b->law && a->dimension == b->dimension && a->users == b->users &&
+    return a->law == b->law && a->dimension == b->dimension && a->steps == b->steps &&
            a->largest == b->largest && a->sensitivity == b->sensitivity &&
            a->differing == b->differing;
 }
@@ -133,9 +133,9 @@ static tacit_status columns(const tacit__shape *shape, tacit__columns *out, taci
     if (shape->law == TACIT_LAW_LAPLACE)
         return tacit__fail(err, TACIT_UNSUPPORTED,
                            "blt sums are for Gaussian noise; for pure DP use smooth or tree");
-    if (shape->users >> MAX_USERS_LOG2 != 0)
+    if (shape->steps >> MAX_USERS_LOG2 != 0)
         return tacit__fail(err, TACIT_NO_ROOM, "blt sums take fewer than 2^%d users, not %llu",
-                           MAX_USERS_LOG2, (unsigned long long)shape->users);
+                           MAX_USERS_LOG2, (unsigned long long)shape->steps);
     if (!(shape->sensitivity > 0))
         return tacit__fail(err, TACIT_BAD_SENSITIVITY, "blt sums need an L2 bound");
     tacit__blt_coefficients c;

@@ -66,7 +66,7 @@ long double tacit__blt_column_summed(const tacit__blt_coefficients *c, const tac
         power[j] = (long double)c->omega[j];
         factor[j] = (long double)c->a[j] * UP;
     }
-    for (uint64_t n = 1; n < shape->users; n++) {
+    for (uint64_t n = 1; n < shape->steps; n++) {
         long double c_n = 0;
         double e_n = r.least, steps = (double)n;
         for (unsigned j = 0; j < c->buffers; j++) {
@@ -142,9 +142,9 @@ long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tac
     const rounding r = rounding_of(c, shape);
     const long double spread = (long double)r.spread * (1 + 0x1p-50L);
     long double sum = 1;
-    for (uint64_t from = 1, to; from < shape->users; from = to) {
+    for (uint64_t from = 1, to; from < shape->steps; from = to) {
         long double level = (long double)r.least, slope = 0;
-        to = shape->users;
+        to = shape->steps;
         for (unsigned j = 0; j < c->buffers; j++) {
             const uint64_t end = (uint64_t)r.memory[j] + 1; /* the first n above it */
             if (from < end) {
@@ -162,7 +162,7 @@ long double tacit__blt_column_closed(const tacit__blt_coefficients *c, const tac
 
 double tacit__blt_column_norm(const tacit__blt_coefficients *c, const tacit__shape *shape)
 {
-    long double square = shape->users <= SUMMED ? tacit__blt_column_summed(c, shape)
+    long double square = shape->steps <= SUMMED ? tacit__blt_column_summed(c, shape)
                                                 : tacit__blt_column_closed(c, shape);
     return (double)sqrtl(square) * (1 + 1e-9); /* roundings of the few operations that are not up */
 }

@@ -143,18 +143,18 @@ static tacit_bound after_rounding(const tacit_bound *b, size_t n, double step)
 }
 
 /* log2 of the steps in the L2 bound of a blt sum; see the head. */
-static double blt_bits(const tacit__lattice *l, uint64_t users)
+static double blt_bits(const tacit__lattice *l, uint64_t steps)
 {
     double per_sensitivity = log2(l->bound.l2 / l->sensitivity_l2);
-    double unit = log2(sqrt((double)users * l->differing)) + per_sensitivity;
-    double room = BLT_SCALE_BITS - tacit__blt_guard_bits(users) + per_sensitivity;
+    double unit = log2(sqrt((double)steps * l->differing)) + per_sensitivity;
+    double room = BLT_SCALE_BITS - tacit__blt_guard_bits(steps) + per_sensitivity;
     double bearable = fmin(unit - log2(BLT_MOST_ROUNDING), room - BLT_LEAST_RATIO_BITS);
     return fmin(fmax(NORM_BITS, unit - log2(BLT_ROUNDING)), fmax(room - BLT_RATIO_BITS, bearable));
 }
 
 /* The step; see the head. */
-static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, bool rounded,
-                                tacit_error *err)
+static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, uint64_t releases,
+                                bool rounded, tacit_error *err)
 {
     double room = ROOM_BITS - log2((double)spec->users), wanted = NORM_BITS;
     if (rounded) /* for what `after_rounding` adds */
@@ -163,7 +163,7 @@ static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, b
         return tacit__fail(err, TACIT_NO_ROOM, "%llu users do not fit; at most 2^%d do",
                            (unsigned long long)spec->users, ROOM_BITS - LEAST_NORM_BITS);
     if (spec->mechanism == TACIT_SUM_BLT)
-        wanted = blt_bits(l, spec->users);
+        wanted = blt_bits(l, releases);
     else if (rounded)
         wanted = fmax(wanted, given_bits(l, spec));
     l->bits = (int)floor(fmin(fmin(wanted, MOST_NORM_BITS), room) - log2(l->bound.l2));
@@ -172,6 +172,12 @@ static tacit_status choose_bits(tacit__lattice *l, const tacit_sum_spec *spec, b
 
 tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
                                    tacit__lattice *out, tacit_error *err)
+{
+    return tacit__lattice_choose_for(spec, dimension, spec->users, out, err);
+}
+
+tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimension,
+                                       uint64_t releases, tacit__lattice *out, tacit_error *err)
 {
     tacit_status status = check_spec(spec, err);
     if (status != TACIT_OK)
@@ -189,7 +195,7 @@ tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
     choose_sensitivities(&l, spec, b, 0);
 
     const bool rounded = is_rounded(spec);
-    status = choose_bits(&l, spec, rounded, err);
+    status = choose_bits(&l, spec, releases, rounded, err);
     if (status != TACIT_OK)
         return status;
     l.per_unit = ldexp(1, l.bits);
@@ -296,6 +302,17 @@ static bool within(const tacit__lattice *l, const int64_t *q, size_t n)
         square += (tacit__u128)magnitude * magnitude;
     }
     return sum <= (uint64_t)l->l1 && square <= l->l2_square;
+}
+
+bool tacit__lattice_contains(const tacit__lattice *l, const int64_t *x, size_t n)
+{
+    uint64_t nonzeros = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] > l->l2 || x[i] < (l->bound.nonnegative ? 0 : -l->l2))
+            return false; /* and no sum in `within` overflows */
+        nonzeros += x[i] != 0;
+    }
+    return nonzeros <= l->bound.nonzeros && within(l, x, n);
 }
 
 /* The same from what the pass has summed up, when 64 bits are enough for it: for integers of at most 2^32

@@ -21,13 +21,22 @@ typedef struct tacit__lattice {
     double sensitivity_l1, sensitivity_l2; /* of a replaced user, in units of the data */
 } tacit__lattice;
 
-/* The lattice for `dimension` (without structural zeros) and `users`. */
+/* The lattice for `dimension` (without structural zeros) and `users`, released after each of them. */
 TACIT_MUST_USE tacit_status tacit__lattice_choose(const tacit_sum_spec *spec, size_t dimension,
                                                   tacit__lattice *out, tacit_error *err);
+
+/* The same for so many releases: the integers have room for all users, the rounding of a strategy is that of
+ * `releases` steps. */
+TACIT_MUST_USE tacit_status tacit__lattice_choose_for(const tacit_sum_spec *spec, size_t dimension,
+                                                      uint64_t releases, tacit__lattice *out,
+                                                      tacit_error *err);
 
 /* x to integers within the bound. On failure `out` holds nothing of use. No message repeats a number
  * from x: it belongs to a person. */
 TACIT_MUST_USE tacit_status tacit__lattice_quantize(const tacit__lattice *lattice, const double *x,
                                                     size_t n, int64_t *out, tacit_error *err);
+
+/* Whether n integers, all others being 0, are within the bound: for those that somebody else made. */
+bool tacit__lattice_contains(const tacit__lattice *lattice, const int64_t *x, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* The collector's side of a `local` sum: what it does with what devices send. (Their side is
- * tacit_sum_report, sum.c.)
+ * tacit_sum_report, sum_steps.c.)
  *
  * A report is the user's vector on the lattice with the noise added, coordinates without structural zeros.
  * An honest one is no larger than the largest contribution and the largest draw together; what is larger
@@ -54,6 +54,7 @@ tacit_status tacit_sum_absorb(tacit_sum *sum, const int64_t *report, tacit_error
     sum->strategy->absorb(sum->state, 0, sum->dimension, NULL, report);
     sum->strategy->advance(sum->state);
     sum->step++;
+    sum->people++;
     sum->released = false;
     return TACIT_OK;
 }

@@ -5,9 +5,23 @@
  * blt's buffers, of at most 2^60, have room of their own (sums/blt.c). */
 #include "sums/regions.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "noise/stream.h"
 #include "sums/sum_inside.h"
+
+size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REGIONS])
+{
+    size_t n = sum->strategy->regions(sum->state, out);
+    if (sum->batch == NULL)
+        return n;
+    tacit_sum *s = (tacit_sum *)(uintptr_t)sum; /* a region is written to by `load` alone */
+    out[n++] = (tacit__region){&s->people, sizeof s->people};
+    out[n++] = (tacit__region){&s->waiting, sizeof s->waiting};
+    out[n++] = (tacit__region){sum->batch, sum->dimension * sizeof *sum->batch};
+    return n;
+}
 
 void tacit__sum_forget(tacit_sum *sum)
 {
@@ -17,6 +31,8 @@ void tacit__sum_forget(tacit_sum *sum)
     for (size_t i = 1; i < n; i++)
         tacit__wipe(regions[i].data, regions[i].size);
     tacit__wipe(sum->x, sum->dimension * sizeof *sum->x);
+    if (sum->batch != NULL)
+        tacit__wipe(sum->batch, sum->dimension * sizeof *sum->batch);
     tacit__wipe(sum->encoded, tile * sizeof *sum->encoded);
     if (sum->packed != NULL)
         tacit__wipe(sum->packed, sum->dimension * sizeof *sum->packed);
@@ -33,6 +49,17 @@ static bool are_integers(const uint8_t *bytes, size_t size, int64_t most)
     return true;
 }
 
+/* The people of a sum that collects them: no more than declared, and as many as the batch can be of. */
+static bool are_people(const tacit_sum *sum, const uint8_t *bytes)
+{
+    uint64_t people, waiting;
+    memcpy(&people, bytes, sizeof people);
+    memcpy(&waiting, bytes + sizeof people, sizeof waiting);
+    return people <= sum->users && waiting <= people &&
+           are_integers(bytes + sizeof people + sizeof waiting, sum->dimension * sizeof *sum->batch,
+                        (int64_t)waiting * (int64_t)sum->lattice.largest); /* below 2^60 */
+}
+
 bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes)
 {
     const bool blt = sum->strategy == &tacit__strategy_blt;
@@ -46,5 +73,5 @@ bool tacit__sum_check_regions(const tacit_sum *sum, const void *bytes)
             sound = blt && i + 1 == n
                         ? tacit__are_reals(at, regions[i].size / sizeof(double), TACIT__MOST_SUM)
                         : are_integers(at, regions[i].size, most);
-    return sound;
+    return sound && (sum->batch == NULL || are_people(sum, at));
 }

@@ -43,6 +43,7 @@ void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tac
         {numbers, sizeof numbers},
         {sizes, sizeof sizes},
         {sum->active, sum->active != NULL ? sum->dimension * sizeof *sum->active : 0},
+        {&sum->releases, sum->batch != NULL ? sizeof sum->releases : 0},
     };
     tacit__digest(parts, sizeof parts / sizeof *parts, out);
 }
@@ -58,8 +59,7 @@ static const tacit__envelope envelope = {
 size_t tacit__sum_saved_size(const tacit_sum *sum)
 {
     tacit__region regions[TACIT__MAX_REGIONS];
-    size_t n = sum->strategy->regions(sum->state, regions),
-           size = sizeof(header) + TACIT__KEY_BYTES;
+    size_t n = tacit__sum_regions(sum, regions), size = sizeof(header) + TACIT__KEY_BYTES;
     for (size_t i = 0; i < n; i++)
         size += regions[i].size;
     return size;
@@ -85,7 +85,7 @@ static bool is_position(const tacit_sum *sum, const void *bytes, uint64_t steps)
 static void check(const tacit_sum *sum, const header *h, tacit__saved *s)
 {
     const bool local = sum->strategy == &tacit__strategy_local, noisy = sum->strategy->needs_noise;
-    tacit__saved_check(s, h->step <= sum->users && h->released <= 1 &&
+    tacit__saved_check(s, h->step <= sum->releases && h->released <= 1 &&
                               tacit__gate_check(sum->gate, &h->gate) &&
                               (local || h->gate.passed == (noisy ? h->step : 0)) &&
                               tacit__sum_check_regions(sum, s->in + s->at) &&
@@ -97,12 +97,12 @@ static void fields(const tacit_sum *sum, header *h, tacit__saved *s)
 {
     const char *outside = s->wrong;
     s->wrong = "the saved sum contradicts itself";
-    if (s->pass == TACIT__CHECK && (sum->step != 0 || tacit__gate_steps_passed(sum->gate) != 0) &&
+    if (s->pass == TACIT__CHECK && (sum->people != 0 || tacit__gate_steps_passed(sum->gate) != 0) &&
         s->status == TACIT_OK)
         s->status =
             tacit__fail(s->err, TACIT_BAD_ARGUMENT,
                         "a saved sum is loaded into a fresh one; this one has had %llu users",
-                        (unsigned long long)sum->step);
+                        (unsigned long long)sum->people);
     *h = (header){.released = sum->released, .step = sum->step};
     if (!tacit__saved_is_loading(s))
         tacit__gate_save(sum->gate, &h->gate);
@@ -111,7 +111,7 @@ static void fields(const tacit_sum *sum, header *h, tacit__saved *s)
     if (s->pass == TACIT__CHECK && s->status == TACIT_OK)
         check(sum, h, s);
     tacit__region regions[TACIT__MAX_REGIONS];
-    const size_t n = sum->strategy->regions(sum->state, regions);
+    const size_t n = tacit__sum_regions(sum, regions);
     for (size_t i = 0; i < n; i++)
         tacit__saved_array(s, regions[i].data, regions[i].size, 1);
     tacit__envelope_close(&envelope, start, s);
@@ -127,6 +127,7 @@ uint64_t tacit__sum_fields(tacit_sum *sum, tacit__saved *s)
         TACIT__REQUIRE(sum->strategy->restored(sum->state, step));
         tacit__gate_restore(sum->gate, &h.gate);
         sum->step = step;
+        sum->people = sum->batch == NULL ? step : sum->people;
         sum->released = h.released != 0;
     }
     tacit__wipe(&h, sizeof h);

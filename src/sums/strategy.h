@@ -17,11 +17,12 @@
 #include <tacit/plan.h>
 #include <tacit/status.h>
 
-/* What a strategy is tuned to. Norms are in lattice steps. */
+/* What a strategy is tuned to. Norms are in lattice steps and of one person, of whom there may be many in a
+ * step. */
 typedef struct tacit__shape {
     tacit_law law;
     size_t dimension;
-    uint64_t users;
+    uint64_t steps;
     double largest;     /* of a coordinate of one contribution */
     double sensitivity; /* L2, of one contribution; 0 when only L1 is known */
     double differing;   /* coordinates in which two contributions can differ */
@@ -60,12 +61,12 @@ typedef struct tacit__strategy {
     void (*read)(const void *state, double *out);
     /* Variance of the release at step k in units of one draw's variance. */
     double (*variance)(const void *state, uint64_t k);
-    /* The same at the noisiest of steps 1 .. users. */
-    double (*most)(const void *state, uint64_t users);
+    /* The same at the noisiest of steps 1 .. steps. */
+    double (*most)(const void *state, uint64_t steps);
     /* All that changes while running; the first region is small and fixed. Returns the number. */
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
     /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a
-     * state after `steps` users; else what follows from it is set. */
+     * state after so many steps; else what follows from it is set. */
     bool (*restored)(void *state, uint64_t steps);
 } tacit__strategy;
 

@@ -1,7 +1,5 @@
-/* Private running sums: the public face. See include/tacit/sum.h.
- *
- * A step goes through the vector in tiles, so that encoding, noise and decoding of a tile meet in the
- * first-level cache. All checks come before the step is charged; after that nothing can fail. */
+/* Private running sums: what they declare, and their life. See include/tacit/sum.h; people and releases are
+ * in sum_steps.c. */
 #include <tacit/sum.h>
 
 #include <math.h>
@@ -13,6 +11,7 @@
 #include "sums/lattice.h"
 #include "sums/strategy.h"
 #include "sums/sum_inside.h"
+#include "sums/sum_steps.h"
 
 static const tacit__strategy *const strategies[] = {
     [TACIT_SUM_EXACT] = &tacit__strategy_exact,   [TACIT_SUM_TREE] = &tacit__strategy_tree,
@@ -50,8 +49,8 @@ static size_t count_active(const tacit_sum_spec *spec)
 }
 
 /* Everything that follows from a spec. */
-static tacit_status derive(const tacit_sum_spec *spec, tacit__lattice *lattice, tacit__shape *shape,
-                           tacit_error *err)
+static tacit_status derive(const tacit_sum_spec *spec, uint64_t releases, tacit__lattice *lattice,
+                           tacit__shape *shape, tacit_error *err)
 {
     if (!is_mechanism(spec->mechanism))
         return tacit__fail(err, TACIT_BAD_ARGUMENT, "no mechanism has the number %d",
@@ -62,15 +61,23 @@ static tacit_status derive(const tacit_sum_spec *spec, tacit__lattice *lattice, 
                            strategy->needs_noise ? "%s sums need Gaussian or Laplace noise"
                                                  : "%s sums take no noise",
                            strategy->name);
+    if (releases > spec->users || (releases == 0 && spec->users > 0))
+        return tacit__fail(
+            err, TACIT_BAD_COUNT,
+            "%llu releases of %llu users, expected at least 1 and no more than users",
+            (unsigned long long)releases, (unsigned long long)spec->users);
+    if (releases < spec->users && spec->mechanism == TACIT_SUM_LOCAL)
+        return tacit__fail(err, TACIT_UNSUPPORTED,
+                           "every user of a local sum adds noise of their own: each is a release");
     size_t dimension = count_active(spec);
     if (spec->dimension > 0 && dimension == 0)
         return tacit__fail(err, TACIT_BAD_COUNT, "all coordinates are structural zeros");
-    tacit_status status = tacit__lattice_choose(spec, dimension, lattice, err);
+    tacit_status status = tacit__lattice_choose_for(spec, dimension, releases, lattice, err);
     if (status != TACIT_OK)
         return status;
     *shape = (tacit__shape){.law = spec->law,
                             .dimension = dimension,
-                            .users = spec->users,
+                            .steps = releases,
                             .largest = lattice->largest,
                             .sensitivity = ldexp(lattice->sensitivity_l2, lattice->bits),
                             .differing = lattice->differing,
@@ -83,10 +90,19 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
 {
     if (spec == NULL || release == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    return tacit__sum_declare_released(spec, spec->users, name, release, err);
+}
+
+/* Sensitivities are those of one person's vector, whatever the number of people in a step: two streams of
+ * batches with one person replaced differ in the one batch that holds them, by x - x'. So the strategy's
+ * column norm over `releases` steps is all that this person can move. */
+tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec, uint64_t releases,
+                                         const char *name, tacit_release *release, tacit_error *err)
+{
     tacit__lattice lattice;
     tacit__shape shape;
     tacit__columns columns;
-    tacit_status status = derive(spec, &lattice, &shape, err);
+    tacit_status status = derive(spec, releases, &lattice, &shape, err);
     if (status == TACIT_OK)
         status = strategies[spec->mechanism]->columns(&shape, &columns, err);
     if (status != TACIT_OK)
@@ -98,7 +114,7 @@ tacit_status tacit_sum_declare(const tacit_sum_spec *spec, const char *name, tac
     *release = (tacit_release){.name = name,
                                .reason = spec->reason != NULL ? spec->reason : reason,
                                .dimension = shape.dimension,
-                               .steps = spec->users,
+                               .steps = releases,
                                .l1 = has_l1 ? lattice.sensitivity_l1 : 0,
                                .l2 = lattice.sensitivity_l2,
                                .column_l1 = has_l1 ? columns.l1 : 1,
@@ -116,7 +132,7 @@ tacit_status tacit__sum_predict(const tacit_sum_spec *spec, tacit__sum_predictio
     tacit__shape shape;
     tacit__columns columns;
     void *state = NULL;
-    tacit_status status = derive(spec, &lattice, &shape, err);
+    tacit_status status = derive(spec, spec->users, &lattice, &shape, err);
     if (status != TACIT_OK)
         return status;
     const tacit__strategy *strategy = strategies[spec->mechanism];
@@ -181,7 +197,8 @@ static tacit_sum *allocate(tacit_sum w, const bool *structural_zero)
         w, TACIT__PIECE(w.x, w.dimension), TACIT__PIECE(w.tile, tile_size(&w)),
         TACIT__PIECE(w.encoded, tile_size(&w)), TACIT__PIECE_IF(some, w.active, w.dimension),
         TACIT__PIECE_IF(some, w.packed, w.dimension),
-        TACIT__PIECE_IF(some, w.coordinates, w.dimension));
+        TACIT__PIECE_IF(some, w.coordinates, w.dimension),
+        TACIT__PIECE_IF(w.releases < w.users, w.batch, w.dimension));
     for (size_t i = 0, n = 0; sum != NULL && some && i < w.outer_dimension; i++)
         if (!structural_zero[i])
             sum->active[n++] = i;
@@ -193,8 +210,21 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
 {
     if (spec == NULL || ledger == NULL || name == NULL || out == NULL)
         return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
+    return tacit__sum_create_released(spec, spec->users, ledger, name, out, err);
+}
+
+/* The largest value of a step's input: that of all people together, who fit into 2^60 (lattice.c). */
+static double largest_input(const tacit_sum *sum)
+{
+    return sum->batch == NULL ? sum->lattice.largest : sum->lattice.largest * (double)sum->users;
+}
+
+tacit_status tacit__sum_create_released(const tacit_sum_spec *spec, uint64_t releases,
+                                        tacit_ledger *ledger, const char *name, tacit_sum **out,
+                                        tacit_error *err)
+{
     tacit_release needed;
-    tacit_status status = tacit_sum_declare(spec, name, &needed, err);
+    tacit_status status = tacit__sum_declare_released(spec, releases, name, &needed, err);
     if (status != TACIT_OK)
         return status;
     const tacit_plan *plan = tacit_ledger_plan(ledger);
@@ -209,9 +239,10 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
     tacit_sum w = {.strategy = strategies[spec->mechanism],
                    .outer_dimension = spec->dimension,
                    .users = spec->users,
+                   .releases = releases,
                    .scale = tacit_plan_scale(plan, index)};
     tacit__shape shape;
-    status = derive(spec, &w.lattice, &shape, err);
+    status = derive(spec, releases, &w.lattice, &shape, err);
     if (status != TACIT_OK)
         return status;
     w.dimension = shape.dimension;
@@ -226,7 +257,7 @@ tacit_status tacit_sum_create(const tacit_sum_spec *spec, tacit_ledger *ledger, 
                                   &(tacit__gate_spec){.name = name,
                                                       .lattice_bits = sum->lattice.bits,
                                                       .places = sum->dimension,
-                                                      .largest = sum->lattice.largest},
+                                                      .largest = largest_input(sum)},
                                   &sum->gate, err);
     if (status != TACIT_OK) {
         tacit_sum_destroy(sum);
@@ -246,230 +277,24 @@ void tacit_sum_destroy(tacit_sum *sum)
     tacit__workspace_destroy(sum);
 }
 
-/* x without its structural zeros. */
-static tacit_status pack(tacit_sum *sum, const double *x, const double **out, tacit_error *err)
-{
-    *out = x;
-    if (sum->active == NULL)
-        return TACIT_OK;
-    size_t n = 0;
-    for (size_t i = 0; i < sum->outer_dimension; i++)
-        if (n < sum->dimension && sum->active[n] == i)
-            sum->packed[n++] = x[i];
-        else if (x[i] != 0)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "coordinate %zu is not 0, but was declared a structural zero", i);
-    *out = sum->packed;
-    return TACIT_OK;
-}
-
-/* The coordinate of outer index i; `dimension` if that is a structural zero. */
-static size_t coordinate_of(const tacit_sum *sum, size_t i)
-{
-    size_t low = 0, high = sum->dimension;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sum->active[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < sum->dimension && sum->active[low] == i ? low : sum->dimension;
-}
-
-/* The coordinates of a sparse contribution, checked: the indices themselves or, with structural zeros,
- * sum->coordinates. */
-static tacit_status find_coordinates(const tacit_sum *sum, size_t n, const size_t *index,
-                                     const size_t **coordinates, tacit_error *err)
-{
-    static const size_t none[1] = {0}; /* not NULL, which would be a dense contribution */
-    *coordinates = sum->active != NULL ? sum->coordinates : n > 0 ? index : none;
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && index[i] <= index[i - 1])
-            return tacit__fail(err, TACIT_BAD_ARGUMENT,
-                               "the indices of a sparse contribution are not ascending");
-        if (index[i] >= sum->outer_dimension)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND, "an index is not below %zu",
-                               sum->outer_dimension);
-        if (sum->active != NULL &&
-            (sum->coordinates[i] = coordinate_of(sum, index[i])) == sum->dimension)
-            return tacit__fail(err, TACIT_OUT_OF_BOUND,
-                               "a sparse contribution has a coordinate that was declared a "
-                               "structural zero");
-    }
-    return TACIT_OK;
-}
-
-static tacit_status check_open(const tacit_sum *sum, tacit_error *err)
-{
-    if (sum->step < sum->users)
-        return TACIT_OK;
-    return tacit__fail(err, TACIT_EXHAUSTED,
-                       "the sum was declared for %llu users and has had them all; a further user "
-                       "needs a new sum with a budget of its own",
-                       (unsigned long long)sum->users);
-}
-
-/* One tile of the contribution through the door; into the sum or, if there is one, into a report. */
-static void pass_tile(tacit_sum *sum, size_t offset, size_t n, const int64_t *x, int64_t *report)
-{
-    const tacit__strategy *strategy = sum->strategy;
-    int64_t noisy[TACIT__TILE]; /* public, unlike what is encoded */
-    strategy->encode(sum->state, offset, n, x, sum->encoded);
-    if (report != NULL) {
-        tacit__gate_pass(sum->gate, offset, n, sum->encoded, report + offset);
-        return;
-    }
-    if (strategy->needs_noise)
-        tacit__gate_pass(sum->gate, offset, n, sum->encoded, noisy);
-    strategy->absorb(sum->state, offset, n, x, strategy->needs_noise ? noisy : sum->encoded);
-}
-
-/* The contribution in sum->x, all checked: its n values at the coordinates, or all of them if that is
- * NULL. Into the sum, or into a report, and then the sum stays as it is. */
-static tacit_status pass(tacit_sum *sum, size_t n, const size_t *coordinates, int64_t *report,
-                         tacit_error *err)
-{
-    if (sum->strategy->needs_noise) {
-        const tacit__input input = {.n = n, .index = coordinates, .value = sum->x};
-        tacit_status status = tacit__gate_begin(sum->gate, &input, err);
-        if (status != TACIT_OK)
-            return status;
-    }
-    size_t next = 0, size = 0;
-    for (size_t offset = 0; offset < sum->dimension; offset += size) {
-        size = sum->dimension - offset < TACIT__TILE ? sum->dimension - offset : TACIT__TILE;
-        if (coordinates == NULL) {
-            pass_tile(sum, offset, size, sum->x + offset, report);
-            continue;
-        }
-        size_t first = next;
-        for (; next < n && coordinates[next] < offset + size; next++)
-            sum->tile[coordinates[next] - offset] = sum->x[next];
-        pass_tile(sum, offset, size, sum->tile, report);
-        for (size_t i = first; i < next; i++)
-            sum->tile[coordinates[i] - offset] = 0;
-    }
-    if (report != NULL)
-        return TACIT_OK;
-    sum->strategy->advance(sum->state);
-    sum->step++;
-    sum->released = false;
-    return TACIT_OK;
-}
-
-static tacit_status quantize(tacit_sum *sum, const double *x, tacit_error *err)
-{
-    const double *packed;
-    tacit_status status = pack(sum, x, &packed, err);
-    return status == TACIT_OK
-               ? tacit__lattice_quantize(&sum->lattice, packed, sum->dimension, sum->x, err)
-               : status;
-}
-
-static tacit_status quantize_sparse(tacit_sum *sum, size_t n, const size_t *index,
-                                    const double *value, const size_t **coordinates,
-                                    tacit_error *err)
-{
-    tacit_status status = find_coordinates(sum, n, index, coordinates, err);
-    return status == TACIT_OK ? tacit__lattice_quantize(&sum->lattice, value, n, sum->x, err)
-                              : status;
-}
-
-tacit_status tacit_sum_add(tacit_sum *sum, const double *x, tacit_error *err)
-{
-    if (sum == NULL || x == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = check_open(sum, err);
-    if (status == TACIT_OK)
-        status = quantize(sum, x, err);
-    return status == TACIT_OK ? pass(sum, sum->dimension, NULL, NULL, err) : status;
-}
-
-tacit_status tacit_sum_add_sparse(tacit_sum *sum, size_t n, const size_t *index,
-                                  const double *value, tacit_error *err)
-{
-    if (sum == NULL || (n > 0 && (index == NULL || value == NULL)))
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const size_t *coordinates = NULL;
-    tacit_status status = check_open(sum, err);
-    if (status == TACIT_OK)
-        status = quantize_sparse(sum, n, index, value, &coordinates, err);
-    return status == TACIT_OK ? pass(sum, n, coordinates, NULL, err) : status;
-}
-
-tacit_status tacit_sum_report(tacit_sum *sum, const double *x, int64_t *report, tacit_error *err)
-{
-    if (sum == NULL || x == NULL || report == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = tacit__sum_check_local(sum, err);
-    if (status == TACIT_OK)
-        status = quantize(sum, x, err);
-    return status == TACIT_OK ? pass(sum, sum->dimension, NULL, report, err) : status;
-}
-
-tacit_status tacit_sum_report_sparse(tacit_sum *sum, size_t n, const size_t *index,
-                                     const double *value, int64_t *report, tacit_error *err)
-{
-    if (sum == NULL || report == NULL || (n > 0 && (index == NULL || value == NULL)))
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    const size_t *coordinates = NULL;
-    tacit_status status = tacit__sum_check_local(sum, err);
-    if (status == TACIT_OK)
-        status = quantize_sparse(sum, n, index, value, &coordinates, err);
-    return status == TACIT_OK ? pass(sum, n, coordinates, report, err) : status;
-}
-
-/* The step may be shown, and now is. */
-static tacit_status mark_released(tacit_sum *sum, tacit_error *err)
-{
-    if (sum->step == 0)
-        return tacit__fail_plain(err, TACIT_NOTHING_TO_RELEASE);
-    if (sum->released)
-        return tacit__fail(err, TACIT_RELEASED_TWICE,
-                           "step %llu has been released already; keep the first answer",
-                           (unsigned long long)sum->step);
-    sum->released = true;
-    return TACIT_OK;
-}
-
-tacit_status tacit_sum_release(tacit_sum *sum, double *noisy, tacit_error *err)
-{
-    if (sum == NULL || noisy == NULL)
-        return tacit__fail_plain(err, TACIT_BAD_ARGUMENT);
-    tacit_status status = mark_released(sum, err);
-    if (status != TACIT_OK)
-        return status;
-    sum->strategy->read(sum->state, noisy);
-    if (sum->active !=
-        NULL) { /* spread from the end, so that nothing is overwritten before it moves */
-        size_t n = sum->dimension;
-        for (size_t i = sum->outer_dimension; i-- > 0;)
-            noisy[i] = n > 0 && sum->active[n - 1] == i ? noisy[--n] : 0;
-    }
-    return TACIT_OK;
-}
-
-const double *tacit__sum_at_hand(const tacit_sum *sum)
-{
-    return sum->strategy->show != NULL && sum->active == NULL ? sum->strategy->show(sum->state)
-                                                              : NULL;
-}
-
-tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_error *err)
-{
-    TACIT__REQUIRE(tacit__sum_at_hand(sum) != NULL);
-    return mark_released(sum, err);
-}
-
 uint64_t tacit_sum_step(const tacit_sum *sum)
 {
     return sum->step;
 }
 
+uint64_t tacit__sum_people(const tacit_sum *sum)
+{
+    return sum->people;
+}
+
+const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum)
+{
+    return &sum->lattice;
+}
+
 tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k, double *stddev)
 {
-    if (sum == NULL || stddev == NULL || k == 0 || k > sum->users)
+    if (sum == NULL || stddev == NULL || k == 0 || k > sum->releases)
         return TACIT_BAD_ARGUMENT;
     *stddev = sum->draw_stddev * sqrt(sum->strategy->variance(sum->state, k));
     return TACIT_OK;
@@ -477,13 +302,13 @@ tacit_status tacit_sum_stddev(const tacit_sum *sum, uint64_t k, double *stddev)
 
 double tacit_sum_worst_stddev(const tacit_sum *sum)
 {
-    return sum->draw_stddev * sqrt(sum->strategy->most(sum->state, sum->users));
+    return sum->draw_stddev * sqrt(sum->strategy->most(sum->state, sum->releases));
 }
 
 size_t tacit_sum_memory(const tacit_sum *sum)
 {
     tacit__region regions[TACIT__MAX_REGIONS];
-    size_t n = sum->strategy->regions(sum->state, regions), bytes = sizeof *sum;
+    size_t n = tacit__sum_regions(sum, regions), bytes = sizeof *sum;
     for (size_t i = 0; i < n; i++)
         bytes += regions[i].size;
     size_t scratch =

@@ -1,4 +1,4 @@
-/* The inside of a running sum, shared by sum.c and saved.c. */
+/* The inside of a running sum, shared by the files that hold its parts. */
 #ifndef TACIT_SUMS_SUM_INSIDE_H
 #define TACIT_SUMS_SUM_INSIDE_H
 
@@ -24,7 +24,10 @@ struct tacit_sum {
     int64_t *tile;       /* scratch: a tile of a sparse contribution; 0 between users */
     int64_t *encoded;    /* scratch: a tile before the door */
     double scale, draw_stddev;
-    uint64_t users, step;
+    uint64_t users, releases; /* declared: people, and steps of the strategy */
+    uint64_t people, step;    /* people who came; steps that passed the door */
+    uint64_t waiting;         /* people since the last step, */
+    int64_t *batch;           /* and their sum; NULL: each of them is a step */
     bool released;
     uint8_t fingerprint[TACIT__KEY_BYTES];
 };
@@ -41,6 +44,9 @@ TACIT_MUST_USE tacit_status tacit__sum_release_at_hand(tacit_sum *sum, tacit_err
 /* Hash of all that a saved state must agree with. */
 void tacit__sum_fingerprint(const tacit_sum *sum, const tacit_release *line, tacit_law law,
                             uint8_t out[TACIT__KEY_BYTES]);
+
+/* The regions of its strategy, and of the people who wait for a step, if they can. Returns the number. */
+size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REGIONS]);
 
 /* How noisy a sum would be: the column norm of its strategy in the law's norm, and the noisiest step's
  * standard deviation in units of a draw's. Their product compares mechanisms. And how large, in bytes for

@@ -117,14 +117,14 @@ static tacit_status columns_of(const code *c, tacit__columns *out)
 static tacit_status tree_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
     (void)err;
-    code c = plain_code(shape->users);
+    code c = plain_code(shape->steps);
     return columns_of(&c, out);
 }
 
 static tacit_status smooth_columns(const tacit__shape *shape, tacit__columns *out, tacit_error *err)
 {
     (void)err;
-    code c = smooth_code(shape->users, shape->law);
+    code c = smooth_code(shape->steps, shape->law);
     return columns_of(&c, out);
 }
 
@@ -143,12 +143,12 @@ static tacit_status create_with(code c, const tacit__shape *shape, void **state,
 
 static tacit_status tree_create(const tacit__shape *shape, void **state, tacit_error *err)
 {
-    return create_with(plain_code(shape->users), shape, state, err);
+    return create_with(plain_code(shape->steps), shape, state, err);
 }
 
 static tacit_status smooth_create(const tacit__shape *shape, void **state, tacit_error *err)
 {
-    return create_with(smooth_code(shape->users, shape->law), shape, state, err);
+    return create_with(smooth_code(shape->steps, shape->law), shape, state, err);
 }
 
 /* Exact prefixes of a node, from coordinate `offset` on. */

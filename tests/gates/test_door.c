@@ -146,7 +146,8 @@ static void close_lone(lone *l)
 static void pass_one(lone *l, int64_t out[3])
 {
     const int64_t exact[3] = {0};
-    assert_ok(tacit__gate_begin(l->gate, &(tacit__input){.n = 3, .value = exact}, NULL));
+    const tacit__input input = {.n = 3, .value = exact};
+    assert_ok(tacit__gate_begin(l->gate, tacit__gate_digest(l->gate, &input), NULL));
     tacit__gate_pass(l->gate, 0, 3, exact, out);
 }
 
@@ -217,7 +218,7 @@ TEST(a_restored_gate_goes_on_with_the_saved_noise)
     pass_one(&one, first);
     pass_one(&two, second);
     assert_memory_equal(first, second, sizeof first);
-    assert_status(tacit__gate_begin(two.gate, &(tacit__input){0}, NULL), TACIT_EXHAUSTED);
+    assert_status(tacit__gate_begin(two.gate, (tacit__tag){0}, NULL), TACIT_EXHAUSTED);
     saved.passed = 3; /* of two */
     assert_false(tacit__gate_check(two.gate, &saved));
     saved.passed = 2;

@@ -1,5 +1,5 @@
 /* Gate 1: record and replay, on every running sum, both laws, early, middle and last user, random and
- * extreme vectors. See support/replay.h. */
+ * extreme vectors, released after every user or rarely. See support/replay.h. */
 #include "support/check.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <tacit/sum.h>
 
 #include "noise/stream.h"
+#include "sums/sum_steps.h"
 #include "support/replay.h"
 
 enum { DIMENSION = 9, USERS = 200 };
@@ -17,6 +18,7 @@ typedef struct setup {
     tacit_sum_mechanism mechanism;
     tacit_law law;
     tacit_bound bound;
+    uint64_t releases; /* fewer than users; 0: one after each */
 } setup;
 
 typedef struct run {
@@ -34,6 +36,20 @@ static tacit_sum_spec spec_of(const setup *s)
                             .bound = s->bound};
 }
 
+static uint64_t releases_of(const setup *s)
+{
+    return s->releases > 0 ? s->releases : USERS;
+}
+
+/* Whether there is a release after user t: their number grows like a square. */
+static bool is_due(const setup *s, size_t t)
+{
+    for (uint64_t k = 1; k <= s->releases; k++)
+        if (USERS * k * k / (s->releases * s->releases) == t + 1)
+            return true;
+    return s->releases == 0;
+}
+
 static run start(const setup *s)
 {
     run r;
@@ -41,7 +57,8 @@ static run start(const setup *s)
     tacit_release release;
     tacit_plan *plan;
     tacit_noise *noise;
-    assert_int_equal(tacit_sum_declare(&spec, "sum", &release, NULL), TACIT_OK);
+    assert_int_equal(tacit__sum_declare_released(&spec, releases_of(s), "sum", &release, NULL),
+                     TACIT_OK);
     assert_int_equal(tacit_plan_create(&plan), TACIT_OK);
     assert_int_equal(tacit_plan_declare(plan, &release, NULL), TACIT_OK);
     tacit_guarantee target = {s->mechanism == TACIT_SUM_LOCAL ? TACIT_MODEL_LOCAL
@@ -50,7 +67,8 @@ static run start(const setup *s)
     assert_int_equal(tacit_plan_calibrate(plan, target, NULL), TACIT_OK);
     assert_int_equal(tacit_noise_create_simulated(5, &noise), TACIT_OK);
     assert_int_equal(tacit_ledger_create(plan, noise, &r.ledger, NULL), TACIT_OK);
-    assert_int_equal(tacit_sum_create(&spec, r.ledger, "sum", &r.sum, NULL), TACIT_OK);
+    assert_int_equal(
+        tacit__sum_create_released(&spec, releases_of(s), r.ledger, "sum", &r.sum, NULL), TACIT_OK);
     r.mu = release.l2 * release.column_l2 / tacit_plan_scale(plan, 0);
     r.epsilon = release.l1 * release.column_l1 / tacit_plan_scale(plan, 0);
     tacit_plan_destroy(plan);
@@ -90,11 +108,13 @@ static void fill(const setup *s, uint64_t seed, double x[USERS][DIMENSION])
     }
 }
 
-static void play(run *r, double x[USERS][DIMENSION], double released[USERS][DIMENSION])
+static void play(const setup *s, run *r, double x[USERS][DIMENSION],
+                 double released[USERS][DIMENSION])
 {
     for (size_t t = 0; t < USERS; t++) {
         assert_int_equal(tacit_sum_add(r->sum, x[t], NULL), TACIT_OK);
-        assert_int_equal(tacit_sum_release(r->sum, released[t], NULL), TACIT_OK);
+        if (is_due(s, t))
+            assert_int_equal(tacit_sum_release(r->sum, released[t], NULL), TACIT_OK);
     }
 }
 
@@ -106,17 +126,17 @@ static double share(const setup *s, double x[USERS][DIMENSION], size_t who, cons
     tape *t = tape_create();
     run a = start(s);
     tape_record(t, a.ledger);
-    play(&a, x, first);
+    play(s, &a, x, first);
     memcpy(kept, x[who], sizeof kept);
     memcpy(x[who], other, sizeof kept);
     run b = start(s);
     tape_replay(t, b.ledger);
-    play(&b, x, second);
+    play(s, &b, x, second);
     memcpy(x[who], kept, sizeof kept);
 
     tape_verdict v = tape_compare(t);
     assert_true(v.same_calls);
-    assert_int_equal(tape_length(t), USERS);
+    assert_int_equal(tape_length(t), releases_of(s));
     /* with the passages frozen, everything shown is the same: it depends on nothing else */
     assert_memory_equal(first, second, sizeof first);
     double result = s->law == TACIT_LAW_GAUSSIAN ? sqrt(v.mu_square) / a.mu : v.epsilon / a.epsilon;
@@ -162,10 +182,10 @@ static const tacit_bound odd = {.l1 = 0.3, .l2 = 0.3},
 static void each_bound(tacit_sum_mechanism mechanism, tacit_law law)
 {
     if (law == TACIT_LAW_GAUSSIAN)
-        check(&(setup){mechanism, law, sphere});
-    check(&(setup){mechanism, law, one_hot});
-    check(&(setup){mechanism, law, odd});
-    check(&(setup){mechanism, law, large});
+        check(&(setup){mechanism, law, sphere, 0});
+    check(&(setup){mechanism, law, one_hot, 0});
+    check(&(setup){mechanism, law, odd, 0});
+    check(&(setup){mechanism, law, large, 0});
 }
 
 TEST(a_tree_moves_by_what_it_declares)
@@ -191,16 +211,31 @@ TEST(a_local_sum_moves_by_what_it_declares)
     each_bound(TACIT_SUM_LOCAL, TACIT_LAW_LAPLACE);
 }
 
+/* Two hundred people in one, two, seven and fourteen releases: nobody moves more than one person can, and the
+ * plan pays for as many steps as there are. */
+TEST(people_who_are_released_together_move_a_sum_by_what_one_of_them_declares)
+{
+    static const uint64_t releases[] = {1, 2, 7, 14};
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        check(&(setup){TACIT_SUM_TREE, TACIT_LAW_GAUSSIAN, sphere, releases[i]});
+        check(&(setup){TACIT_SUM_TREE, TACIT_LAW_LAPLACE, one_hot, releases[i]});
+        check(&(setup){TACIT_SUM_SMOOTH, TACIT_LAW_LAPLACE, odd, releases[i]});
+        check(&(setup){TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, large, releases[i]});
+        check(&(setup){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, sphere, releases[i]});
+        check(&(setup){TACIT_SUM_BLT, TACIT_LAW_GAUSSIAN, one_hot, releases[i]});
+    }
+}
+
 TEST(the_harness_sees_a_larger_move_than_declared)
 {
     static double x[USERS][DIMENSION], first[USERS][DIMENSION];
-    const setup s = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, sphere};
-    const setup wide = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, {.l2 = 1.5}};
+    const setup s = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, sphere, 0};
+    const setup wide = {TACIT_SUM_SMOOTH, TACIT_LAW_GAUSSIAN, {.l2 = 1.5}, 0};
     tape *t = tape_create();
     fill(&s, 11, x);
     run a = start(&s);
     tape_record(t, a.ledger);
-    play(&a, x, first);
+    play(&s, &a, x, first);
     /* the same calls, but the user's vector goes beyond the first plan's bound */
     memset(x[0], 0, sizeof x[0]);
     x[0][0] = 1.5;

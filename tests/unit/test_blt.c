@@ -149,7 +149,7 @@ static tacit__shape shape_of(size_t dimension, uint64_t users, double l2, double
     assert_ok(tacit__lattice_choose(&spec, dimension, &l, NULL));
     return (tacit__shape){.law = TACIT_LAW_GAUSSIAN,
                           .dimension = dimension,
-                          .users = users,
+                          .steps = users,
                           .largest = l.largest,
                           .sensitivity = ldexp(l.sensitivity_l2, l.bits),
                           .differing = l.differing,
@@ -240,7 +240,7 @@ enum { NOISE_KINDS = 6 };
 /* Noise that keeps the buffers near 0, where it should be, and at their limit on one side or both. */
 static int64_t noise(int kind, uint64_t t, const tacit__shape *shape, uint64_t *random)
 {
-    int64_t most = 400 * (int64_t)largest_scale(shape->users);
+    int64_t most = 400 * (int64_t)largest_scale(shape->steps);
     switch (kind) {
     case 0:
         return 0;
@@ -269,7 +269,7 @@ static double passed_distance(const tacit__shape *shape, int kind, int noise_kin
     assert_non_null(x);
     uint64_t random = seed;
     long double sum = 0;
-    for (uint64_t t = 0; t < shape->users; t++) {
+    for (uint64_t t = 0; t < shape->steps; t++) {
         for (size_t i = 0; i < n; i++)
             z[i] = x[i] = contribution(kind, t, shape->largest / sqrt((double)n), &random);
         if (t == changed) {
@@ -419,10 +419,10 @@ TEST(what_blt_cannot_do_is_refused)
     shape.sensitivity = 0;
     assert_status(strategy->columns(&shape, &columns, NULL), TACIT_BAD_SENSITIVITY);
     shape.sensitivity = 1;
-    shape.users = (uint64_t)1 << 31;
+    shape.steps = (uint64_t)1 << 31;
     assert_status(strategy->columns(&shape, &columns, NULL), TACIT_NO_ROOM);
-    shape.users = 1000;
-    shape.scale = largest_scale(shape.users);
+    shape.steps = 1000;
+    shape.scale = largest_scale(shape.steps);
     assert_ok(strategy->columns(&shape, &columns, NULL));
     shape.scale *= 1.01;
     assert_status(strategy->columns(&shape, &columns, NULL), TACIT_BAD_SCALE);

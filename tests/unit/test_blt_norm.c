@@ -48,7 +48,7 @@ static long double plain(const tacit__blt_coefficients *c, const tacit__shape *s
         sqrtl((long double)shape->differing) / (long double)shape->sensitivity;
     for (unsigned j = 0; j < c->buffers; j++)
         power[j] = (long double)c->omega[j];
-    for (uint64_t n = 1; n < shape->users; n++) {
+    for (uint64_t n = 1; n < shape->steps; n++) {
         long double c_n = 0, e_n = 1 + ldexpl(1, -c->fraction);
         for (unsigned j = 0; j < c->buffers; j++) {
             const long double memory = 1 / (1 - (long double)c->a[j]);
@@ -77,7 +77,7 @@ static void assert_bounds(const tacit__blt_coefficients *c, const tacit__shape *
     if (!(closed >= exact * (1 - 1e-15L)) || !(closed <= exact * (1 + 1e-10L)) ||
         !(summed >= exact * (1 - 1e-15L)) || !(summed <= exact * (1 + 1e-10L)))
         fail_msg("%llu users: closed %.18Lg, summed %.18Lg, exact %.18Lg",
-                 (unsigned long long)shape->users, closed, summed, exact);
+                 (unsigned long long)shape->steps, closed, summed, exact);
 }
 
 TEST(the_closed_form_is_never_below_the_sum_and_close_to_it)
@@ -88,7 +88,7 @@ TEST(the_closed_form_is_never_below_the_sum_and_close_to_it)
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
         for (size_t j = 0; j < 3; j++) {
             const tacit__shape shape = {
-                .users = users[i], .differing = 9, .sensitivity = 3 / spreads[j]};
+                .steps = users[i], .differing = 9, .sensitivity = 3 / spreads[j]};
             const tacit__blt tuned = tacit__blt_tune(users[i]);
             const tacit__blt_coefficients c = quantised(&tuned, 12);
             assert_bounds(&c, &shape);
@@ -104,13 +104,13 @@ TEST(what_is_charged_for_few_users_is_the_sum)
     const tacit__blt tuned = tacit__blt_tune(1000);
     const tacit__blt_coefficients c = quantised(&tuned, 12);
     for (uint64_t users = 1; users <= 1 << 20; users = 3 * users + 1) {
-        const tacit__shape shape = {.users = users, .differing = 9, .sensitivity = 1e4};
+        const tacit__shape shape = {.steps = users, .differing = 9, .sensitivity = 1e4};
         assert_true(tacit__blt_column_norm(&c, &shape) ==
                     (double)sqrtl(tacit__blt_column_summed(&c, &shape)) * (1 + 1e-9));
     }
     /* and for more it goes on from there */
-    const tacit__shape most = {.users = 1 << 20, .differing = 9, .sensitivity = 1e4},
-                       more = {.users = (1 << 20) + 1, .differing = 9, .sensitivity = 1e4};
+    const tacit__shape most = {.steps = 1 << 20, .differing = 9, .sensitivity = 1e4},
+                       more = {.steps = (1 << 20) + 1, .differing = 9, .sensitivity = 1e4};
     const double before = tacit__blt_column_norm(&c, &most),
                  after = tacit__blt_column_norm(&c, &more);
     assert_within(after, before, before * (1 + 1e-7)); /* one more term */
@@ -145,7 +145,7 @@ TEST(the_closed_form_takes_no_longer_for_more_users)
 {
     double before = 0;
     for (uint64_t users = 1 << 21; users < UINT64_C(1) << 31; users *= 2) {
-        const tacit__shape shape = {.users = users, .differing = 9, .sensitivity = 1e9};
+        const tacit__shape shape = {.steps = users, .differing = 9, .sensitivity = 1e9};
         const tacit__blt tuned = tacit__blt_tune(users);
         const tacit__blt_coefficients c = quantised(&tuned, 17);
         const tacit__blt factors = tacit__blt_factors(&c);

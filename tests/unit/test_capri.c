@@ -260,7 +260,7 @@ TEST(a_saved_learner_goes_on)
         assert_ok(tacit_agent_save(first, NULL, &size, &err));
         uint8_t *bytes = calloc(size, 1);
         assert_ok(tacit_agent_save(first, bytes, &size, &err));
-        /* another source of chance, which is forgotten */
+        /* another key of the noise, which is forgotten */
         tacit_agent *second = hire(world, cases[i].kind, cases[i].g, &setting, n, 1500, 9);
         bytes[size / 2] ^= 1;
         assert_status(tacit_agent_load(second, bytes, size, &err), TACIT_CORRUPT);

@@ -26,14 +26,22 @@ static tacit_world *make_world(void)
     return world_of("kernel-bandit", settings, 3);
 }
 
+/* `chance`: public_seed; NULL: the default. */
+static tacit_agent *hire_with(const tacit_world *world, const char *preset, const char *chance,
+                              tacit_guarantee guarantee, uint64_t seed)
+{
+    const tacit_setting settings[] = {{.key = "preset", .value = preset},
+                                      {.key = "public_seed", .value = chance}};
+    tacit_agent_request request = request_in(world, "capri", guarantee, USERS);
+    request.settings = settings;
+    request.n_settings = chance != NULL ? 2 : 1;
+    return agent_of(&request, seed);
+}
+
 static tacit_agent *hire(const tacit_world *world, const char *preset, tacit_guarantee guarantee,
                          uint64_t seed)
 {
-    const tacit_setting setting = {.key = "preset", .value = preset};
-    tacit_agent_request request = request_in(world, "capri", guarantee, USERS);
-    request.settings = &setting;
-    request.n_settings = 1;
-    return agent_of(&request, seed);
+    return hire_with(world, preset, NULL, guarantee, seed);
 }
 
 typedef struct user {
@@ -131,18 +139,22 @@ TEST(a_learner_through_bytes_is_the_direct_one)
     tacit_world_destroy(world);
 }
 
-/* Points are drawn by public chance, and a device's own is another one: the model tells which it must go by. */
-TEST(a_device_with_a_chance_of_its_own_reports_by_the_servers)
+/* Points come from the public seed alone. So devices, whose keys are their own, have the model of the first epoch before
+ * they hear of it; later ones depend on what was released, and come from the server. */
+TEST(a_device_with_a_key_of_its_own_reports_by_the_servers_model)
 {
     static uint8_t model[ROOM], bytes[ROOM];
     tacit_world *world = make_world();
     for (size_t i = 0; i < N_OF(presets); i++) {
         tacit_agent *server = hire(world, presets[i], local, 8);
+        tacit_billboard board;
         for (uint64_t k = 0; k < 60; k++) {
             tacit_agent *device = hire(world, presets[i], local, 100 + k);
-            user u = play(server, k), strange = play(device, k);
-            size_t size = report(device, &strange, bytes);
-            assert_status(tacit_agent_check_report(server, bytes, size, NULL), TACIT_LATE);
+            user u = play(server, k), early = play(device, k);
+            assert_ok(tacit_agent_plan(server, &board, NULL));
+            size_t size = report(device, &early, bytes);
+            assert_status(tacit_agent_check_report(server, bytes, size, NULL),
+                          board.version == 1 ? TACIT_OK : TACIT_LATE);
             tacit_trajectory t = told(&u);
             assert_ok(tacit_agent_follow(device, model, publish(server, model), NULL));
             assert_status(tacit_agent_learn(device, &t, NULL), TACIT_BAD_ARGUMENT);
@@ -151,10 +163,41 @@ TEST(a_device_with_a_chance_of_its_own_reports_by_the_servers)
             assert_ok(tacit_agent_absorb(server, bytes, size, NULL));
             tacit_agent_destroy(device);
         }
+        assert_true(board.version > 1);
         assert_status(tacit_agent_follow(server, model, publish(server, model), NULL),
                       TACIT_BAD_ARGUMENT);
         tacit_agent_destroy(server);
     }
+    tacit_world_destroy(world);
+}
+
+/* The model of the first epoch holds all that is drawn, and nothing of users. It must not depend on the noise's key, nor a
+ * published seed on that. */
+TEST(what_is_drawn_in_public_comes_from_the_public_seed_alone)
+{
+    static uint8_t one[ROOM], other[ROOM];
+    static const tacit_guarantee guarantees[] = {{TACIT_MODEL_JOINT, 5, 1e-5},
+                                                 {TACIT_MODEL_LOCAL, 5, 1e-5}};
+    tacit_world *world = make_world();
+    for (size_t i = 0; i < N_OF(presets); i++)
+        for (size_t g = 0; g < N_OF(guarantees); g++) {
+            tacit_agent *here = hire(world, presets[i], guarantees[g], 8),
+                        *there = hire(world, presets[i], guarantees[g], 9),
+                        *same = hire_with(world, presets[i], "1", guarantees[g], 10),
+                        *apart = hire_with(world, presets[i], "2", guarantees[g], 8);
+            tacit_agent *all[] = {here, there, same, apart};
+            tacit_billboard board;
+            for (size_t k = 0; k < N_OF(all); k++)
+                assert_ok(tacit_agent_plan(all[k], &board, NULL));
+            size_t size = publish(here, one);
+            assert_true(publish(there, other) == size && memcmp(one, other, size) == 0);
+            assert_true(publish(same, other) == size &&
+                        memcmp(one + HEAD, other + HEAD, size - HEAD) == 0);
+            assert_true(publish(apart, other) != size ||
+                        memcmp(one + HEAD, other + HEAD, size - HEAD) != 0);
+            for (size_t k = 0; k < N_OF(all); k++)
+                tacit_agent_destroy(all[k]);
+        }
     tacit_world_destroy(world);
 }
 

@@ -47,7 +47,7 @@ static tacit_ledger *open_ledger(tacit_law law, double scale)
     return ledger;
 }
 
-static const tacit__input nothing = {0};
+static const tacit__tag nothing = {0}; /* the digest of an input that is 0 */
 
 static tacit_status open_gate(tacit_ledger *ledger, const char *name, int bits, tacit__gate **gate,
                               tacit_error *err)
@@ -129,7 +129,7 @@ TEST(a_release_has_one_gate)
     assert_true(a != b);
     tacit__gate_close(a); /* given back unused */
     assert_ok(open_gate(ledger, "a", 12, &a, NULL));
-    assert_ok(tacit__gate_begin(a, &nothing, NULL));
+    assert_ok(tacit__gate_begin(a, nothing, NULL));
     tacit__gate_close(a); /* a gate that was used stays taken */
     assert_status(open_gate(ledger, "a", 10, &second, NULL), TACIT_RELEASED_TWICE);
     assert_null(second);
@@ -143,10 +143,10 @@ TEST(steps_beyond_the_declared_number_are_refused)
     assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
         assert_true(tacit_ledger_passed(ledger, 1) == step);
-        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+        assert_ok(tacit__gate_begin(gate, nothing, NULL));
     }
     for (int again = 0; again < 3; again++) {
-        assert_status(tacit__gate_begin(gate, &nothing, NULL), TACIT_EXHAUSTED);
+        assert_status(tacit__gate_begin(gate, nothing, NULL), TACIT_EXHAUSTED);
         assert_true(tacit_ledger_passed(ledger, 1) == STEPS);
         assert_true(tacit__gate_steps_passed(gate) == STEPS);
     }
@@ -174,7 +174,7 @@ TEST(coordinates_pass_in_order_and_within_the_declared_dimension)
     int64_t released[DIMENSION + 8];
     assert_ok(open_gate(ledger, "a", 10, &gate, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released)); /* not begun */
-    assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+    assert_ok(tacit__gate_begin(gate, nothing, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION + 1, exact, released)); /* too many */
     assert_aborts(tacit__gate_pass(gate, 8, 8, exact, released));             /* skipped some */
     tacit__gate_pass(gate, 0, 8, exact, released);
@@ -192,7 +192,7 @@ TEST(a_sum_that_would_wrap_around_stops_the_program)
     for (size_t i = 0; i < DIMENSION; i++)
         exact[i] = INT64_MAX; /* half of the draws are positive: 2^-20 that none is */
     assert_ok(open_gate(ledger, "a", 20, &gate, NULL));
-    assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+    assert_ok(tacit__gate_begin(gate, nothing, NULL));
     assert_aborts(tacit__gate_pass(gate, 0, DIMENSION, exact, released));
     tacit_ledger_destroy(ledger);
 }
@@ -253,12 +253,12 @@ TEST(the_journal_is_asked_before_any_noise_is_drawn)
     tacit__ledger_set_recorder(ledger, shoot, &f);
     assert_ok(open_gate(ledger, "b", 10, &gate, NULL));
     for (uint64_t step = 0; step < STEPS; step++) {
-        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+        assert_ok(tacit__gate_begin(gate, nothing, NULL));
         assert_true(d.asked == step + 1 && d.step == step && d.passages_before == step);
         assert_string_equal(d.name, "b");
         tacit__gate_pass(gate, 0, DIMENSION, exact, released);
     }
-    assert_status(tacit__gate_begin(gate, &nothing, NULL), TACIT_EXHAUSTED);
+    assert_status(tacit__gate_begin(gate, nothing, NULL), TACIT_EXHAUSTED);
     assert_true(d.asked == STEPS); /* a step that does not exist is not journalled */
     tacit_ledger_set_journal(ledger, NULL, NULL);
     tacit_ledger_destroy(ledger);
@@ -317,7 +317,7 @@ TEST(a_recorder_sees_every_passage)
     for (uint64_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < DIMENSION; i++)
             exact[i] = (int64_t)(100 * step + i);
-        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+        assert_ok(tacit__gate_begin(gate, nothing, NULL));
         tacit__gate_pass(gate, 0, 16, exact, released[step]);
         tacit__gate_pass(gate, 16, DIMENSION - 16, exact + 16, released[step] + 16);
     }
@@ -349,7 +349,7 @@ TEST(what_passes_is_the_exact_number_plus_the_draw_of_its_chain)
     for (uint64_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < DIMENSION; i++)
             exact[i] = (int64_t)(1000 * i) - 7;
-        assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+        assert_ok(tacit__gate_begin(gate, nothing, NULL));
         tacit__gate_pass(gate, 0, DIMENSION, exact, released);
         tacit__site_advance(&site, (tacit__tag){0}, DIMENSION, &link);
         tacit__link_draw(&link, 0, TACIT__GAUSSIAN, 5 * 1024.0, DIMENSION, draw);
@@ -358,6 +358,43 @@ TEST(what_passes_is_the_exact_number_plus_the_draw_of_its_chain)
     }
     tacit_noise_destroy(noise);
     tacit_ledger_destroy(ledger);
+}
+
+/* Two ledgers with the same key. The gate of one sees the inputs; that of the other gets their digests only. */
+TEST(a_gate_that_sees_no_inputs_draws_the_same_noise_for_the_same_digests)
+{
+    const tacit__gate_spec blind = {.name = "a", .lattice_bits = 10};
+    tacit_ledger *ledgers[2] = {open_ledger(TACIT_LAW_GAUSSIAN, 5),
+                                open_ledger(TACIT_LAW_GAUSSIAN, 5)};
+    tacit__gate *sees, *told;
+    static const uint8_t label[TACIT__LABEL_BYTES] = {7};
+    int64_t exact[DIMENSION] = {0}, one[DIMENSION], other[DIMENSION];
+    assert_ok(open_gate(ledgers[0], "a", 10, &sees, NULL));
+    assert_ok(tacit__gate_open(ledgers[1], &blind, &told, NULL));
+    for (uint64_t step = 0; step < STEPS; step++) {
+        exact[step] = 1000;
+        tacit__ledger_label(ledgers[0], label);
+        tacit__ledger_label(ledgers[1], label); /* in the digest already */
+        const tacit__input input = {.n = DIMENSION, .value = exact};
+        tacit__tag digest = tacit__gate_digest(sees, &input);
+        const tacit__tag again = tacit__gate_digest(sees, &input);
+        assert_true(digest.nonce == again.nonce && digest.high == again.high);
+        assert_ok(tacit__gate_begin(sees, digest, NULL));
+        digest.nonce ^= step + 1 == STEPS; /* one bit of the last digest */
+        assert_ok(tacit__gate_begin(told, digest, NULL));
+        tacit__gate_pass(sees, 0, DIMENSION, exact, one);
+        tacit__gate_pass(told, 0, DIMENSION, exact, other);
+        if (step + 1 < STEPS)
+            assert_memory_equal(one, other, sizeof one);
+        for (size_t i = 0; i < DIMENSION && step + 1 == STEPS; i++)
+            assert_true(one[i] != other[i]);
+    }
+    assert_aborts((void)tacit__gate_digest(told, &(tacit__input){0}));
+    tacit__gate_state saved;
+    tacit__gate_save(told, &saved);
+    assert_true(tacit__gate_check(told, &saved));
+    tacit_ledger_destroy(ledgers[0]);
+    tacit_ledger_destroy(ledgers[1]);
 }
 
 TEST(the_exact_sums_of_a_plan_without_noise_pass_no_gate)
@@ -391,7 +428,7 @@ TEST(ledgers_of_one_root_never_share_noise)
         for (int j = 0; j < 2; j++) {
             tacit__gate *gate;
             assert_ok(open_gate(ledgers[i], j == 0 ? "a" : "b", 0, &gate, NULL));
-            assert_ok(tacit__gate_begin(gate, &nothing, NULL));
+            assert_ok(tacit__gate_begin(gate, nothing, NULL));
             tacit__gate_pass(gate, 0, DIMENSION, exact, released[2 * i + j]);
         }
     }

@@ -118,29 +118,33 @@ TEST(a_user_is_added_on_the_lattice)
                                          .growth = 1.2,
                                          .response_weight = 0.7};
     uint64_t seed = 5;
-    double x[LONG], wide[CELLS];
+    double x[LONG], unit[LONG], added[CELLS];
+    int64_t wide[CELLS], plain[CELLS];
     tacit_noise *noise;
     tacit__regression *c;
     random_vector(&seed, LONG, x);
     assert_ok(tacit_noise_create_simulated(1, &noise));
     assert_ok(tacit__regression_create(&o, noise, &c, NULL));
-    assert_ok(tacit__regression_take(c, x, 0, -0.3, NULL));
-    memcpy(x, c->last, sizeof x);
-    tacit__regression_contribute(c, -0.3);
-    memcpy(wide, c->x, sizeof wide);
-    memset(c->x, 0, sizeof wide);
+    const tacit__regression_form form = tacit__regression_form_of(c);
+    const double per_step = ldexp(1, form.bits);
+    assert_ok(tacit__regression_contribute(&form, x, 0, -0.3, unit, wide, NULL));
+    memcpy(x, unit, sizeof x);
     tacit__cpu_pretend_base(true);
-    tacit__regression_contribute(c, -0.3);
+    assert_ok(tacit__regression_contribute(&form, x, 0, -0.3, unit, plain, NULL));
     tacit__cpu_pretend_base(false);
-    assert_memory_equal(wide, c->x, sizeof wide);
-    const double *at = wide;
+    assert_memory_equal(wide, plain, sizeof wide);
+    assert_ok(tacit__regression_add(c, x, 0, -0.3, NULL));
+    memcpy(added, c->x, sizeof added);
+    const int64_t *at = wide;
     for (size_t j = 0; j < LONG; j++)
         for (size_t i = 0; i <= j; i++) {
             double value = i < j ? M_SQRT2 * x[j] * x[i] : x[j] * x[j];
-            assert_true(*at++ == rint(value * c->per_step) * c->step);
+            assert_true((double)*at++ == rint(value * per_step));
         }
     for (size_t i = 0; i < LONG; i++)
-        assert_true(*at++ == rint(0.7 * -0.3 * x[i] * c->per_step) * c->step);
+        assert_true((double)*at++ == rint(0.7 * -0.3 * x[i] * per_step));
+    for (size_t i = 0; i < CELLS; i++)
+        assert_true(added[i] == (double)wide[i] / per_step);
     tacit_noise_destroy(noise);
     tacit__regression_destroy(c);
 }

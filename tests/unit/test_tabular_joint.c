@@ -38,18 +38,12 @@ static tacit__tabular *start(size_t horizon, uint64_t visits, double norm, doubl
     return c;
 }
 
-/* What a user adds to a stream, clipped as it will be. */
-static void add_clipped(const tacit__tabular *c, int which, double sign, double *out)
+/* What a user adds to a stream, in units of the data. */
+static void add_exactly(const tacit__tabular *c, int which, double sign, double *out)
 {
-    const count_stream *s = &c->streams[which];
-    double square = 0, bound = c->o.user_norm * (double)c->o.space.horizon;
-    if (which == REWARDS)
-        bound /= 2;
-    for (size_t i = 0; i < s->cells; i++)
-        square += s->x[i] * s->x[i];
-    double factor = square > bound * bound ? bound / sqrt(square) : 1;
-    for (size_t i = 0; i < s->cells; i++)
-        out[s->cell[i]] += sign * factor * s->x[i];
+    const tacit__input *x = &c->user->stream[which];
+    for (size_t i = 0; i < x->n; i++)
+        out[x->index[i]] += sign * ldexp((double)x->value[i], -c->form.lattice[which].bits);
 }
 
 /* The squared loss of two users, as a share of what the plan declares. */
@@ -61,9 +55,9 @@ static double loss(tacit__tabular *c, const user pair[2])
     for (int i = 0; i < 2; i++) {
         tacit_trajectory t = {
             .states = pair[i].states, .actions = pair[i].actions, .rewards = pair[i].rewards};
-        tacit__tabular_contribute(c, &t, 0, c->o.space.horizon);
+        assert_ok(tacit__tabular_contribute(&c->form, &t, 0, c->o.space.horizon, c->user, NULL));
         for (int which = 0; which < STREAMS; which++)
-            add_clipped(c, which, i == 0 ? 1 : -1, difference[which]);
+            add_exactly(c, which, i == 0 ? 1 : -1, difference[which]);
     }
     for (int which = 0; which < STREAMS; which++) {
         size_t line = tacit_plan_index(plan, names[which]);

@@ -26,7 +26,7 @@ static tacit__shape shape_of(tacit_law law, size_t dimension, uint64_t users)
 {
     return (tacit__shape){.law = law,
                           .dimension = dimension,
-                          .users = users,
+                          .steps = users,
                           .largest = 0x1p26,
                           .sensitivity = 0x1p27,
                           .differing = (double)dimension,

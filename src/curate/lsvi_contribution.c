@@ -1,0 +1,205 @@
+/* See lsvi_contribution.h. Lattices and sensitivities are in lsvi_plan.c and lsvi_scheme.c. */
+#include "curate/lsvi_contribution.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+#include "linalg/symmetric.h"
+#include "noise/stream.h"
+
+#define SLACK 1e-9 /* relative excess of a feature's length, or sum, that is taken for rounding */
+
+bool tacit__lsvi_place(const tacit__linear_space *sp, const double *phi, double *out)
+{
+    const size_t d = sp->dimension;
+    const double one = ldexp(1, sp->feature_bits), steps = one / sp->bound;
+    double square = 0, length = 0, sum = 0, total = 0;
+    bool positive = true;
+    for (size_t j = 0; j < d; j++) {
+        out[j] = trunc(phi[j] * steps);
+        square += out[j] * out[j]; /* integers below 2^53 */
+        total += fabs(out[j]);
+        length += phi[j] * phi[j];
+        sum += phi[j];
+        positive = positive && phi[j] >= 0;
+    }
+    if (!(sqrt(length) <= sp->bound * (1 + SLACK)))
+        return false;
+    if (sp->simplex && !(positive && fabs(sum - 1) <= SLACK))
+        return false;
+    /* by rounding alone: a step off the largest coordinate until it fits */
+    while (square > one * one || (sp->simplex && total > one)) {
+        size_t largest = 0;
+        for (size_t j = 1; j < d; j++)
+            largest = fabs(out[j]) > fabs(out[largest]) ? j : largest;
+        double x = fabs(out[largest]);
+        square -= 2 * x - 1;
+        total -= 1;
+        out[largest] = copysign(x - 1, out[largest]);
+    }
+    return true;
+}
+
+static size_t placed_size(const tacit__lsvi_form *f)
+{
+    const tacit__linear_space *sp = &f->space;
+    return sp->form == TACIT__CARRIED ? sp->horizon * sp->n_actions * sp->dimension : 0;
+}
+
+static size_t gram_numbers(const tacit__lsvi_form *f)
+{
+    return f->space.horizon * (f->space.form == TACIT__ONE_HOT ? 1 : f->n_active);
+}
+
+tacit__lsvi_user *tacit__lsvi_user_create(const tacit__lsvi_form *f)
+{
+    const bool one_hot = f->space.form == TACIT__ONE_HOT;
+    tacit__lsvi_user w = {.placed = NULL};
+    return TACIT__WORKSPACE(w, TACIT__PIECE_IF(placed_size(f) > 0, w.placed, placed_size(f)),
+                            TACIT__PIECE(w.rewards, f->space.horizon),
+                            TACIT__PIECE(w.gram, gram_numbers(f)),
+                            TACIT__PIECE_IF(one_hot, w.cell, f->space.horizon),
+                            TACIT__PIECE_IF(!one_hot, w.outer, tacit__gram_size(&f->space)));
+}
+
+void tacit__lsvi_user_destroy(tacit__lsvi_user *user)
+{
+    tacit__workspace_destroy(user);
+}
+
+void tacit__lsvi_user_wipe(const tacit__lsvi_form *f, tacit__lsvi_user *u)
+{
+    if (u->placed != NULL)
+        tacit__wipe(u->placed, placed_size(f) * sizeof *u->placed);
+    tacit__wipe(u->rewards, f->space.horizon * sizeof *u->rewards);
+    tacit__wipe(u->gram, gram_numbers(f) * sizeof *u->gram);
+    if (u->cell != NULL)
+        tacit__wipe(u->cell, f->space.horizon * sizeof *u->cell);
+    if (u->outer != NULL)
+        tacit__wipe(u->outer, tacit__gram_size(&f->space) * sizeof *u->outer);
+}
+
+static tacit_status check_user(const tacit__lsvi_form *f, const tacit_trajectory *u, double *placed,
+                               tacit_error *err)
+{
+    const tacit__linear_space *sp = &f->space;
+    bool carried = sp->form == TACIT__CARRIED;
+    if (u->actions == NULL || u->rewards == NULL ||
+        (carried ? u->features : (const void *)u->states) == NULL)
+        return tacit__fail(err, TACIT_BAD_ARGUMENT,
+                           carried ? "a user has actions, rewards and features"
+                                   : "a user has states, actions and rewards");
+    for (size_t h = 0; h <= sp->horizon && !carried; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++) {
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+        for (size_t a = 0; carried && a < sp->n_actions; a++) {
+            size_t at = (h * sp->n_actions + a) * sp->dimension;
+            if (!tacit__lsvi_place(sp, u->features + at, placed + at))
+                return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                                   "step %zu: a feature vector is longer than its bound %g, or "
+                                   "not of finite numbers%s",
+                                   h, sp->bound,
+                                   sp->simplex ? ", or has negative ones, or does not sum to 1"
+                                               : "");
+        }
+    }
+    return TACIT_OK;
+}
+
+tacit_status tacit__lsvi_place_user(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                                    tacit__lsvi_user *out, tacit_error *err)
+{
+    tacit_status status = check_user(f, u, out->placed, err);
+    for (size_t h = 0; h < f->space.horizon && status == TACIT_OK; h++)
+        out->rewards[h] = floor(ldexp(u->rewards[h] / f->range[h], f->target_bits));
+    return status;
+}
+
+/* The features of the action taken at step h, in lattice steps. */
+static const double *chosen(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                            const tacit__lsvi_user *placed, size_t h)
+{
+    const tacit__linear_space *sp = &f->space;
+    if (sp->form == TACIT__TABLE)
+        return sp->table + (u->states[h] * sp->n_actions + u->actions[h]) * sp->dimension;
+    return placed->placed + (h * sp->n_actions + u->actions[h]) * sp->dimension;
+}
+
+/* Rounded to the lattice, one user at a time. */
+tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                                         tacit__lsvi_user *out)
+{
+    const tacit__linear_space *sp = &f->space;
+    for (size_t h = 0; h < sp->horizon; h++) {
+        if (sp->form == TACIT__ONE_HOT) {
+            out->cell[h] = h * f->n_active + u->states[h] * sp->n_actions + u->actions[h];
+            out->gram[h] = (int64_t)1 << f->gram_bits;
+            continue;
+        }
+        int64_t *to = out->gram + h * f->n_active;
+        tacit__packed_outer(sp->dimension, ldexp(1, f->gram_bits - 2 * sp->feature_bits),
+                            chosen(f, u, out, h), out->outer);
+        if (f->active == NULL)
+            for (size_t i = 0; i < f->n_active; i++)
+                to[i] = llrint(out->outer[i]);
+        else
+            for (size_t i = 0; i < f->n_active; i++)
+                to[i] = llrint(out->outer[f->active[i]]);
+    }
+    return (tacit__input){.n = gram_numbers(f), .index = out->cell, .value = out->gram};
+}
+
+tacit__target tacit__lsvi_target(const tacit__lsvi_form *f, size_t h)
+{
+    const double per_value = ldexp(1 / f->range[h], f->target_bits);
+    return (tacit__target){.per_value = per_value,
+                           .most = floor((f->range[h] - 1) * per_value),
+                           .times = f->centred ? 2 : 1,
+                           .centre = f->centred ? ldexp(1, f->target_bits) : 0};
+}
+
+/* The value of what followed step h, as part of a target. */
+static double next_value(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                         const tacit__lsvi_user *placed, size_t h, const double *table,
+                         const tacit__optimism *function, double *work, double *q)
+{
+    const tacit__linear_space *sp = &f->space;
+    const tacit__target target = tacit__lsvi_target(f, h);
+    if (table != NULL)
+        return tacit__target_place(&target, table[u->states[h + 1]]);
+    if (function == NULL)
+        return 0;
+    const size_t all = sp->n_actions * sp->dimension;
+    tacit__optimism_evaluate(function, sp->n_actions, placed->placed + (h + 1) * all, work, q);
+    double best = q[0];
+    for (size_t a = 1; a < sp->n_actions; a++)
+        best = q[a] > best ? q[a] : best;
+    return tacit__target_place(&target, best);
+}
+
+void tacit__lsvi_contribute_response(const tacit__lsvi_form *f, const tacit_trajectory *u,
+                                     const tacit__lsvi_user *placed, size_t h, const double *table,
+                                     const tacit__optimism *function, double *work, double *q,
+                                     int64_t *out)
+{
+    const tacit__linear_space *sp = &f->space;
+    const tacit__target target = tacit__lsvi_target(f, h);
+    const double next = next_value(f, u, placed, h, table, function, work, q),
+                 y = target.times * (placed->rewards[h] + next) - target.centre;
+    memset(out, 0, sp->dimension * sizeof *out);
+    if (sp->form == TACIT__ONE_HOT) {
+        out[u->states[h] * sp->n_actions + u->actions[h]] = (int64_t)ldexp(y, sp->feature_bits);
+        return;
+    }
+    const double *phi = chosen(f, u, placed, h);
+    for (size_t j = 0; j < sp->dimension; j++)
+        out[j] = (int64_t)(y * phi[j]); /* integers below 2^53 */
+}

@@ -1,0 +1,59 @@
+/* What a user of an LSVI learner adds, exactly: integers, made of what the user saw and of public knowledge
+ * alone. A device can make them, or a party that holds no sums; the curator makes Gram matrices the same way.
+ * Responses it makes of all users at once, from what it has kept of them; they add up to the same. */
+#ifndef TACIT_CURATE_LSVI_CONTRIBUTION_H
+#define TACIT_CURATE_LSVI_CONTRIBUTION_H
+
+#include <tacit/billboard.h>
+
+#include "curate/archive.h"
+#include "curate/lsvi_curator.h"
+#include "noise/tag.h"
+
+/* Public: how a user's steps become integers. The arrays are the curator's. */
+typedef struct tacit__lsvi_form {
+    tacit__linear_space space;
+    const double *range;  /* [H]: of targets */
+    size_t n_active;      /* coordinates of one Gram matrix, */
+    const size_t *active; /* and the packed index of each; NULL: all */
+    int gram_bits,
+        target_bits; /* lattices; responses have feature_bits and target_bits, and one more if */
+    bool centred;    /* targets are measured from the middle of their range */
+} tacit__lsvi_form;
+tacit__lsvi_form tacit__lsvi_form_of(const tacit__lsvi_data *curator);
+
+/* A user on the lattice, and what it takes to make it. */
+typedef struct tacit__lsvi_user {
+    double *placed;  /* [H][A][d], features that came with the user; else NULL */
+    double *rewards; /* [H], in lattice steps of targets */
+    int64_t *gram;   /* [H][n_active], or one-hot [H] */
+    size_t *cell;    /* one-hot [H]: where they are; else NULL */
+    double *outer;   /* [packed] scratch */
+} tacit__lsvi_user;
+
+/* Room for any number of users; NULL: no memory. `wipe` forgets the last one. */
+tacit__lsvi_user *tacit__lsvi_user_create(const tacit__lsvi_form *form);
+void tacit__lsvi_user_destroy(tacit__lsvi_user *user);
+void tacit__lsvi_user_wipe(const tacit__lsvi_form *form, tacit__lsvi_user *user);
+
+/* Features and rewards of a user on the lattice; OUT_OF_BOUND, or BAD_ARGUMENT, if they are not those of the
+ * space. */
+TACIT_MUST_USE tacit_status tacit__lsvi_place_user(const tacit__lsvi_form *form,
+                                                   const tacit_trajectory *user,
+                                                   tacit__lsvi_user *out, tacit_error *err);
+
+/* The Gram matrices [H][n_active] of a user who was placed. */
+tacit__input tacit__lsvi_contribute_gram(const tacit__lsvi_form *form, const tacit_trajectory *user,
+                                         tacit__lsvi_user *out);
+
+/* How values become targets of step h. */
+tacit__target tacit__lsvi_target(const tacit__lsvi_form *form, size_t h);
+
+/* The response [d] of a user who was placed, at step h, to the values after it: `table` [S], or `function`, for
+ * which work is [A][d] and q [A]; all NULL: the values are 0. */
+void tacit__lsvi_contribute_response(const tacit__lsvi_form *form, const tacit_trajectory *user,
+                                     const tacit__lsvi_user *placed, size_t h, const double *table,
+                                     const tacit__optimism *function, double *work, double *q,
+                                     int64_t *out);
+
+#endif

@@ -1,0 +1,136 @@
+/* See tabular_contribution.h. A user's H steps become sparse vectors, with their cells in ascending order, on the
+ * lattices of the sums. What they can be, and how far apart two users' are, is derived in tabular_plan.c. */
+#include "curate/tabular_contribution.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/workspace.h"
+
+/* A step of a user, by its cell of the moves: (table, state, action, next state). Sorted by that,
+ * they are sorted by (table, state, action) as well. */
+typedef struct tacit__visit {
+    size_t move, h;
+} visit;
+
+tacit__tabular_user *tacit__tabular_user_create(const tacit__tabular_options *o)
+{
+    const size_t H = o->space.horizon,
+                 rows = o->space.tables * o->space.n_states * o->space.n_actions;
+    tacit__tabular_user w = {.order = NULL};
+    tacit__piece pieces[3 * TACIT__TABULAR_STREAMS + 2];
+    size_t n = 0;
+    for (int i = 0; i < TACIT__TABULAR_STREAMS; i++) {
+        pieces[n++] = TACIT__PIECE(w.cell[i], H);
+        pieces[n++] = TACIT__PIECE(w.placed[i], H);
+        pieces[n++] = TACIT__PIECE(w.x[i], H);
+    }
+    pieces[n++] = TACIT__PIECE(w.order, H);
+    pieces[n++] = TACIT__PIECE_IF(o->user_visits > 0, w.seen, rows);
+    return tacit__workspace_create(&w, sizeof w, pieces, n);
+}
+
+void tacit__tabular_user_destroy(tacit__tabular_user *user)
+{
+    tacit__workspace_destroy(user);
+}
+
+tacit_status tacit__tabular_check_user(const tacit__tabular_options *o, const tacit_trajectory *u,
+                                       tacit_error *err)
+{
+    const tacit__space *sp = &o->space;
+    for (size_t h = 0; h <= sp->horizon; h++)
+        if (u->states[h] >= sp->n_states)
+            return tacit__fail(err, TACIT_OUT_OF_BOUND, "step %zu: the state is not below %zu", h,
+                               sp->n_states);
+    for (size_t h = 0; h < sp->horizon; h++)
+        if (u->actions[h] >= sp->n_actions || !(u->rewards[h] >= 0 && u->rewards[h] <= 1))
+            return tacit__fail(err, TACIT_OUT_OF_BOUND,
+                               "step %zu: the action is not below %zu, or the reward not in [0, 1]",
+                               h, sp->n_actions);
+    return TACIT_OK;
+}
+
+size_t tacit__tabular_row(const tacit__tabular_options *o, const tacit_trajectory *u, size_t h)
+{
+    const tacit__space *sp = &o->space;
+    size_t table = sp->tables == 1 || o->one_step ? 0 : h;
+    return (table * sp->n_states + u->states[h]) * sp->n_actions + u->actions[h];
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const visit *x = a, *y = b;
+    return x->move != y->move ? (x->move > y->move) - (x->move < y->move)
+                              : (x->h > y->h) - (x->h < y->h);
+}
+
+/* Ascending. Tables for each step come sorted; a trajectory of some dozens of steps is sorted by
+ * insertion. */
+static void sort_visits(visit *order, size_t n)
+{
+    enum { SHORT = 64 };
+    if (n > SHORT) {
+        qsort(order, n, sizeof *order, by_move);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        visit v = order[i];
+        size_t j = i;
+        for (; j > 0 && order[j - 1].move > v.move; j--)
+            order[j] = order[j - 1];
+        order[j] = v;
+    }
+}
+
+/* One more number, in a cell that is not below the last one's. */
+static void put(tacit__tabular_user *out, int stream, size_t cell, double value)
+{
+    size_t n = out->stream[stream].n;
+    if (n == 0 || out->cell[stream][n - 1] != cell) {
+        out->cell[stream][n] = cell;
+        out->x[stream][n] = 0;
+        out->stream[stream].n = ++n;
+    }
+    out->x[stream][n - 1] += value;
+}
+
+/* The steps that count, sorted; returns how many. */
+static size_t count_visits(const tacit__tabular_options *o, const tacit_trajectory *u, size_t first,
+                           size_t last, tacit__tabular_user *out)
+{
+    size_t n = 0;
+    for (size_t h = first; h < last; h++) {
+        size_t row = tacit__tabular_row(o, u, h);
+        if (out->seen == NULL || out->seen[row]++ < o->user_visits)
+            out->order[n++] = (visit){row * o->space.n_states + u->states[h + 1], h};
+    }
+    for (size_t h = first; h < last && out->seen != NULL; h++)
+        out->seen[tacit__tabular_row(o, u, h)] = 0;
+    sort_visits(out->order, n);
+    return n;
+}
+
+tacit_status tacit__tabular_contribute(const tacit__tabular_form *form, const tacit_trajectory *u,
+                                       size_t first, size_t last, tacit__tabular_user *out,
+                                       tacit_error *err)
+{
+    const tacit__tabular_options *o = &form->o;
+    const size_t n = count_visits(o, u, first, last, out);
+    double centre = o->centred ? 0.5 : 0;
+    for (int i = 0; i < TACIT__TABULAR_STREAMS; i++)
+        out->stream[i] = (tacit__input){.index = out->cell[i], .value = out->placed[i]};
+    for (size_t i = 0; i < n; i++) {
+        visit v = out->order[i];
+        if (v.h < o->space.horizon - o->drop_last)
+            put(out, TACIT__MOVES, v.move, 1);
+        if (!o->visits_from_moves)
+            put(out, TACIT__VISITS, v.move / o->space.n_states, 1);
+        put(out, TACIT__REWARD_SUMS, v.move / o->space.n_states, u->rewards[v.h] - centre);
+    }
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < TACIT__TABULAR_STREAMS && status == TACIT_OK; i++)
+        status = tacit__lattice_quantize(&form->lattice[i], out->x[i], out->stream[i].n,
+                                         out->placed[i], err);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* Running sums as curators use them: beyond include/tacit/sum.h, contributions as integers, and releases that
+ * are fewer than people.
+ *
+ * A sum of R releases and K people, R < K, collects people until it is released: tacit_sum_add adds a person
+ * and passes nothing, tacit_sum_release passes all people since the last release through the door, as one
+ * step, and shows the sum. Its noise is that of R steps, however many people there are between them. A person
+ * is in one step and moves it by what one person's vector can move; so neither the bound nor the cost of a
+ * person depends on who else is in the step. When releases are made must be public: fixed beforehand, or a
+ * function of earlier releases. */
+#ifndef TACIT_SUMS_SUM_STEPS_H
+#define TACIT_SUMS_SUM_STEPS_H
+
+#include <tacit/sum.h>
+
+#include "noise/tag.h"
+#include "sums/lattice.h"
+
+/* As tacit_sum_declare and tacit_sum_create, for `releases` of spec->users people. Local sums have as many
+ * releases as people. tacit_sum_step and tacit_sum_stddev count releases. */
+TACIT_MUST_USE tacit_status tacit__sum_declare_released(const tacit_sum_spec *spec,
+                                                        uint64_t releases, const char *name,
+                                                        tacit_release *release, tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__sum_create_released(const tacit_sum_spec *spec,
+                                                       uint64_t releases, tacit_ledger *ledger,
+                                                       const char *name, tacit_sum **out,
+                                                       tacit_error *err);
+
+/* People so far, released or not. */
+uint64_t tacit__sum_people(const tacit_sum *sum);
+
+/* What a contribution is put on (tacit__lattice_quantize). Public: whoever knows the spec has it. */
+const tacit__lattice *tacit__sum_lattice(const tacit_sum *sum);
+
+/* As tacit_sum_add and tacit_sum_report, for a contribution on the lattice already. The sum has no structural
+ * zeros, and the integers come from tacit__lattice_quantize with its lattice: nothing is checked. */
+TACIT_MUST_USE tacit_status tacit__sum_add_placed(tacit_sum *sum, const tacit__input *x,
+                                                  tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__sum_report_placed(tacit_sum *sum, const tacit__input *x,
+                                                     int64_t *report, tacit_error *err);
+
+/* The same for integers that somebody else computed; OUT_OF_BOUND, and nothing has changed, if they do not
+ * keep the declared bound, which `check` says beforehand. That is all a sum knows of them: where a declared
+ * sensitivity rests on more than the bound, on how a trajectory becomes a vector, it is whoever computed them
+ * who keeps that. */
+TACIT_MUST_USE tacit_status tacit__sum_check_foreign(const tacit_sum *sum, const tacit__input *x,
+                                                     tacit_error *err);
+TACIT_MUST_USE tacit_status tacit__sum_add_foreign(tacit_sum *sum, const tacit__input *x,
+                                                   tacit_error *err);
+
+#endif

@@ -1,0 +1,555 @@
+/* A user's exact contribution apart from adding it, for every curator. One curator learns from users; another
+ * one, of the same key, gets integers that were made without it, from public knowledge alone. They show the
+ * same, to the bit. */
+#include "support/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "curate/epochs.h"
+#include "curate/gram_inside.h"
+#include "curate/lsvi_curator_inside.h"
+#include "curate/regression_inside.h"
+#include "curate/tabular_curator_inside.h"
+#include "sums/sum_steps.h"
+#include "support/random.h"
+
+enum { S = 3, A = 2, H = 4, USERS = 20, SEED = 11 };
+
+static const tacit_guarantee models[] = {
+    {TACIT_MODEL_JOINT, 1, 1e-6}, {TACIT_MODEL_LOCAL, 1, 1e-6}, {TACIT_MODEL_JOINT, 1, 0}};
+enum { N_MODELS = sizeof models / sizeof *models };
+
+/* A walk that says the same whenever it is asked. */
+typedef struct walk {
+    uint32_t states[H + 1], actions[H];
+    double rewards[H];
+} walk;
+
+static walk walk_of(size_t user)
+{
+    uint64_t seed = 100 + user;
+    walk w = {.states = {0}};
+    for (size_t h = 0; h <= H; h++)
+        w.states[h] = (uint32_t)random_below(&seed, S);
+    for (size_t h = 0; h < H; h++) {
+        w.actions[h] = (uint32_t)random_below(&seed, A);
+        w.rewards[h] = random_unit(&seed);
+    }
+    return w;
+}
+
+static tacit_trajectory trajectory(const walk *w)
+{
+    return (tacit_trajectory){.states = w->states, .actions = w->actions, .rewards = w->rewards};
+}
+
+static tacit_noise *noise_of_test(void)
+{
+    tacit_noise *noise;
+    assert_ok(tacit_noise_create_simulated(SEED, &noise));
+    return noise;
+}
+
+/* --- Counts ---------------------------------------------------------------------------------------- */
+
+static tacit__tabular *open_tabular(tacit_guarantee g, int how)
+{
+    const tacit__tabular_options o = {.space = {S, A, H, how == 0 ? H : 1},
+                                      .episodes = USERS + 1,
+                                      .guarantee = g,
+                                      .mechanism = tacit_sum_default_mechanism(g),
+                                      .centred = true,
+                                      .visits_from_moves = how == 2 && g.delta > 0,
+                                      .user_visits = how == 1 && g.delta > 0 ? 2 : 0,
+                                      .user_norm = how == 1 && g.delta > 0 ? 0.5 : 1,
+                                      .drop_last = how == 0,
+                                      .failure = 0.1,
+                                      .weight_visits = 14,
+                                      .weight_moves = 12,
+                                      .weight_rewards = 1};
+    tacit_noise *noise = noise_of_test();
+    tacit__tabular *c;
+    tacit_error err = {.message = ""};
+    if (tacit__tabular_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+static void same_counts(tacit__tabular *one, tacit__tabular *other)
+{
+    tacit__counts a, b;
+    const tacit__space *sp = &one->o.space;
+    const size_t rows = sp->tables * S * A, moves = (sp->tables - one->o.drop_last) * S * A * S;
+    assert_ok(tacit__tabular_release(one, &a, NULL));
+    assert_ok(tacit__tabular_release(other, &b, NULL));
+    assert_true(a.users == b.users && a.moves_error == b.moves_error);
+    assert_memory_equal(a.visits, b.visits, rows * sizeof *a.visits);
+    assert_memory_equal(a.moves, b.moves, moves * sizeof *a.moves);
+    assert_memory_equal(a.rewards, b.rewards, rows * sizeof *a.rewards);
+}
+
+TEST(counts_of_users_are_those_of_their_contributions)
+{
+    for (size_t m = 0; m < N_MODELS; m++)
+        for (int how = 0; how < 3; how++) {
+            tacit__tabular *learns = open_tabular(models[m], how),
+                           *adds = open_tabular(models[m], how);
+            const tacit__tabular_form form = *tacit__tabular_form_of(learns);
+            tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+            assert_non_null(made);
+            for (size_t k = 0; k <= USERS; k++) {
+                const walk w = walk_of(k);
+                const tacit_trajectory u = trajectory(&w);
+                assert_ok(tacit__tabular_check_user(&form.o, &u, NULL));
+                assert_ok(tacit__tabular_contribute(&form, &u, 0, H, made, NULL));
+                assert_ok(tacit__tabular_add(learns, &u, NULL));
+                assert_ok(tacit__tabular_add_contribution(adds, made->stream, NULL));
+                if (k % 3 == 0)
+                    same_counts(learns, adds);
+            }
+            assert_status(tacit__tabular_add_contribution(adds, made->stream, NULL),
+                          TACIT_EXHAUSTED);
+            tacit__tabular_user_destroy(made);
+            tacit__tabular_destroy(learns);
+            tacit__tabular_destroy(adds);
+        }
+}
+
+/* A total that nobody but the test keeps: the counts without noise. */
+TEST(contributions_add_up_to_the_exact_counts)
+{
+    tacit__tabular *private = open_tabular(models[0], 0),
+                   *exact = open_tabular((tacit_guarantee){.model = TACIT_MODEL_NONE}, 0);
+    const tacit__tabular_form form = *tacit__tabular_form_of(private);
+    tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+    int64_t visits[H * S * A] = {0}, moves[(H - 1) * S * A * S] = {0};
+    tacit__counts counts;
+    assert_non_null(made);
+    assert_null(tacit__tabular_form_of(exact));
+    for (size_t k = 0; k < USERS; k++) {
+        const walk w = walk_of(k);
+        const tacit_trajectory u = trajectory(&w);
+        assert_ok(tacit__tabular_contribute(&form, &u, 0, H, made, NULL));
+        assert_ok(tacit__tabular_add(exact, &u, NULL));
+        for (size_t i = 0; i < made->stream[TACIT__VISITS].n; i++)
+            visits[made->stream[TACIT__VISITS].index[i]] += made->stream[TACIT__VISITS].value[i];
+        for (size_t i = 0; i < made->stream[TACIT__MOVES].n; i++)
+            moves[made->stream[TACIT__MOVES].index[i]] += made->stream[TACIT__MOVES].value[i];
+    }
+    assert_ok(tacit__tabular_release(exact, &counts, NULL));
+    for (size_t i = 0; i < sizeof visits / sizeof *visits; i++)
+        assert_true(ldexp((double)visits[i], -form.lattice[TACIT__VISITS].bits) ==
+                    counts.visits[i]);
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        assert_true(ldexp((double)moves[i], -form.lattice[TACIT__MOVES].bits) == counts.moves[i]);
+    tacit__tabular_user_destroy(made);
+    tacit__tabular_destroy(private);
+    tacit__tabular_destroy(exact);
+}
+
+TEST(a_contribution_that_is_too_large_is_refused_by_all_counts_together)
+{
+    tacit__tabular *c = open_tabular(models[0], 0);
+    const tacit__tabular_form form = *tacit__tabular_form_of(c);
+    tacit__tabular_user *made = tacit__tabular_user_create(&form.o);
+    const walk w = walk_of(1);
+    const tacit_trajectory u = trajectory(&w);
+    assert_non_null(made);
+    assert_ok(tacit__tabular_contribute(&form, &u, 0, H, made, NULL));
+    made->placed[TACIT__REWARD_SUMS][0] += (int64_t)H << form.lattice[TACIT__REWARD_SUMS].bits;
+    assert_status(tacit__tabular_add_contribution(c, made->stream, NULL), TACIT_OUT_OF_BOUND);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(tacit_ledger_passed(tacit__tabular_ledger(c), i) == 0);
+    assert_ok(tacit__tabular_add(c, &u, NULL));
+    tacit__tabular_user_destroy(made);
+    tacit__tabular_destroy(c);
+}
+
+/* --- Gram matrices --------------------------------------------------------------------------------- */
+
+enum { WIDTH = 2, PAIRS = S * A, CELL = WIDTH * (WIDTH + 1) / 2 + WIDTH };
+
+static tacit__gram *open_gram(tacit_guarantee g)
+{
+    const tacit__gram_stream one = {.name = "transitions",
+                                    .frame = {H, 1, WIDTH, PAIRS},
+                                    .centred = true,
+                                    .parameter_norm = 1,
+                                    .share = 0.7},
+                             other = {.name = "rewards",
+                                      .frame = {H, PAIRS, 1, PAIRS},
+                                      .centred = true,
+                                      .parameter_norm = 1,
+                                      .share = 0.3};
+    const tacit__gram_options o = {.n_states = S,
+                                   .n_actions = A,
+                                   .horizon = H,
+                                   .episodes = USERS + 1,
+                                   .guarantee = g,
+                                   .mechanism = tacit_sum_default_mechanism(g),
+                                   .failure = 1e-6,
+                                   .n_streams = 2,
+                                   .streams = {one, other}};
+    tacit_noise *noise = noise_of_test();
+    tacit__gram *c;
+    assert_ok(tacit__gram_create(&o, noise, &c, NULL));
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+/* Lenses for both streams. */
+static void fill_lenses(tacit__lens lenses[2])
+{
+    static double features[WIDTH * PAIRS], targets[H * S];
+    static const double ones[H] = {1, 1, 1, 1};
+    uint64_t seed = 3;
+    for (size_t i = 0; i < WIDTH * PAIRS; i++)
+        features[i] = random_between(&seed, -0.7, 0.7);
+    for (size_t i = 0; i < H * S; i++)
+        targets[i] = random_between(&seed, -1, 1);
+    lenses[0] = (tacit__lens){.features = features, .targets = targets};
+    lenses[1] = (tacit__lens){.features = ones};
+}
+
+/* The same plan and key in a ledger that the curator knows nothing of. */
+static tacit_ledger *ledger_like(const tacit_ledger *ledger)
+{
+    tacit_noise *noise = noise_of_test();
+    tacit_ledger *out;
+    assert_ok(tacit_ledger_create(tacit_ledger_plan(ledger), noise, &out, NULL));
+    tacit_noise_destroy(noise);
+    return out;
+}
+
+TEST(gram_matrices_of_users_are_those_of_their_contributions)
+{
+    for (size_t m = 0; m < N_MODELS; m++) {
+        tacit__gram *learns = open_gram(models[m]), *adds = open_gram(models[m]);
+        const tacit__gram_form form[2] = {*tacit__gram_form_of(learns, 0),
+                                          *tacit__gram_form_of(learns, 1)};
+        int64_t first[H * CELL], second[H * PAIRS * 2];
+        double x[H * PAIRS * 2] = {0}, step[WIDTH];
+        const int64_t *both[2] = {first, second};
+        tacit__lens lenses[2];
+        /* a sum of the first stream that is no part of a curator */
+        tacit_ledger *ledger = ledger_like(tacit__gram_ledger(learns));
+        tacit_sum *outside;
+        fill_lenses(lenses);
+        assert_ok(
+            tacit_sum_create(&learns->streams[0].spec, ledger, "transitions", &outside, NULL));
+        for (size_t k = 0; k < USERS; k++) {
+            const walk w = walk_of(k);
+            const tacit_trajectory u = trajectory(&w);
+            assert_ok(tacit__gram_contribute(&form[0], &u, &lenses[0], x, step, first, NULL));
+            assert_ok(tacit__gram_contribute(&form[1], &u, &lenses[1], x, step, second, NULL));
+            assert_ok(tacit__gram_add(learns, &u, lenses, NULL));
+            assert_ok(tacit__gram_add_contribution(adds, both, NULL));
+            assert_ok(tacit__sum_add_foreign(outside,
+                                             &(tacit__input){.n = H * CELL, .value = first}, NULL));
+        }
+        tacit__gram_sums a[2], b[2];
+        double shown[H * CELL];
+        assert_ok(tacit__gram_release(learns, a, NULL));
+        assert_ok(tacit__gram_release(adds, b, NULL));
+        assert_true(a[0].users == USERS && b[0].users == USERS);
+        assert_memory_equal(a[0].sums, b[0].sums, sizeof shown);
+        assert_memory_equal(a[1].sums, b[1].sums, sizeof x);
+        assert_ok(tacit_sum_release(outside, shown, NULL));
+        for (size_t i = 0; i < H * CELL; i++)
+            assert_true(a[0].sums[i] ==
+                        (i % CELL < CELL - WIDTH ? shown[i] : shown[i] * (1 / form[0].ratio)));
+        tacit_sum_destroy(outside);
+        tacit_ledger_destroy(ledger);
+        tacit__gram_destroy(learns);
+        tacit__gram_destroy(adds);
+    }
+}
+
+static void random_vector(uint64_t *seed, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_between(seed, -0.8, 0.8);
+}
+
+/* --- Linear bandits -------------------------------------------------------------------------------- */
+
+enum { D = 5, BLOCKS = 2, BLOCK = D * (D + 1) / 2 + D };
+
+static tacit__regression *open_regression(tacit_guarantee g, double growth)
+{
+    const tacit__regression_options o = {.dimension = D,
+                                         .blocks = BLOCKS,
+                                         .users = 10 * USERS,
+                                         .guarantee = g,
+                                         .mechanism = tacit_sum_default_mechanism(g),
+                                         .growth = growth,
+                                         .response_weight = 0.8};
+    tacit_noise *noise = noise_of_test();
+    tacit__regression *c;
+    assert_ok(tacit__regression_create(&o, noise, &c, NULL));
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+TEST(moments_of_users_are_those_of_their_contributions)
+{
+    for (size_t m = 0; m < 2; m++)
+        for (int how = 0; how < 2; how++) {
+            const double growth = how == 0 ? 1 : 1.2;
+            tacit__regression *learns = open_regression(models[m], growth),
+                              *adds = open_regression(models[m], growth);
+            const tacit__regression_form form = tacit__regression_form_of(learns);
+            uint64_t seed = 9;
+            double x[D], unit[D];
+            int64_t made[BLOCK];
+            for (size_t k = 0; k < 10 * USERS; k++) {
+                const size_t block = random_below(&seed, BLOCKS);
+                const double y = random_between(&seed, -1, 1);
+                random_vector(&seed, D, x);
+                for (size_t i = 0; i < D; i++)
+                    x[i] /= 2; /* at most 0.9 long */
+                assert_ok(tacit__regression_contribute(&form, x, block, y, unit, made, NULL));
+                assert_ok(tacit__regression_add(learns, x, block, y, NULL));
+                assert_ok(tacit__regression_add_contribution(adds, block, made, NULL));
+            }
+            const tacit__moments a = tacit__regression_release(learns),
+                                 b = tacit__regression_release(adds);
+            assert_true(a.users == b.users && a.version == b.version && a.version > 1);
+            assert_memory_equal(a.gram, b.gram, BLOCKS * (BLOCK - D) * sizeof *a.gram);
+            assert_memory_equal(a.response, b.response, BLOCKS * D * sizeof *a.response);
+            assert_memory_equal(learns->x, adds->x, BLOCKS * BLOCK * sizeof *learns->x);
+            tacit__regression_destroy(learns);
+            tacit__regression_destroy(adds);
+        }
+}
+
+TEST(moments_longer_than_any_users_are_refused)
+{
+    tacit__regression *c = open_regression(models[0], 1);
+    const tacit__regression_form form = tacit__regression_form_of(c);
+    const double x[D] = {1}, longer[D] = {1, 0.1};
+    double unit[D];
+    int64_t made[BLOCK];
+    assert_status(tacit__regression_contribute(&form, longer, 0, 1, unit, made, NULL),
+                  TACIT_OUT_OF_BOUND);
+    assert_status(tacit__regression_contribute(&form, x, BLOCKS, 1, unit, made, NULL),
+                  TACIT_OUT_OF_BOUND);
+    assert_ok(tacit__regression_contribute(&form, x, 0, 1, unit, made, NULL));
+    assert_status(tacit__regression_add_contribution(c, BLOCKS, made, NULL), TACIT_OUT_OF_BOUND);
+    made[2] = made[0]; /* two long features in one user */
+    assert_status(tacit__regression_add_contribution(c, 0, made, NULL), TACIT_OUT_OF_BOUND);
+    assert_true(c->users == 0 && tacit_ledger_passed(c->ledger, 0) == 0);
+    made[2] = 0;
+    assert_ok(tacit__regression_add_contribution(c, 0, made, NULL));
+    tacit__regression_destroy(c);
+}
+
+/* --- Epochs ---------------------------------------------------------------------------------------- */
+
+TEST(epochs_of_users_are_those_of_their_contributions)
+{
+    enum { DIMENSION = 6, SIZE = 4 };
+    for (size_t m = 0; m < 2; m++) {
+        const tacit__epochs_options o = {
+            .dimension = DIMENSION, .n_epochs = 2, .users = USERS, .guarantee = models[m]};
+        tacit_noise *noise = noise_of_test(), *again = noise_of_test();
+        tacit__epochs *learns, *adds;
+        assert_ok(tacit__epochs_create(&o, noise, &learns, NULL));
+        assert_ok(tacit__epochs_create(&o, again, &adds, NULL));
+        const tacit__lattice lattice = *tacit__epochs_lattice(learns);
+        uint64_t seed = 21;
+        double v[SIZE], x[DIMENSION], one[SIZE], other[SIZE];
+        int64_t made[DIMENSION], total[DIMENSION] = {0};
+        for (size_t k = 0; k < USERS; k++) {
+            const double y = random_between(&seed, -1, 1), *vector = k % 5 == 0 ? NULL : v;
+            random_vector(&seed, SIZE, v); /* some are longer than 1, and cut */
+            assert_ok(
+                tacit__epochs_contribute(&lattice, DIMENSION, SIZE, vector, y, x, made, NULL));
+            assert_ok(tacit__epochs_add(learns, SIZE, vector, y, NULL));
+            assert_ok(tacit__epochs_add_contribution(adds, SIZE, made, NULL));
+            for (size_t i = 0; i < DIMENSION; i++)
+                total[i] += made[i];
+        }
+        assert_true(total[0] != 0 && total[SIZE] == 0);
+        assert_ok(tacit__epochs_show(learns, SIZE, one, NULL));
+        assert_ok(tacit__epochs_show(adds, SIZE, other, NULL));
+        assert_memory_equal(one, other, sizeof one);
+        assert_status(tacit__epochs_add_contribution(adds, SIZE, made, NULL), TACIT_EXHAUSTED);
+        tacit__epochs_destroy(learns);
+        tacit__epochs_destroy(adds);
+        tacit_noise_destroy(noise);
+        tacit_noise_destroy(again);
+    }
+}
+
+TEST(a_vector_from_elsewhere_that_is_longer_than_1_is_refused)
+{
+    enum { DIMENSION = 3 };
+    const tacit__epochs_options o = {
+        .dimension = DIMENSION, .n_epochs = 1, .users = 2, .guarantee = models[0]};
+    tacit_noise *noise = noise_of_test();
+    tacit__epochs *c;
+    assert_ok(tacit__epochs_create(&o, noise, &c, NULL));
+    const int64_t unit = (int64_t)tacit__epochs_lattice(c)->per_unit;
+    const int64_t longer[DIMENSION] = {unit, 1, 0}, outside[DIMENSION] = {0, 0, 1},
+                  right[DIMENSION] = {-unit, 0, 0};
+    assert_status(tacit__epochs_add_contribution(c, 2, longer, NULL), TACIT_OUT_OF_BOUND);
+    assert_status(tacit__epochs_add_contribution(c, 2, outside, NULL), TACIT_OUT_OF_BOUND);
+    assert_ok(tacit__epochs_add_contribution(c, 2, right, NULL));
+    tacit__epochs_destroy(c);
+    tacit_noise_destroy(noise);
+}
+
+/* --- LSVI ------------------------------------------------------------------------------------------ */
+
+static const double range[H] = {4, 3, 2, 1};
+
+static tacit__lsvi_data *open_lsvi(tacit__feature_form form, tacit_guarantee g, const double *table)
+{
+    const size_t d = form == TACIT__ONE_HOT ? S * A : 3;
+    tacit__lsvi_wish wish = {.space = {.form = form,
+                                       .n_states = form == TACIT__CARRIED ? 0 : S,
+                                       .n_actions = A,
+                                       .horizon = H,
+                                       .dimension = d,
+                                       .bound = 1,
+                                       .simplex = false,
+                                       .feature_bits = tacit__lsvi_feature_bits(USERS),
+                                       .table = table},
+                             .schedule = TACIT__EVERY,
+                             .episodes = USERS,
+                             .guarantee = g,
+                             .mechanism = TACIT_SUM_TREE,
+                             .gram = TACIT__GRAM_SUMS,
+                             .centred = true,
+                             .lambda = 1,
+                             .shift = 1,
+                             .failure = 0.1};
+    tacit__lsvi_data_options o = {.space = wish.space,
+                                  .episodes = USERS,
+                                  .guarantee = g,
+                                  .centred = true,
+                                  .range = range,
+                                  .archive_bytes = 1e9};
+    tacit_noise *noise = noise_of_test();
+    tacit__lsvi_data *c;
+    tacit_error err = {.message = ""};
+    if (tacit__lsvi_decide(&wish, &o.scheme, &err) != TACIT_OK ||
+        tacit__lsvi_data_create(&o, noise, &c, &err) != TACIT_OK)
+        fail_msg("%s", err.message);
+    tacit_noise_destroy(noise);
+    return c;
+}
+
+/* Features of a state's actions, at most 1 long. */
+static void fill_features(size_t state, double out[A][3])
+{
+    uint64_t seed = 50 + state;
+    for (size_t a = 0; a < A; a++)
+        for (size_t j = 0; j < 3; j++)
+            out[a][j] = random_between(&seed, -0.57, 0.57);
+}
+
+TEST(statistics_of_lsvi_are_sums_of_contributions)
+{
+    static const tacit__feature_form forms[] = {TACIT__ONE_HOT, TACIT__TABLE, TACIT__CARRIED};
+    double table[S * A][3];
+    for (int f = 0; f < 3; f++) {
+        const bool carried = forms[f] == TACIT__CARRIED;
+        tacit__linear_space lattice = {
+            .dimension = 3, .bound = 1, .feature_bits = tacit__lsvi_feature_bits(USERS)};
+        for (size_t s = 0; s < S; s++) {
+            double phi[A][3];
+            fill_features(s, phi);
+            for (size_t a = 0; a < A; a++)
+                assert_true(tacit__lsvi_place(&lattice, phi[a], table[s * A + a]));
+        }
+        tacit__lsvi_data *c =
+            open_lsvi(forms[f], (tacit_guarantee){.model = TACIT_MODEL_NONE}, &table[0][0]);
+        const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+        const size_t d = form.space.dimension, n = H * form.n_active;
+        tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+        int64_t gram[H * S * A * 7] = {0}, response[H][S * A] = {{0}}, one[S * A];
+        static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, slope[3] = {1, 0.5, 2};
+        const double values[S] = {0.3, 1.7, 0.9};
+        const tacit__optimism function = {.dimension = 3,
+                                          .inverse = identity,
+                                          .slope = slope,
+                                          .unit = ldexp(1, -form.space.feature_bits),
+                                          .scale = 1,
+                                          .low = 0,
+                                          .high = 4};
+        double work[A * 3], q[A], shown[S * A];
+        assert_non_null(made);
+        assert_true(n <= sizeof gram / sizeof *gram);
+        for (size_t k = 0; k + 1 < USERS; k++) {
+            const walk w = walk_of(k);
+            double features[H + 1][A][3];
+            for (size_t h = 0; h <= H; h++)
+                fill_features(w.states[h], features[h]);
+            tacit_trajectory u = trajectory(&w);
+            u.states = carried ? NULL : u.states;
+            u.features = carried ? &features[0][0][0] : NULL;
+            assert_ok(tacit__lsvi_data_add(c, &u, NULL));
+            assert_ok(tacit__lsvi_place_user(&form, &u, made, NULL));
+            const tacit__input x = tacit__lsvi_contribute_gram(&form, &u, made);
+            for (size_t i = 0; i < x.n; i++)
+                gram[x.index != NULL ? x.index[i] : i] += x.value[i];
+            for (size_t h = 0; h < H; h++) {
+                const bool last = h + 1 == H;
+                tacit__lsvi_contribute_response(&form, &u, made, h, last || carried ? NULL : values,
+                                                last || !carried ? NULL : &function, work, q, one);
+                for (size_t j = 0; j < d; j++)
+                    response[h][j] += one[j];
+            }
+        }
+        for (size_t i = 0; i < n; i++) /* without noise: all leaves */
+            assert_true(gram[i] == c->total[i] + c->leaf[i]);
+        for (size_t h = 0; h < H; h++) {
+            const bool last = h + 1 == H;
+            assert_ok(tacit__lsvi_data_respond(c, h, last || carried ? NULL : values,
+                                               last || !carried ? NULL : &function, shown, NULL));
+            for (size_t j = 0; j < d; j++)
+                assert_true(shown[j] == ldexp((double)response[h][j], -c->response_bits));
+        }
+        tacit__lsvi_user_destroy(made);
+        tacit__lsvi_data_destroy(c);
+    }
+}
+
+/* With noise: what goes into the running sum of Gram matrices is what users' integers add up to. */
+TEST(a_leaf_of_lsvi_is_the_sum_of_its_users_contributions)
+{
+    tacit__lsvi_data *c = open_lsvi(TACIT__ONE_HOT, models[0], NULL);
+    const tacit__lsvi_form form = tacit__lsvi_form_of(c);
+    tacit__lsvi_user *made = tacit__lsvi_user_create(&form);
+    int64_t total[H * S * A] = {0};
+    assert_non_null(made);
+    assert_non_null(c->sum);
+    for (size_t k = 0; k + 1 < USERS; k++) {
+        const walk w = walk_of(k);
+        const tacit_trajectory u = trajectory(&w);
+        const uint64_t leaves = c->leaves;
+        assert_ok(tacit__lsvi_data_add(c, &u, NULL));
+        assert_ok(tacit__lsvi_place_user(&form, &u, made, NULL));
+        const tacit__input x = tacit__lsvi_contribute_gram(&form, &u, made);
+        assert_true(x.n == H);
+        for (size_t i = 0; i < x.n; i++)
+            total[x.index[i]] += x.value[i];
+        if (c->leaves == leaves) {
+            assert_memory_equal(total, c->leaf, sizeof total);
+            continue;
+        }
+        for (size_t i = 0; i < H * S * A; i++) /* as it went into the sum */
+            assert_true(c->shown[i] == ldexp((double)total[i], -c->gram_bits));
+        memset(total, 0, sizeof total);
+    }
+    assert_true(c->leaves > 0);
+    tacit__lsvi_user_wipe(&form, made);
+    for (size_t h = 0; h < H; h++)
+        assert_true(made->gram[h] == 0 && made->rewards[h] == 0 && made->cell[h] == 0);
+    tacit__lsvi_user_destroy(made);
+    tacit__lsvi_data_destroy(c);
+}
