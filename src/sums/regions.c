@@ -9,7 +9,7 @@
 #include "noise/stream.h"
 #include "sums/sum_inside.h"
 
-void tacit__sum_forget(tacit_sum *sum)
+void tacit__sum_wipe(tacit_sum *sum)
 {
     const size_t tile = sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
     tacit__region regions[TACIT__MAX_REGIONS];

@@ -66,7 +66,7 @@ typedef struct tacit__strategy {
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
     /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a
      * state after `steps` users; else what follows from it is set. */
-    bool (*restored)(void *state, uint64_t steps);
+    bool (*resume)(void *state, uint64_t steps);
 } tacit__strategy;
 
 /* Bits below the lattice step that a blt sum's buffers have. */
