@@ -146,7 +146,7 @@ static bool fits(const tacit_agent_request *r)
 #define LEAST_BOUND 1e-100
 #define MOST_BOUND 1e100
 
-/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or cut,
+/* What is declared of a bandit is possible. A vector of features that breaks it is refused, or clipped,
  * when it comes. */
 static tacit_status check_bandit(const tacit_agent_request *r, tacit_error *err)
 {
@@ -263,7 +263,7 @@ tacit_status tacit_agent_create(const tacit_agent_request *request, tacit_noise 
                            .horizon = request->horizon};
     status = family->create(row, request, noise, &agent->self, err);
     if (status == TACIT_OK && request->outside == TACIT_OUTSIDE_CLIP &&
-        (status = tacit__cutter_create(request, family->looks_ahead, &agent->cutter)) != TACIT_OK)
+        (status = tacit__clipper_create(request, family->looks_ahead, &agent->clipper)) != TACIT_OK)
         (void)tacit__fail_plain(err, status);
     if (status == TACIT_OK &&
         (status = tacit__agent_fingerprint(request, agent->fingerprint)) != TACIT_OK)
@@ -287,7 +287,7 @@ tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out, 
     *copy = *agent;
     copy->self = NULL;
     copy->table = NULL;
-    copy->cutter = NULL;
+    copy->clipper = NULL;
     copy->is_snapshot = true;
     tacit_status status = agent->family->snapshot(agent->self, &copy->self, err);
     if (status != TACIT_OK) {
@@ -302,7 +302,7 @@ void tacit_agent_destroy(tacit_agent *agent)
 {
     if (agent != NULL) {
         agent->family->destroy(agent->self);
-        tacit__cutter_destroy(agent->cutter);
+        tacit__clipper_destroy(agent->clipper);
         tacit__free(agent->table);
     }
     tacit__free(agent);
@@ -372,39 +372,41 @@ tacit_status tacit_agent_act(tacit_agent *agent, const tacit_situation *situatio
     if (situation->step >= agent->horizon)
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
                            situation->step, agent->horizon);
-    if (agent->cutter == NULL)
+    if (agent->clipper == NULL)
         return act(agent, situation, chance, action, probability, err);
-    const tacit_situation here = tacit__cutter_situation(agent->cutter, situation, &agent->was_cut);
+    const tacit_situation here =
+        tacit__clipper_situation(agent->clipper, situation, &agent->was_cut);
     tacit_status status = act(agent, &here, chance, action, probability, err);
-    tacit__agent_forget_user(agent);
+    tacit__agent_wipe_user(agent);
     return status;
 }
 
-tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
+tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *user,
                                     tacit_trajectory *out, tacit_error *err)
 {
     if (agent == NULL || user == NULL || user->actions == NULL || user->rewards == NULL ||
         (user->states == NULL && user->features == NULL))
         return tacit__fail(err, TACIT_BAD_ARGUMENT,
                            "a user has actions, rewards, and states or features");
-    *out = agent->cutter != NULL ? tacit__cutter_user(agent->cutter, user, &agent->was_cut) : *user;
+    *out =
+        agent->clipper != NULL ? tacit__clipper_user(agent->clipper, user, &agent->was_cut) : *user;
     return TACIT_OK;
 }
 
-void tacit__agent_forget_user(tacit_agent *agent)
+void tacit__agent_wipe_user(tacit_agent *agent)
 {
-    if (agent->cutter != NULL)
-        tacit__cutter_wipe(agent->cutter);
+    if (agent->clipper != NULL)
+        tacit__clipper_wipe(agent->clipper);
 }
 
 tacit_status tacit_agent_learn(tacit_agent *agent, const tacit_trajectory *user, tacit_error *err)
 {
-    tacit_trajectory taken;
-    tacit_status status = tacit__agent_take_user(agent, user, &taken, err);
+    tacit_trajectory clipped;
+    tacit_status status = tacit__agent_clip_user(agent, user, &clipped, err);
     if (status != TACIT_OK)
         return status;
-    status = agent->family->learn(agent->self, &taken, err);
-    tacit__agent_forget_user(agent);
+    status = agent->family->learn(agent->self, &clipped, err);
+    tacit__agent_wipe_user(agent);
     return status;
 }
 

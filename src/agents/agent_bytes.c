@@ -178,12 +178,12 @@ tacit_status tacit_agent_report(tacit_agent *agent, const tacit_trajectory *user
     tacit__writer w = {.at = bytes};
     tacit__write_le64(&w, REPORT_MARK);
     tacit__write_bytes(&w, agent->fingerprint, REPORT_FINGERPRINT);
-    tacit_trajectory taken;
-    status = tacit__agent_take_user(agent, user, &taken, err);
+    tacit_trajectory clipped;
+    status = tacit__agent_clip_user(agent, user, &clipped, err);
     if (status != TACIT_OK)
         return status;
-    status = agent->family->report(agent->self, &taken, w.at, &inner, err);
-    tacit__agent_forget_user(agent);
+    status = agent->family->report(agent->self, &clipped, w.at, &inner, err);
+    tacit__agent_wipe_user(agent);
     if (status == TACIT_OK)
         *size = REPORT_HEADER + inner;
     return status;

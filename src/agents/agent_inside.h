@@ -15,10 +15,10 @@ struct tacit_agent {
     tacit_guarantee guarantee;
     uint64_t episodes;
     size_t n_states, n_actions, horizon;
-    bool planned;          /* there has been a plan */
-    tacit_billboard board; /* the last one's */
-    void *table;           /* what `board` points to if it was loaded; else NULL */
-    tacit__cutter *cutter; /* NULL: who is outside is refused */
+    bool planned;            /* there has been a plan */
+    tacit_billboard board;   /* the last one's */
+    void *table;             /* what `board` points to if it was loaded; else NULL */
+    tacit__clipper *clipper; /* NULL: who is outside is refused */
     bool was_cut;
     bool is_snapshot; /* it can act, from any number of threads, and nothing else */
     uint8_t fingerprint[TACIT__KEY_BYTES];
@@ -43,10 +43,10 @@ const char *tacit__agent_caveat(const char *kind, tacit_model model, tacit_calib
 
 /* The user as the family is to see them. BAD_ARGUMENT: parts are missing, which is a mistake of the
  * caller. */
-TACIT_MUST_USE tacit_status tacit__agent_take_user(tacit_agent *agent, const tacit_trajectory *user,
+TACIT_MUST_USE tacit_status tacit__agent_clip_user(tacit_agent *agent, const tacit_trajectory *user,
                                                    tacit_trajectory *out, tacit_error *err);
 /* The family is done with the user. */
-void tacit__agent_forget_user(tacit_agent *agent);
+void tacit__agent_wipe_user(tacit_agent *agent);
 
 /* Random bytes that a device puts behind its report, so that no two reports are alike: the bytes of
  * some are few, or have little noise, and the same bytes must mean the same report. */
@@ -57,7 +57,7 @@ void tacit__billboard_act(const tacit_billboard *board, size_t row, size_t n_act
                           uint32_t *action, double *probability);
 
 /* An agent that acts as this one does now, and can do nothing else; any number of threads may ask
- * it at once. It does not cut: situations lie in the domain. For agents whose billboard is no
+ * it at once. It does not clip: situations lie in the domain. For agents whose billboard is no
  * table; UNSUPPORTED: the family has no such thing. */
 TACIT_MUST_USE tacit_status tacit__agent_snapshot(const tacit_agent *agent, tacit_agent **out,
                                                   tacit_error *err);

@@ -154,7 +154,7 @@ tacit_status tacit__capri_publish(const void *self, void *bytes, size_t *size, t
 
 /* Probabilities of each context, and places for the rows that follow; returns how many these are,
  * or SIZE_MAX. */
-static size_t take_policy(const capri_agent *agent, tacit__reader *r, double *mixed, size_t *place)
+static size_t read_policy(const capri_agent *agent, tacit__reader *r, double *mixed, size_t *place)
 {
     const tacit__pairs *q = &agent->options.pairs;
     size_t rows = 0;
@@ -192,7 +192,7 @@ static tacit_status read_model(const capri_agent *agent, const void *bytes, size
     if (fits) {
         v = mixed + pairs;
         place = (size_t *)(void *)(mixed + numbers);
-        size_t rows = take_policy(agent, &r, mixed, place);
+        size_t rows = read_policy(agent, &r, mixed, place);
         fits = rows != SIZE_MAX && numbers - pairs == rows * (size_t)p;
     }
     for (size_t i = 0; fits && i < numbers - pairs; i++) {

@@ -11,7 +11,7 @@
 const char *const tacit__table_names[TACIT__N_TABLES] = {"rewards", "mixture", "features",
                                                          "weights"};
 
-void tacit__known_free(tacit__known *k)
+void tacit__known_destroy(tacit__known *k)
 {
     for (size_t i = 0; i < TACIT__N_TABLES; i++) {
         tacit__free(k->table[i]);
@@ -56,7 +56,7 @@ static bool is_simplex(const double *x, size_t n)
     return good && fabs(sum - 1) <= TACIT__KNOWN_TOL;
 }
 
-bool tacit__known_holds(const tacit__known *k, const tacit_agent_request *q)
+bool tacit__known_is_valid(const tacit__known *k, const tacit_agent_request *q)
 {
     const double *rewards = k->table[TACIT__TABLE_REWARDS],
                  *mixture = k->table[TACIT__TABLE_MIXTURE],
@@ -77,7 +77,7 @@ bool tacit__known_holds(const tacit__known *k, const tacit_agent_request *q)
     return good;
 }
 
-bool tacit__known_allows(const tacit__known *k, const tacit_agent_request *q, const double *x)
+bool tacit__known_accepts(const tacit__known *k, const tacit_agent_request *q, const double *x)
 {
     const size_t d = k->features, n = tacit__known_per_user(k, q);
     bool good = true;
@@ -125,7 +125,7 @@ static bool measure(tacit__known *k, const tacit_agent_request *q)
     return simplex;
 }
 
-void tacit__known_tell(tacit__known *k, tacit_agent_request *q)
+void tacit__known_set_request(tacit__known *k, tacit_agent_request *q)
 {
     const bool table = k->table[TACIT__TABLE_FEATURES] != NULL;
     const bool simplex = table ? measure(k, q) : k->simplex;

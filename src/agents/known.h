@@ -40,7 +40,7 @@ typedef struct tacit__known {
     tacit_bandit bandit;
 } tacit__known;
 
-void tacit__known_free(tacit__known *known);
+void tacit__known_destroy(tacit__known *known);
 
 /* Numbers in a table of such a space; 0: more than can be kept (2^27, a stated choice: 1 GB). */
 size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *space,
@@ -48,15 +48,15 @@ size_t tacit__known_size(const tacit__known *known, const tacit_agent_request *s
 
 /* Every table that is there is what was declared: rewards in [0, 1], rows that sum to 1, no vector
  * longer than the bound. */
-bool tacit__known_holds(const tacit__known *known, const tacit_agent_request *space);
+bool tacit__known_is_valid(const tacit__known *known, const tacit_agent_request *space);
 
 /* Whether features that a user brings, of all actions or of the context alone, are what was
  * declared: no vector longer than the bound, up to rounding, and on the simplex if that was said. */
-bool tacit__known_allows(const tacit__known *known, const tacit_agent_request *space,
-                         const double *features);
+bool tacit__known_accepts(const tacit__known *known, const tacit_agent_request *space,
+                          const double *features);
 
 /* Lets a request with a space point to it. */
-void tacit__known_tell(tacit__known *known, tacit_agent_request *request);
+void tacit__known_set_request(tacit__known *known, tacit_agent_request *request);
 
 /* Features of one situation that users bring; 0: states are numbered. */
 size_t tacit__known_per_user(const tacit__known *known, const tacit_agent_request *space);

@@ -208,7 +208,7 @@ static tacit_status check_points(const tacit__reading *r, tacit_error *err)
     for (size_t s = 0; s < q->n_states && q->bandit->points != NULL && status == TACIT_OK; s++) {
         memcpy(row, q->bandit->points + s * domain.per_situation,
                domain.per_situation * sizeof *row);
-        if (tacit__domain_cut_features(&domain, row))
+        if (tacit__domain_clip_features(&domain, row))
             status = tacit__reading_fail(r, err, TACIT_OUT_OF_BOUND,
                                          "the features of context %zu are longer than their bound "
                                          "%g, or not finite",
@@ -281,7 +281,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     (void)err;
     if (!agent->follows) { /* else the model came from elsewhere, and there is nothing to look at */
         tacit__moments moments = tacit__regression_release(agent->curator);
-        agent->version += tacit__lin_ucb_look(agent->planner, &moments);
+        agent->version += tacit__lin_ucb_update(agent->planner, &moments);
     }
     *out = (tacit_billboard){.version = agent->version};
     return TACIT_OK;

@@ -102,7 +102,7 @@ static tacit_status switch_policy(lsvi_agent *agent, const double *gram, tacit_e
                                                        agent->response, err);
         if (status != TACIT_OK)
             return status;
-        tacit__lsvi_take(agent->planner, h, agent->response);
+        tacit__lsvi_fit(agent->planner, h, agent->response);
     }
     tacit__lsvi_end(agent->planner);
     return TACIT_OK;
@@ -114,7 +114,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
     if (tacit__lsvi_data_ready(agent->curator)) {
         const double *gram;
         tacit_status status = tacit__lsvi_data_gram(agent->curator, &gram, err);
-        if (status == TACIT_OK && tacit__lsvi_due(agent->planner, gram))
+        if (status == TACIT_OK && tacit__lsvi_is_due(agent->planner, gram))
             status = switch_policy(agent, gram, err);
         if (status != TACIT_OK)
             return status;

@@ -165,7 +165,7 @@ static bool is_due(const mixture_agent *agent)
                                : users > last && (last == 0 || users - last >= last);
 }
 
-void tacit__mixture_show(mixture_agent *agent)
+void tacit__mixture_make_plan(mixture_agent *agent)
 {
     agent->board = tacit__optimist_induct(agent->planner);
     agent->planned = true;
@@ -182,7 +182,7 @@ static tacit_status plan(void *self, tacit_billboard *out, tacit_error *err)
             return status;
         agent->parts->confidence(&agent->radius, moments, confidence);
         tacit__optimist_fit(agent->planner, moments, confidence);
-        tacit__mixture_show(agent);
+        tacit__mixture_make_plan(agent);
         agent->planned_users = moments[0].users;
     }
     *out = agent->board;
@@ -211,7 +211,7 @@ static tacit_status learn(void *self, const tacit_trajectory *user, tacit_error 
 static bool is_tie(const void *self, size_t one, size_t other)
 {
     const double tol = 1e-9; /* relative: some 10^6 roundings */
-    const double *q = tacit__optimist_look(((const mixture_agent *)self)->planner).q;
+    const double *q = tacit__optimist_get(((const mixture_agent *)self)->planner).q;
     return fabs(q[one] - q[other]) <= tol * (1 + fabs(q[one]));
 }
 

@@ -63,7 +63,7 @@ TACIT_MUST_USE tacit_status tacit__mixture_read_replan(const tacit__reading *r, 
 /* --- mixture_agents.c */
 
 /* The plan of the model that the planner has. */
-void tacit__mixture_show(mixture_agent *agent);
+void tacit__mixture_make_plan(mixture_agent *agent);
 
 /* Users act by plans: there must be one before there are users. */
 TACIT_MUST_USE tacit_status tacit__mixture_check_planned(const mixture_agent *agent,

@@ -66,7 +66,7 @@ tacit_status tacit__mixture_follow(void *self, const void *bytes, size_t size, t
     tacit__free(words);
     if (s.status != TACIT_OK)
         return s.status;
-    tacit__mixture_show(agent);
+    tacit__mixture_make_plan(agent);
     agent->planned_users = tacit__gram_users(agent->curator); /* own data ask for nothing */
     return TACIT_OK;
 }
@@ -82,7 +82,7 @@ void tacit__mixture_fields(void *self, tacit__saved *s)
     model_fields(agent, planned != 0, s);
     tacit__saved_check(s, users <= tacit__gram_fields(agent->curator, s)); /* no plan is of more */
     if (s->pass == TACIT__APPLY && planned != 0) {
-        tacit__mixture_show(agent);
+        tacit__mixture_make_plan(agent);
         agent->planned_users = users;
     }
 }

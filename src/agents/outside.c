@@ -3,7 +3,7 @@
  * That what comes out is accepted by every curator. States and actions are below their numbers,
  * rewards are in [0, 1]: checked with the same comparisons everywhere. Vectors: curators allow a
  * relative excess of 1e-9 of a square or a sum for rounding, each with an order of summation of its
- * own; here a vector is cut from a quarter of that on, and a cut one is on the bound up to some
+ * own; here a vector is clipped from a quarter of that on, and a clipped one is on the bound up to some
  * 1e-15, so that nothing that leaves this file is near enough to their limit for rounding to
  * decide. */
 #include "agents/outside.h"
@@ -37,7 +37,7 @@ tacit__domain tacit__domain_of(const tacit_agent_request *q)
 
 /* --- Numbers and vectors --------------------------------------------------------------------------- */
 
-bool tacit__domain_cut_index(uint32_t *index, size_t n)
+bool tacit__domain_clip_index(uint32_t *index, size_t n)
 {
     TACIT__REQUIRE(n > 0);
     if (*index < n)
@@ -46,7 +46,7 @@ bool tacit__domain_cut_index(uint32_t *index, size_t n)
     return true;
 }
 
-bool tacit__domain_cut_reward(double *reward)
+bool tacit__domain_clip_reward(double *reward)
 {
     if (*reward >= 0 && *reward <= 1)
         return false;
@@ -126,31 +126,31 @@ static bool flatten(double *x, size_t n, double bound)
     return true;
 }
 
-static bool cut_vector(const tacit__domain *d, double *x)
+static bool clip_vector(const tacit__domain *d, double *x)
 {
     TACIT__REQUIRE(d->bound > 0);
-    bool cut = false;
+    bool clipped = false;
     for (size_t i = 0; i < d->dimension; i++)
-        cut = cut || !isfinite(x[i]);
-    for (size_t i = 0; i < d->dimension && cut; i++)
+        clipped = clipped || !isfinite(x[i]);
+    for (size_t i = 0; i < d->dimension && clipped; i++)
         x[i] = 0;
     if (!d->simplex)
-        return shorten(x, d->dimension, d->bound) || cut;
-    cut = make_distribution(x, d->dimension) || cut;
-    return flatten(x, d->dimension, d->bound) || cut;
+        return shorten(x, d->dimension, d->bound) || clipped;
+    clipped = make_distribution(x, d->dimension) || clipped;
+    return flatten(x, d->dimension, d->bound) || clipped;
 }
 
-bool tacit__domain_cut_features(const tacit__domain *d, double *features)
+bool tacit__domain_clip_features(const tacit__domain *d, double *features)
 {
-    bool cut = false;
+    bool clipped = false;
     for (size_t at = 0; at < d->per_situation; at += d->dimension)
-        cut = cut_vector(d, features + at) || cut;
-    return cut;
+        clipped = clip_vector(d, features + at) || clipped;
+    return clipped;
 }
 
 /* --- Users ----------------------------------------------------------------------------------------- */
 
-struct tacit__cutter {
+struct tacit__clipper {
     tacit__domain domain;
     size_t states; /* of a trajectory that learners look at */
     size_t size;   /* bytes of the copy */
@@ -158,11 +158,11 @@ struct tacit__cutter {
     uint32_t *copied, *actions; /* states and actions */
 };
 
-tacit_status tacit__cutter_create(const tacit_agent_request *request, bool ahead,
-                                  tacit__cutter **out)
+tacit_status tacit__clipper_create(const tacit_agent_request *request, bool ahead,
+                                   tacit__clipper **out)
 {
     TACIT__REQUIRE(request->horizon > 0 && request->n_actions > 0);
-    tacit__cutter *c = tacit__alloc(1, sizeof *c);
+    tacit__clipper *c = tacit__alloc(1, sizeof *c);
     if (c == NULL)
         return TACIT_NO_MEMORY;
     c->domain = tacit__domain_of(request);
@@ -181,57 +181,57 @@ tacit_status tacit__cutter_create(const tacit_agent_request *request, bool ahead
     return TACIT_OK;
 }
 
-void tacit__cutter_destroy(tacit__cutter *c)
+void tacit__clipper_destroy(tacit__clipper *c)
 {
     if (c != NULL)
         tacit__free_secret(c->rewards, c->size);
     tacit__free(c);
 }
 
-void tacit__cutter_wipe(tacit__cutter *c)
+void tacit__clipper_wipe(tacit__clipper *c)
 {
     tacit__wipe(c->rewards, c->size);
 }
 
-tacit_trajectory tacit__cutter_user(tacit__cutter *c, const tacit_trajectory *user, bool *cut)
+tacit_trajectory tacit__clipper_user(tacit__clipper *c, const tacit_trajectory *user, bool *clipped)
 {
     const tacit__domain *d = &c->domain;
     tacit_trajectory out = *user;
-    *cut = false;
+    *clipped = false;
     memcpy(c->actions, user->actions, d->horizon * sizeof *c->actions);
     memcpy(c->rewards, user->rewards, d->horizon * sizeof *c->rewards);
     out.actions = c->actions;
     out.rewards = c->rewards;
     for (size_t h = 0; h < d->horizon; h++) {
-        *cut = tacit__domain_cut_index(&c->actions[h], d->n_actions) || *cut;
-        *cut = tacit__domain_cut_reward(&c->rewards[h]) || *cut;
+        *clipped = tacit__domain_clip_index(&c->actions[h], d->n_actions) || *clipped;
+        *clipped = tacit__domain_clip_reward(&c->rewards[h]) || *clipped;
     }
     if (user->states != NULL && d->n_states > 0) {
         memcpy(c->copied, user->states, c->states * sizeof *c->copied);
         out.states = c->copied;
         for (size_t i = 0; i < c->states; i++)
-            *cut = tacit__domain_cut_index(&c->copied[i], d->n_states) || *cut;
+            *clipped = tacit__domain_clip_index(&c->copied[i], d->n_states) || *clipped;
     }
     if (user->features != NULL && d->dimension > 0) {
         const size_t row = d->per_situation;
         memcpy(c->features, user->features, d->situations * row * sizeof *c->features);
         out.features = c->features;
         for (size_t i = 0; i < d->situations; i++)
-            *cut = tacit__domain_cut_features(d, c->features + i * row) || *cut;
+            *clipped = tacit__domain_clip_features(d, c->features + i * row) || *clipped;
     }
     return out;
 }
 
-tacit_situation tacit__cutter_situation(tacit__cutter *c, const tacit_situation *situation,
-                                        bool *cut)
+tacit_situation tacit__clipper_situation(tacit__clipper *c, const tacit_situation *situation,
+                                         bool *clipped)
 {
     const tacit__domain *d = &c->domain;
     tacit_situation out = *situation;
-    *cut = d->n_states > 0 && tacit__domain_cut_index(&out.state, d->n_states);
+    *clipped = d->n_states > 0 && tacit__domain_clip_index(&out.state, d->n_states);
     if (situation->features != NULL && d->dimension > 0) {
         memcpy(c->features, situation->features, d->per_situation * sizeof *c->features);
         out.features = c->features;
-        *cut = tacit__domain_cut_features(d, c->features) || *cut;
+        *clipped = tacit__domain_clip_features(d, c->features) || *clipped;
     }
     return out;
 }

@@ -1,9 +1,9 @@
-/* The declared domain of users, and how what lies outside is cut into it: `outside: clip`.
+/* The declared domain of users, and how what lies outside is clipped into it: `outside: clip`.
  *
- * A user outside the domain is either refused, and takes no place in line, or cut, and counts like
- * everybody else. The cut is the same function of the user's own data for every learner, it comes
+ * A user outside the domain is either refused, and takes no place in line, or clipped, and counts like
+ * everybody else. Clipping is the same function of the user's own data for every learner, it comes
  * before the learner sees anything, and what it gives lies in the domain. Replacing a user who was
- * cut is therefore replacing one user of the domain by another: no sensitivity changes, and neither
+ * clipped is therefore replacing one user of the domain by another: no sensitivity changes, and neither
  * do release plans, noise, or saved states. It changes whether a user counts: always.
  * docs/why/counting.md has the table. */
 #ifndef TACIT_AGENTS_OUTSIDE_H
@@ -23,27 +23,29 @@ typedef struct tacit__domain {
 
 tacit__domain tacit__domain_of(const tacit_agent_request *request);
 
-/* Each cuts in place, and says whether it had to. An index is below n, which is not 0: one beyond
+/* Each clips in place, and says whether it had to. An index is below n, which is not 0: one beyond
  * becomes the last. A reward that is no number becomes 1/2, which says nothing. A vector that is
  * too long is shortened; one with a number that is not finite becomes 0, or uniform on the
  * simplex. */
-bool tacit__domain_cut_index(uint32_t *index, size_t n);
-bool tacit__domain_cut_reward(double *reward);
-bool tacit__domain_cut_features(const tacit__domain *domain, double *features /* of a situation */);
+bool tacit__domain_clip_index(uint32_t *index, size_t n);
+bool tacit__domain_clip_reward(double *reward);
+bool tacit__domain_clip_features(const tacit__domain *domain,
+                                 double *features /* of a situation */);
 
 /* Room for a copy of one user, who stays as they are. */
-typedef struct tacit__cutter tacit__cutter;
+typedef struct tacit__clipper tacit__clipper;
 
 /* `ahead`: the learner looks at the state after the last step in bandit worlds, too. */
-TACIT_MUST_USE tacit_status tacit__cutter_create(const tacit_agent_request *request, bool ahead,
-                                                 tacit__cutter **out);
-void tacit__cutter_destroy(tacit__cutter *cutter); /* accepts NULL */
+TACIT_MUST_USE tacit_status tacit__clipper_create(const tacit_agent_request *request, bool ahead,
+                                                  tacit__clipper **out);
+void tacit__clipper_destroy(tacit__clipper *clipper); /* accepts NULL */
 
-/* The user or the situation as it is to be taken, valid until the next call; *cut: it is another one. */
-tacit_trajectory tacit__cutter_user(tacit__cutter *cutter, const tacit_trajectory *user, bool *cut);
-tacit_situation tacit__cutter_situation(tacit__cutter *cutter, const tacit_situation *situation,
-                                        bool *cut);
+/* The user or the situation as it is to be used, valid until the next call; *clipped: it is another one. */
+tacit_trajectory tacit__clipper_user(tacit__clipper *clipper, const tacit_trajectory *user,
+                                     bool *clipped);
+tacit_situation tacit__clipper_situation(tacit__clipper *clipper, const tacit_situation *situation,
+                                         bool *clipped);
 /* Forgets the copy: it is a person's. */
-void tacit__cutter_wipe(tacit__cutter *cutter);
+void tacit__clipper_wipe(tacit__clipper *clipper);
 
 #endif

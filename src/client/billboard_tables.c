@@ -59,5 +59,5 @@ tacit_status tacit__client_tables(const tacit__json_node *nodes, const tacit_age
                      (known->features > 0 && space->n_states > 0) &&
                  (known->table[TACIT__TABLE_MIXTURE] != NULL) == (known->parts > 0) &&
                  (known->table[TACIT__TABLE_WEIGHTS] != NULL) == weighted;
-    return whole && tacit__known_holds(known, space) ? TACIT_OK : fail(err);
+    return whole && tacit__known_is_valid(known, space) ? TACIT_OK : fail(err);
 }

@@ -136,7 +136,7 @@ void tacit_client_destroy(tacit_client *c)
     tacit__free(c->texts);
     tacit__free(c->table);
     tacit__free(c->model);
-    tacit__known_free(&c->known);
+    tacit__known_destroy(&c->known);
     tacit__free(c);
 }
 
@@ -160,7 +160,7 @@ tacit_status tacit_client_act(tacit_client *c, const tacit_situation *situation,
         return tacit__fail(err, TACIT_OUT_OF_BOUND, "step is %zu, expected less than %zu",
                            situation->step, c->facts.horizon);
     uint32_t state = situation->state;
-    c->was_cut = tacit__domain_cut_index(&state, c->facts.n_states);
+    c->was_cut = tacit__domain_clip_index(&state, c->facts.n_states);
     tacit__billboard_act(&c->board, situation->step * c->facts.n_states + state, c->facts.n_actions,
                          c->board.policy != NULL ? 0 : tacit__random_unit(), action, probability);
     return TACIT_OK;
@@ -171,7 +171,7 @@ static double mean_of(const tacit_trajectory *episode, size_t horizon)
     double sum = 0;
     for (size_t h = 0; h < horizon; h++) {
         double reward = episode->rewards[h];
-        (void)tacit__domain_cut_reward(&reward);
+        (void)tacit__domain_clip_reward(&reward);
         sum += reward;
     }
     return sum / (double)horizon;

@@ -257,7 +257,7 @@ static tacit_status read_billboard(tacit_client *c, const tacit__json_node *node
     all.delta += c->facts.monitor.delta;
     TRY(check_terms(all, terms, err));
     TRY(tacit__client_tables(nodes, &c->request, &c->known, err));
-    tacit__known_tell(&c->known, &c->request);
+    tacit__known_set_request(&c->known, &c->request);
     TRY(take_model(&s, nodes, err));
     return take_table(&s, nodes, err);
 }

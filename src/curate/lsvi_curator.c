@@ -235,7 +235,7 @@ void tacit__lsvi_data_close(tacit__lsvi_data *c)
     c->visits = NULL;
     c->archive = NULL;
     if (c->sum != NULL)
-        tacit__sum_forget(c->sum);
+        tacit__sum_wipe(c->sum);
     tacit__wipe(c->leaf, c->size * sizeof *c->leaf);
     tacit__wipe(c->total, c->size * sizeof *c->total);
     wipe_scratch(c);

@@ -165,7 +165,7 @@ static void follow(tacit__lin_ucb *p, const tacit__moments *m, const spread *s)
     set_beta(p, b, s);
 }
 
-bool tacit__lin_ucb_look(tacit__lin_ucb *p, const tacit__moments *m)
+bool tacit__lin_ucb_update(tacit__lin_ucb *p, const tacit__moments *m)
 {
     TACIT__REQUIRE(m->gram != NULL && m->response != NULL);
     if (p->started && m->version == p->version)

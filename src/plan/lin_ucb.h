@@ -26,8 +26,8 @@ TACIT_MUST_USE tacit_status tacit__lin_ucb_create(const tacit__lin_ucb_options *
                                                   tacit__lin_ucb **out);
 void tacit__lin_ucb_destroy(tacit__lin_ucb *planner);
 
-/* Looks at a release; true if the policy may have changed. */
-bool tacit__lin_ucb_look(tacit__lin_ucb *planner, const tacit__moments *moments);
+/* Follows a release; true if the policy may have changed. */
+bool tacit__lin_ucb_update(tacit__lin_ucb *planner, const tacit__moments *moments);
 
 /* How many doubles of scratch `act` needs. */
 size_t tacit__lin_ucb_act_scratch(const tacit__lin_ucb *planner);

@@ -131,7 +131,7 @@ tacit_status tacit__lsvi_create(const tacit__lsvi_options *options, tacit__lsvi 
 /* --- Gram matrices ------------------------------------------------------------------------------ */
 
 /* The factor of Gram + shift, or its diagonal; false if it has none. */
-static bool factorise(const tacit__lsvi *p, const double *gram, double shift, double *out)
+static bool factorize(const tacit__lsvi *p, const double *gram, double shift, double *out)
 {
     size_t d = p->o.space.dimension;
     if (!is_one_hot(p)) {
@@ -168,7 +168,7 @@ static void try_step(tacit__lsvi *p, const double *gram, size_t h)
 {
     const double *g = gram + h * tacit__gram_size(&p->o.space);
     double *factor = p->trial + h * p->order;
-    p->trial_log_det[h] = factorise(p, g, p->o.ridge, factor) ? log_det_of(p, factor) : -HUGE_VAL;
+    p->trial_log_det[h] = factorize(p, g, p->o.ridge, factor) ? log_det_of(p, factor) : -HUGE_VAL;
 }
 
 double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
@@ -179,7 +179,7 @@ double tacit__lsvi_log_det(tacit__lsvi *p, const double *gram, size_t h)
     return p->trial_log_det[h];
 }
 
-bool tacit__lsvi_due(tacit__lsvi *p, const double *gram)
+bool tacit__lsvi_is_due(tacit__lsvi *p, const double *gram)
 {
     TACIT__REQUIRE(gram != NULL);
     p->tested = 0;
@@ -198,7 +198,7 @@ bool tacit__lsvi_due(tacit__lsvi *p, const double *gram)
 }
 
 /* Raises the eigenvalues of step h's matrix to the floor where they are below. */
-static void lift(tacit__lsvi *p, const double *gram, size_t h)
+static void raise_eigenvalues(tacit__lsvi *p, const double *gram, size_t h)
 {
     size_t d = p->o.space.dimension;
     const double *g = gram + h * tacit__gram_size(&p->o.space);
@@ -208,7 +208,7 @@ static void lift(tacit__lsvi *p, const double *gram, size_t h)
             factor[j] = fmax(g[j] + p->o.ridge, p->o.floor);
         return;
     }
-    if (p->o.floor > 0 && !factorise(p, g, p->o.ridge - p->o.floor, factor)) {
+    if (p->o.floor > 0 && !factorize(p, g, p->o.ridge - p->o.floor, factor)) {
         tacit__packed_expand(d, g, p->o.ridge, factor);
         (void)tacit__eigen_floor(d, factor, p->o.floor, p->scratch);
         if (tacit__cholesky(d, factor))
@@ -220,7 +220,7 @@ static void lift(tacit__lsvi *p, const double *gram, size_t h)
             factor[j * d + j] = sqrt(p->o.ridge);
         return;
     }
-    (void)factorise(p, g, p->o.ridge, factor); /* more than the floor, which had a root */
+    (void)factorize(p, g, p->o.ridge, factor); /* more than the floor, which had a root */
 }
 
 void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
@@ -234,9 +234,9 @@ void tacit__lsvi_begin(tacit__lsvi *p, const double *gram)
             p->reference[h] = fmax(p->reference[h], p->trial_log_det[h]);
         }
         if (p->o.floor > 0)
-            lift(p, gram, h);
+            raise_eigenvalues(p, gram, h);
         else if (p->o.schedule != TACIT__DOUBLING)
-            (void)factorise(p, gram + h * tacit__gram_size(&p->o.space), p->o.ridge,
+            (void)factorize(p, gram + h * tacit__gram_size(&p->o.space), p->o.ridge,
                             p->trial +
                                 h * p->order); /* exact sums and a ridge: always has a root */
     }
@@ -307,7 +307,7 @@ static void complete(tacit__lsvi *p, size_t h)
         tabulate(p, h);
 }
 
-void tacit__lsvi_take(tacit__lsvi *p, size_t h, const double *response)
+void tacit__lsvi_fit(tacit__lsvi *p, size_t h, const double *response)
 {
     TACIT__REQUIRE(h < p->o.space.horizon && response != NULL);
     size_t d = p->o.space.dimension;

@@ -34,7 +34,7 @@ void tacit__lsvi_destroy(tacit__lsvi *planner);
 
 /* Whether it is time for a new policy, given the released Gram matrices [H][tacit__gram_size]. A
  * function of releases alone. Never after `switches` of them. */
-bool tacit__lsvi_due(tacit__lsvi *planner, const double *gram);
+bool tacit__lsvi_is_due(tacit__lsvi *planner, const double *gram);
 
 /* A switch: the Gram matrices, then for h = H-1, ..., 0 the values that come after step h, and the
  * response. */
@@ -48,7 +48,7 @@ typedef struct tacit__lsvi_values {
 } tacit__lsvi_values;
 tacit__lsvi_values tacit__lsvi_next(const tacit__lsvi *planner, size_t h);
 
-void tacit__lsvi_take(tacit__lsvi *planner, size_t h, const double *response);
+void tacit__lsvi_fit(tacit__lsvi *planner, size_t h, const double *response);
 void tacit__lsvi_end(tacit__lsvi *planner);
 
 /* The billboard: uniform before the first switch. No table where states are not numbered. */

@@ -238,7 +238,7 @@ static void begin_q(tacit__optimist *p, size_t h, double *q)
     }
     double unit = p->o.centred_rewards ? 0.5 : 1, middle = 1 - unit;
     double radius = p->confidence[TACIT__OTHER].radius;
-    tacit__ridge_look(&p->ridge[TACIT__OTHER], h, p->reward_features, p->mean, p->spread);
+    tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, p->reward_features, p->mean, p->spread);
     for (size_t i = 0; i < p->pairs; i++)
         q[i] = clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, 1);
 }
@@ -255,7 +255,7 @@ static void weigh(tacit__optimist *p, size_t h)
     for (size_t s = 0; s < n; s++)
         u[s] = p->o.centred ? 2 * v[s] * v[s] - 1 : v[s] * v[s];
     tacit__mixing_apply(&p->mixing, u, x);
-    tacit__ridge_look(&p->ridge[TACIT__OTHER], h, x, p->second_mean, p->second_spread);
+    tacit__ridge_predict(&p->ridge[TACIT__OTHER], h, x, p->second_mean, p->second_spread);
     for (size_t i = 0; i < p->pairs; i++) {
         double square = clip(half * p->second_mean[i] + (1 - half), 0, 1);
         double mean = clip(p->mean[i], p->o.centred ? -1 : 0, 1);
@@ -276,7 +276,7 @@ static void add_transitions(tacit__optimist *p, size_t h, double *q)
     for (size_t s = 0; s < n; s++)
         v[s] = (next[s] - middle) / unit;
     tacit__mixing_apply(&p->mixing, v, x);
-    tacit__ridge_look(&p->ridge[TACIT__TRANSITIONS], h, x, p->mean, p->spread);
+    tacit__ridge_predict(&p->ridge[TACIT__TRANSITIONS], h, x, p->mean, p->spread);
     for (size_t i = 0; i < p->pairs; i++)
         q[i] += clip(middle + unit * (p->mean[i] + radius * p->spread[i]), 0, range);
     if (p->o.form == TACIT__VARIANCE)
@@ -365,7 +365,7 @@ void tacit__optimist_fields(tacit__optimist *p, bool planned, tacit__saved *s)
     p->adopted = p->planned;
 }
 
-tacit__optimist_view tacit__optimist_look(const tacit__optimist *p)
+tacit__optimist_view tacit__optimist_get(const tacit__optimist *p)
 {
     return (tacit__optimist_view){.q = p->q,
                                   .values = p->values,

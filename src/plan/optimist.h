@@ -101,6 +101,6 @@ typedef struct tacit__optimist_view {
     const double *q, *values, *mixed;
     const double *weights; /* of transitions, [step][block][width] */
 } tacit__optimist_view;
-tacit__optimist_view tacit__optimist_look(const tacit__optimist *planner);
+tacit__optimist_view tacit__optimist_get(const tacit__optimist *planner);
 
 #endif

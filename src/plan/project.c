@@ -84,7 +84,7 @@ TACIT__INLINE void start(double visits, double slack, double positive, double n_
 }
 
 /* theta of the rows in which it is not `count` values that exceed it. */
-TACIT__INLINE void sort_unsettled(const double *y, size_t n, size_t rows, const double *mass,
+TACIT__INLINE void sort_remaining(const double *y, size_t n, size_t rows, const double *mass,
                                   const double *count, double *sorted, double *theta)
 {
     double sum[ROWS], above[ROWS];
@@ -115,7 +115,7 @@ TACIT__INLINE void project(double *restrict y, size_t n, size_t rows, const doub
         }
     }
     if (left > 0)
-        sort_unsettled(y, n, rows, mass, count, sorted, theta);
+        sort_remaining(y, n, rows, mass, count, sorted, theta);
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < rows; r++) {
             double value = y[i * rows + r];
@@ -246,7 +246,7 @@ TACIT__AVX2 static void project_rows_avx2(const double *const y[ROWS], size_t n,
             _mm256_storeu_pd(thetas + 4 * k, theta[k]);
             _mm256_storeu_pd(counts + 4 * k, count[k]);
         }
-        sort_unsettled(x, n, ROWS, masses, counts, sorted, thetas);
+        sort_remaining(x, n, ROWS, masses, counts, sorted, thetas);
         for (int k = 0; k < HALVES; k++)
             theta[k] = _mm256_loadu_pd(thetas + 4 * k);
     }
@@ -311,14 +311,14 @@ TACIT__AVX512 TACIT__INLINE void start_avx512(__m512d visits, __m512d slack, __m
 }
 
 /* Rows that have not settled after all passes. */
-TACIT__AVX512 static void settle_avx512(const double *y, size_t n, __m512d mass, __m512i count,
+TACIT__AVX512 static void finish_avx512(const double *y, size_t n, __m512d mass, __m512i count,
                                         double *sorted, __m512d *theta)
 {
     double masses[ROWS], thetas[ROWS], counts[ROWS];
     _mm512_storeu_pd(masses, mass);
     _mm512_storeu_pd(thetas, *theta);
     _mm512_storeu_pd(counts, _mm512_cvtepi64_pd(count));
-    sort_unsettled(y, n, ROWS, masses, counts, sorted, thetas);
+    sort_remaining(y, n, ROWS, masses, counts, sorted, thetas);
     *theta = _mm512_loadu_pd(thetas);
 }
 
@@ -352,7 +352,7 @@ TACIT__AVX512 TACIT__INLINE void project_blocks(size_t blocks, const double *con
         }
     }
     for (size_t b = 0; b < blocks && left != 0; b++)
-        settle_avx512(x + b * n * ROWS, n, mass[b], count[b], sorted, &theta[b]);
+        finish_avx512(x + b * n * ROWS, n, mass[b], count[b], sorted, &theta[b]);
     for (size_t b = 0; b < blocks; b++)
         sum[b] = _mm512_setzero_pd();
     for (size_t i = 0; i < n; i++)

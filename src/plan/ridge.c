@@ -90,7 +90,7 @@ size_t tacit__ridge_fit(tacit__ridge *r, const tacit__gram_sums *moments, double
     return repaired;
 }
 
-static void look_at_scalars(const tacit__ridge *r, size_t step, double x, double *mean,
+static void predict_scalars(const tacit__ridge *r, size_t step, double x, double *mean,
                             double *spread)
 {
     const double *factor = r->factor + step * r->frame.blocks;
@@ -101,8 +101,8 @@ static void look_at_scalars(const tacit__ridge *r, size_t step, double x, double
     }
 }
 
-void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, double *mean,
-                       double *spread)
+void tacit__ridge_predict(tacit__ridge *r, size_t step, const double *features, double *mean,
+                          double *spread)
 {
     TACIT__REQUIRE(step < r->frame.steps);
     const tacit__frame *f = &r->frame;
@@ -110,7 +110,7 @@ void tacit__ridge_look(tacit__ridge *r, size_t step, const double *features, dou
     const double *factor = r->factor + step * f->blocks * w * w;
     const double *weights = r->weights + step * f->blocks * w;
     if (w == 1 && f->blocks > 1) {
-        look_at_scalars(r, step, features[0], mean, spread);
+        predict_scalars(r, step, features[0], mean, spread);
         return;
     }
     if (f->blocks == 1) {

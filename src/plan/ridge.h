@@ -27,7 +27,7 @@ size_t tacit__ridge_fit(tacit__ridge *ridge, const tacit__gram_sums *moments, do
 
 /* mean[pair] = x . w and spread[pair] = sqrt(x (Gram + add I)^-1 x) at a step, for features in the
  * layout of a lens. */
-void tacit__ridge_look(tacit__ridge *ridge, size_t step, const double *features, double *mean,
-                       double *spread);
+void tacit__ridge_predict(tacit__ridge *ridge, size_t step, const double *features, double *mean,
+                          double *spread);
 
 #endif

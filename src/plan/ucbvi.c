@@ -124,7 +124,7 @@ static double printed_error(const ucbvi *p)
     return fmax(2, fmax(4 * fmax(p->visits_error, p->moves_error), p->rewards_error));
 }
 
-static void keep_reward(ucbvi *p, const tacit__counts *c, size_t row, double total)
+static void set_reward(ucbvi *p, const tacit__counts *c, size_t row, double total)
 {
     double reward = c->centre + c->rewards[row] / total;
     p->visits[row] = total;
@@ -140,7 +140,7 @@ static bool is_without_moves(const ucbvi *p, const tacit__counts *c, size_t tabl
 /* A row of such a table to Nt and rt. */
 static void estimate_without_moves(ucbvi *p, const tacit__counts *c, size_t row)
 {
-    keep_reward(p, c, row, fmax(c->visits[row], 0) + fmax(2 * p->visits_error, LEAST_SHIFT));
+    set_reward(p, c, row, fmax(c->visits[row], 0) + fmax(2 * p->visits_error, LEAST_SHIFT));
 }
 
 /* One row of counts to Nt, Pt, rt. */
@@ -158,7 +158,7 @@ static void estimate(ucbvi *p, const tacit__counts *c, size_t row, double visits
     double *transitions = tacit__induction_row(&p->in, row);
     for (size_t next = 0; next < n_states; next++)
         transitions[next * TACIT__BLOCK] = p->line[next] * inverse;
-    keep_reward(p, c, row, total);
+    set_reward(p, c, row, total);
 }
 
 /* The same for some blocks of pairs. Idle lanes repeat the last pair. */
@@ -180,7 +180,7 @@ static void estimate_blocks(ucbvi *p, const tacit__counts *c, size_t table, size
     tacit__project_rows(blocks, y, n_states, visits, p->visits_error, shift, p->sorted, totals,
                         tacit__induction_block(&p->in, table, block));
     for (size_t r = 0; r < blocks * TACIT__BLOCK && first + r <= last; r++)
-        keep_reward(p, c, first + r, totals[r]);
+        set_reward(p, c, first + r, totals[r]);
 }
 
 /* fixed, slope and spread are linear in 1/sqrt(n) and 1/n; these are the coefficients, for one release. */
@@ -388,7 +388,7 @@ static void estimate_visited(ucbvi *p, const tacit__counts *c)
         else if (c->moves != NULL)
             estimate(p, c, row, visits);
         else
-            keep_reward(p, c, row, visits + LEAST_SHIFT);
+            set_reward(p, c, row, visits + LEAST_SHIFT);
     }
     weigh(p, 0, p->rows);
 }
@@ -425,7 +425,7 @@ static const char *remark(const void *planner)
                : "";
 }
 
-tacit__ucbvi_view tacit__ucbvi_look(const void *planner)
+tacit__ucbvi_view tacit__ucbvi_get(const void *planner)
 {
     const ucbvi *p = planner;
     return (tacit__ucbvi_view){.q = p->in.q, .values = p->in.values, .visits = p->visits};

@@ -22,7 +22,7 @@ extern const tacit__planner tacit__ucbvi;
 typedef struct tacit__ucbvi_view {
     const double *q, *values, *visits;
 } tacit__ucbvi_view;
-tacit__ucbvi_view tacit__ucbvi_look(const void *planner);
+tacit__ucbvi_view tacit__ucbvi_get(const void *planner);
 
 /* For tests: the estimate of a move to `next` from row (table * S + state) * A + action. Not for
  * sparse or fresh counts. */

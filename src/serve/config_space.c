@@ -213,7 +213,7 @@ tacit_status tacit__space_open(tacit__learner_config *l, tacit_error *err)
         return tacit__fail_at(
             err, TACIT_SYNTAX, l->request.file, (size_t)l->files[TACIT__TABLE_FEATURES].line,
             "context is %zu, but there are %zu features", l->known.context, l->known.features);
-    tacit__known_tell(&l->known, &l->request);
+    tacit__known_set_request(&l->known, &l->request);
     l->chosen_only =
         l->per_user > 0 && l->request.bandit != NULL && tacit__agent_chosen_only(l->request.kind);
     return TACIT_OK;

@@ -283,7 +283,7 @@ static bool read_reward(tacit__request *r, const tacit__body *b, const tacit__le
     if (!tacit__body_real(b, "reward", clip ? -HUGE_VAL : 0, clip ? HUGE_VAL : 1, &r->has_reward,
                           &r->reward))
         return false;
-    r->outside = (r->has_reward && tacit__domain_cut_reward(&r->reward)) || r->outside;
+    r->outside = (r->has_reward && tacit__domain_clip_reward(&r->reward)) || r->outside;
     return true;
 }
 

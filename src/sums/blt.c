@@ -202,7 +202,7 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     return 3;
 }
 
-static bool restored(void *state, uint64_t steps)
+static bool resume(void *state, uint64_t steps)
 {
     return ((blt *)state)->steps == steps;
 }
@@ -220,4 +220,4 @@ const tacit__strategy tacit__strategy_blt = {.name = "blt",
                                              .variance = variance,
                                              .most = variance, /* rows of B grow */
                                              .regions = regions,
-                                             .restored = restored};
+                                             .resume = resume};

@@ -23,7 +23,7 @@ size_t tacit__sum_regions(const tacit_sum *sum, tacit__region out[TACIT__MAX_REG
     return n;
 }
 
-void tacit__sum_forget(tacit_sum *sum)
+void tacit__sum_wipe(tacit_sum *sum)
 {
     const size_t tile = sum->dimension < TACIT__TILE ? sum->dimension : TACIT__TILE;
     tacit__region regions[TACIT__MAX_REGIONS];

@@ -7,7 +7,7 @@
 /* Wipes the data of users: everything but the sum's position. For curators that will not release it again,
  * but keep its line in the ledger: it can still be saved and loaded, so its steps stay charged and its
  * noise is never drawn again. Its released values are meaningless from then on. */
-void tacit__sum_forget(tacit_sum *sum);
+void tacit__sum_wipe(tacit_sum *sum);
 
 /* Whether the regions' bytes, one after the other, are numbers that sums can have: they leave room for
  * another user. */

@@ -1,6 +1,6 @@
 /* A running sum as bytes: the strategy's regions in an envelope (noise/envelope.h).
  *
- * The state of its gate is part of it, so a restored sum goes on with the next step's noise: that of the
+ * The state of its gate is part of it, so a loaded sum goes on with the next step's noise: that of the
  * key and of the inputs before and to come. (Steps passed and users differ in local sums only: a device
  * draws noise for reports that it does not add, a collector adds reports whose noise it did not draw.) The
  * fingerprint covers the plan's line, the scale, the law, the mechanism, the lattice and the structural
@@ -75,10 +75,10 @@ static bool is_position(const tacit_sum *sum, const void *bytes, uint64_t steps)
     TACIT__REQUIRE(regions[0].size <= sizeof before);
     memcpy(before, regions[0].data, regions[0].size);
     memcpy(regions[0].data, bytes, regions[0].size);
-    bool fits = sum->strategy->restored(sum->state, steps);
+    bool fits = sum->strategy->resume(sum->state, steps);
     memcpy(regions[0].data, before, regions[0].size);
     if (fits) /* what follows from the region is set back as well */
-        TACIT__REQUIRE(sum->strategy->restored(sum->state, 0));
+        TACIT__REQUIRE(sum->strategy->resume(sum->state, 0));
     return fits;
 }
 
@@ -124,7 +124,7 @@ uint64_t tacit__sum_fields(tacit_sum *sum, tacit__saved *s)
     fields(sum, &h, s);
     const uint64_t step = h.step;
     if (s->pass == TACIT__APPLY) {
-        TACIT__REQUIRE(sum->strategy->restored(sum->state, step));
+        TACIT__REQUIRE(sum->strategy->resume(sum->state, step));
         tacit__gate_restore(sum->gate, &h.gate);
         sum->step = step;
         sum->people = sum->batch == NULL ? step : sum->people;

@@ -66,8 +66,8 @@ typedef struct tacit__strategy {
     /* All that changes while running; the first region is small and fixed. Returns the number. */
     size_t (*regions)(void *state, tacit__region out[TACIT__MAX_REGIONS]);
     /* Called when the first region has been loaded: false, and nothing changed, if it cannot be that of a
-     * state after so many steps; else what follows from it is set. */
-    bool (*restored)(void *state, uint64_t steps);
+     * state after `steps` steps; else what follows from it is set. */
+    bool (*resume)(void *state, uint64_t steps);
 } tacit__strategy;
 
 /* Bits below the lattice step that a blt sum's buffers have. */

@@ -78,7 +78,7 @@ static size_t regions(void *state, tacit__region out[TACIT__MAX_REGIONS])
     return 2;
 }
 
-static bool restored(void *state, uint64_t steps)
+static bool resume(void *state, uint64_t steps)
 {
     return ((total *)state)->steps == steps;
 }
@@ -86,7 +86,7 @@ static bool restored(void *state, uint64_t steps)
 #define OPERATIONS(how_much)                                                                       \
     .columns = columns, .create = create, .destroy = tacit__workspace_destroy, .encode = encode,   \
     .absorb = absorb, .advance = advance, .read = read, .variance = (how_much),                    \
-    .most = (how_much), .regions = regions, .restored = restored
+    .most = (how_much), .regions = regions, .resume = resume
 
 const tacit__strategy tacit__strategy_exact = {
     .name = "exact", .needs_noise = false, OPERATIONS(no_variance)};

@@ -267,7 +267,7 @@ static bool is_position(const code *c, const position *p, uint64_t steps)
     return true;
 }
 
-static bool restored(void *state, uint64_t steps)
+static bool resume(void *state, uint64_t steps)
 {
     tree *s = state;
     if (!is_position(&s->code, &s->at, steps))
@@ -286,7 +286,7 @@ static double most(const void *state, uint64_t users)
 #define OPERATIONS                                                                                 \
     .needs_noise = true, .destroy = tacit__workspace_destroy, .encode = encode, .absorb = absorb,  \
     .advance = advance, .read = read, .variance = variance, .most = most, .regions = regions,      \
-    .restored = restored
+    .resume = resume
 
 const tacit__strategy tacit__strategy_tree = {
     .name = "tree", .columns = tree_columns, .create = tree_create, OPERATIONS};

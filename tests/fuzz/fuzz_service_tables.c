@@ -62,7 +62,7 @@ static tacit_status load(const struct shape *shape, const char *path, tacit__lea
                 out->known.parts == before.parts && out->known.features == before.features);
     else
         require(out->known.table[shape->table] != NULL &&
-                tacit__known_holds(&out->known, &out->request));
+                tacit__known_is_valid(&out->known, &out->request));
     return status;
 }
 
@@ -115,7 +115,7 @@ static void check(const struct shape *shape, const tacit__learner_config *first)
     for (size_t i = 0; i < n; i++)
         require(fabs(again.known.table[shape->table][i] - first->known.table[shape->table][i]) <=
                 tol);
-    tacit__known_free(&again.known);
+    tacit__known_destroy(&again.known);
     free(text);
 }
 
@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tacit__learner_config l;
         if (load(&shapes[i], put(data, size), &l) == TACIT_OK)
             check(&shapes[i], &l);
-        tacit__known_free(&l.known);
+        tacit__known_destroy(&l.known);
     }
     return 0;
 }

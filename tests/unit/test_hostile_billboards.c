@@ -124,7 +124,7 @@ static void declare(const learner *l, uint64_t *seed, tacit__learner_config *c)
         for (size_t i = 0; i < S * A * PARTS; i++)
             x[i * S + random_below(seed, S)] = 1;
     }
-    tacit__known_tell(k, q);
+    tacit__known_set_request(k, q);
     c->per_user = tacit__known_per_user(k, q);
 }
 
@@ -205,7 +205,7 @@ static char *publish(const learner *l, uint64_t *seed)
     }
     tacit__board_release(board);
     tacit_agent_destroy(agent);
-    tacit__known_free(&c.known);
+    tacit__known_destroy(&c.known);
     return out.data;
 }
 

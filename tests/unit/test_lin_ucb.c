@@ -338,12 +338,12 @@ TEST(the_factor_follows_the_sums)
     for (int t = 0; t < 2500; t++) {
         double x[D], theta[D], wanted[D], beta, beta_fresh;
         tacit__moments m = tacit__regression_release(c);
-        assert_true(tacit__lin_ucb_look(p, &m));
-        assert_false(tacit__lin_ucb_look(p, &m));
+        assert_true(tacit__lin_ucb_update(p, &m));
+        assert_false(tacit__lin_ucb_update(p, &m));
         if (t % 500 == 0) {
             size_t b = (size_t)(t / 500 % 2);
             assert_ok(tacit__lin_ucb_create(&o, &fresh));
-            (void)tacit__lin_ucb_look(fresh, &m);
+            (void)tacit__lin_ucb_update(fresh, &m);
             tacit__lin_ucb_estimate(p, b, theta, &beta);
             tacit__lin_ucb_estimate(fresh, b, wanted, &beta_fresh);
             assert_close(beta, beta_fresh, 1e-9);
@@ -387,7 +387,7 @@ TEST(noise_that_outweighs_the_data_is_repaired)
                                 .gram_stddev = 100,
                                 .response_stddev = 100};
             assert_ok(tacit__lin_ucb_create(&o, &p));
-            (void)tacit__lin_ucb_look(p, &m);
+            (void)tacit__lin_ucb_update(p, &m);
             double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
             uint32_t a = tacit__lin_ucb_act(p, x, 0.5, &probability, scores, scratch);
             assert_true(a < 2 && isfinite(scores[0]) && isfinite(scores[1]));
@@ -412,7 +412,7 @@ TEST(ties_are_broken_by_chance)
     tacit__lin_ucb *p;
     tacit__moments m = {.gram = &zero, .response = &zero};
     assert_ok(tacit__lin_ucb_create(&o, &p));
-    (void)tacit__lin_ucb_look(p, &m);
+    (void)tacit__lin_ucb_update(p, &m);
     double *scratch = calloc(tacit__lin_ucb_act_scratch(p), sizeof *scratch);
     assert_int_equal(tacit__lin_ucb_act(p, x, 0, &probability, scores, scratch), 1);
     assert_int_equal(tacit__lin_ucb_act(p, x, 0.5, &probability, scores, scratch), 2);

@@ -461,18 +461,18 @@ TEST(references_are_the_largest_determinants_so_far)
     tacit__lsvi *planner;
     assert_ok(tacit__lsvi_create(&o, &planner));
     for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
-        bool now = tacit__lsvi_due(planner, &heights[i]);
+        bool now = tacit__lsvi_is_due(planner, &heights[i]);
         assert_int_equal(now, due[i]); /* 1 -> 2.5 -> 5.1 -> 10.3; 9.9 is not twice 5.1 */
         if (!now)
             continue;
         const double response = 0.5;
         tacit__lsvi_begin(planner, &heights[i]);
-        tacit__lsvi_take(planner, 0, &response);
+        tacit__lsvi_fit(planner, 0, &response);
         tacit__lsvi_end(planner);
     }
     assert_true(tacit__lsvi_is_done(planner));
     const double huge = 1e6;
-    assert_false(tacit__lsvi_due(planner, &huge)); /* the cap */
+    assert_false(tacit__lsvi_is_due(planner, &huge)); /* the cap */
     tacit__lsvi_destroy(planner);
 }
 

@@ -134,13 +134,13 @@ static void check_optimism(const char *world, tacit__optimist_form form, bool ce
     assert_ok(tacit_world_solve(b.world, policy, best, &err));
     for (uint64_t k = 0; k < episodes; k++) {
         tacit_billboard board = plan(&b);
-        const double *values = tacit__optimist_look(b.planner).values;
+        const double *values = tacit__optimist_get(b.planner).values;
         for (size_t h = 0; h < H; h++)
             for (size_t s = 0; s < S; s++)
                 assert_within(values[h * S + s], best[h * S + s] - 1e-9, (double)(H - h) + 1e-12);
         serve(&b, k, &board);
     }
-    assert_true(!informed || tacit__optimist_look(b.planner).values[0] < (double)H - 0.9);
+    assert_true(!informed || tacit__optimist_get(b.planner).values[0] < (double)H - 0.9);
     assert_true(tacit__optimist_repairs(b.planner).repaired ==
                 0); /* shifts of the theorem suffice */
     free(policy);
@@ -317,8 +317,7 @@ TEST(tables_are_planned_like_their_one_hot_embedding)
                     tacit__optimist_lenses(planners[i], lenses);
                     assert_ok(tacit__gram_add(curators[i], &t, lenses, &err));
                 }
-                const double *x = tacit__optimist_look(dense).q,
-                             *y = tacit__optimist_look(blocks).q;
+                const double *x = tacit__optimist_get(dense).q, *y = tacit__optimist_get(blocks).q;
                 /* VARIANCE: sigma^2 >= 1/d differs between d = 18 and blocks of 3; values of weights only */
                 for (size_t i = 0; i < H * PAIRS && form == TACIT__PLAIN; i++)
                     assert_within(x[i] - y[i], -1e-6, 1e-6);
@@ -366,7 +365,7 @@ TEST(soft_policies_take_steps_along_q)
     size_t A4 = b.facts->n_actions;
     double *q = calloc(n, sizeof *q);
     tacit_billboard board = plan(&b);
-    memcpy(q, tacit__optimist_look(b.planner).q, n * sizeof *q);
+    memcpy(q, tacit__optimist_get(b.planner).q, n * sizeof *q);
     for (uint64_t k = 0; k < 7; k++)
         serve(&b, k, &board);
     board = plan(&b);

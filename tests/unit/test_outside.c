@@ -16,7 +16,7 @@ TEST(numbers_beyond_the_last_are_the_last)
     const uint32_t cases[][2] = {{0, 0}, {4, 4}, {5, 4}, {6, 4}, {UINT32_MAX, 4}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         uint32_t x = cases[i][0];
-        assert_true(tacit__domain_cut_index(&x, 5) == (cases[i][0] != cases[i][1]));
+        assert_true(tacit__domain_clip_index(&x, 5) == (cases[i][0] != cases[i][1]));
         assert_int_equal(x, cases[i][1]);
     }
 }
@@ -28,7 +28,7 @@ TEST(rewards_are_clamped_and_no_number_says_nothing)
         {1 + 1e-9, 1}, {HUGE_VAL, 1}, {(double)NAN, 0.5}, {0x1p-1074, 0x1p-1074}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         double x = cases[i][0];
-        assert_true(tacit__domain_cut_reward(&x) == !(cases[i][0] == cases[i][1]));
+        assert_true(tacit__domain_clip_reward(&x) == !(cases[i][0] == cases[i][1]));
         assert_true(x == cases[i][1]);
     }
 }
@@ -58,7 +58,7 @@ TEST(long_vectors_are_shortened_and_keep_their_direction)
                 x[D + i] = 0; /* the other action's */
             }
             memcpy(y, x, sizeof y);
-            const bool cut = tacit__domain_cut_features(&d, y);
+            const bool cut = tacit__domain_clip_features(&d, y);
             assert_true(cut == (lengths[l] > 1 + 2.5e-10));
             assert_true(length_of(y) <= bounds[b] * (1 + 2.6e-10));
             for (size_t i = 0; i < D && cut; i++)
@@ -69,13 +69,13 @@ TEST(long_vectors_are_shortened_and_keep_their_direction)
         }
     const tacit__domain d = {.dimension = D, .per_situation = D, .situations = 1, .bound = 2};
     double x[D] = {DBL_MAX, -DBL_MAX, 0, 0};
-    assert_true(tacit__domain_cut_features(&d, x));
+    assert_true(tacit__domain_clip_features(&d, x));
     assert_within(x[0], M_SQRT2 - 1e-12, M_SQRT2 + 1e-12);
     assert_within(x[1], -M_SQRT2 - 1e-12, -M_SQRT2 + 1e-12);
     const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
     for (size_t i = 0; i < N_OF(bad); i++) {
         double y[D] = {0.5, bad[i], 0.1, 0};
-        assert_true(tacit__domain_cut_features(&d, y));
+        assert_true(tacit__domain_clip_features(&d, y));
         for (size_t j = 0; j < D; j++)
             assert_true(y[j] == 0);
     }
@@ -104,7 +104,7 @@ TEST(what_should_be_a_distribution_becomes_one)
                                      .simplex = true};
             double x[D], sum = 0;
             memcpy(x, cases[i].x, sizeof x);
-            (void)tacit__domain_cut_features(&d, x);
+            (void)tacit__domain_clip_features(&d, x);
             for (size_t j = 0; j < D; j++) {
                 assert_true(x[j] >= 0);
                 sum += x[j];
@@ -113,7 +113,7 @@ TEST(what_should_be_a_distribution_becomes_one)
             }
             assert_within(sum, 1 - 1e-14, 1 + 1e-14);
             assert_true(length_of(x) <= bounds[b] * (1 + 1e-9));
-            assert_false(tacit__domain_cut_features(&d, x)); /* it is in the domain now */
+            assert_false(tacit__domain_clip_features(&d, x)); /* it is in the domain now */
         }
 }
 

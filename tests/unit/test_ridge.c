@@ -78,7 +78,7 @@ static void check_frame(const tacit__frame *f, bool noisy)
     for (size_t i = 0; i < w * f->pairs; i++)
         features[i] = random_between(&r, -1, 1);
     for (size_t h = 0; h < f->steps; h++) {
-        tacit__ridge_look(&ridge, h, features, mean, spread);
+        tacit__ridge_predict(&ridge, h, features, mean, spread);
         for (size_t p = 0; p < f->pairs; p++) {
             size_t b = h * f->blocks + (f->blocks > 1 ? p : 0);
             double x[MAX], solved[MAX], weights[MAX], inner = 0, square = 0, matrix[MAX * MAX];
@@ -139,7 +139,7 @@ TEST(indefinite_matrices_are_repaired_and_counted)
         size_t repaired = tacit__ridge_fit(&ridge, &m, 1, 0.25);
         assert_within((double)repaired, 1, (double)(f->steps * f->blocks));
         for (size_t h = 0; h < f->steps; h++) {
-            tacit__ridge_look(&ridge, h, features, mean, spread);
+            tacit__ridge_predict(&ridge, h, features, mean, spread);
             for (size_t p = 0; p < 3; p++) {
                 assert_true(isfinite(mean[p]));
                 assert_within(spread[p], 0, 2 * (1 + 1e-6));

@@ -137,7 +137,7 @@ TEST(sparse_counts_give_the_decisions_of_dense_ones)
             c.moves = NULL;
             c.rows = rows;
             tacit_billboard y = tacit__ucbvi.plan(sparse, &c);
-            const double *qx = tacit__ucbvi_look(dense).q, *qy = tacit__ucbvi_look(sparse).q;
+            const double *qx = tacit__ucbvi_get(dense).q, *qy = tacit__ucbvi_get(sparse).q;
             for (size_t i = 0; i < a.facts->horizon * pairs; i++)
                 assert_within(qy[i], qx[i] - 1e-6, qx[i] + 1e-6); /* roots of rounded variances */
             assert_non_null(y.policy);
@@ -208,7 +208,7 @@ static void check_theory(tacit__ucbvi_bonus bonus, tacit_guarantee g, size_t tab
         tacit__counts counts;
         assert_ok(tacit__tabular_release(curator, &counts, &err));
         tacit_billboard board = tacit__ucbvi.plan(planner, &counts);
-        tacit__ucbvi_view view = tacit__ucbvi_look(planner);
+        tacit__ucbvi_view view = tacit__ucbvi_get(planner);
         for (size_t i = 0; i < (h + 1) * s; i++)
             assert_true(view.values[i] >= values[i] - 1e-9);
         for (size_t row = 0; row < space.tables * pairs; row++) {

@@ -274,7 +274,7 @@ TEST(values_are_those_of_the_formulas)
                 make_valid(&x, c.o.error_scale, &m);
                 induct(&x, &m, space.tables, ucbvi_bonus, &c, wanted);
                 (void)tacit__ucbvi.plan(planner, &x.counts);
-                const double *q = tacit__ucbvi_look(planner).q;
+                const double *q = tacit__ucbvi_get(planner).q;
                 if (monotone && round > 0)
                     break; /* values depend on all earlier plans then; see below */
                 for (size_t i = 0; i < ROWS; i++) {
@@ -285,14 +285,14 @@ TEST(values_are_those_of_the_formulas)
                 }
             }
             assert_true(10 * free > all); /* or else the caps alone were compared */
-            memcpy(before, tacit__ucbvi_look(planner).q, sizeof before);
+            memcpy(before, tacit__ucbvi_get(planner).q, sizeof before);
             for (int round = 0; round < 20 && monotone; round++) {
                 static sample x;
                 draw(&seed, digits_of(c.bonus), fresh ? 2 : 0, &x);
                 if (dropped)
                     drop_last(&x);
                 (void)tacit__ucbvi.plan(planner, &x.counts);
-                const double *q = tacit__ucbvi_look(planner).q;
+                const double *q = tacit__ucbvi_get(planner).q;
                 for (size_t i = 0; i < ROWS; i++)
                     assert_true(q[i] <= before[i]);
                 memcpy(before, q, sizeof before);
@@ -630,7 +630,7 @@ TEST(noise_within_its_levels_never_hides_a_better_action)
                     drop_last(&x);
                 void *planner = make_ucbvi(space, &c, false);
                 (void)tacit__ucbvi.plan(planner, &x.counts);
-                tacit__ucbvi_view view = tacit__ucbvi_look(planner);
+                tacit__ucbvi_view view = tacit__ucbvi_get(planner);
                 for (size_t row = 0; row < space.tables * S * A; row++)
                     assert_within(view.visits[row], w.n[row] * (1 - 1e-12),
                                   (w.n[row] + 4 * e[0]) * (1 + 1e-12));
