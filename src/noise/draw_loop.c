@@ -8,7 +8,8 @@
  * Exact steps: w (a 52-bit integer plus a half), t (47 bits minus 1.5), the rounding by 2^52 (y < 2^51),
  * y - r (Sterbenz) and 1/2 - |y - r| where it matters (likewise).
  *
- * Cost: about 10 cycles a draw with AVX2, 8 with AVX-512, beside 9 for the ChaCha20 word. */
+ * Cost: about 10 cycles a draw with AVX2, beside 9 for the ChaCha20 word. (AVX-512 took 8, which was not
+ * worth a third version.) */
 #include "noise/draw_loop.h"
 
 #include <math.h>
@@ -151,80 +152,11 @@ TACIT__AVX2 static bool kernel_avx2(const tacit__slot *table, double scale, size
     }
     return transform_from(table, scale, i, n, words) && _mm256_movemask_pd(sure) == 15;
 }
-
-/* Rows of eight slots, each a cache line, to columns. */
-TACIT__AVX512 TACIT__INLINE void transpose_eight(const tacit__slot *table, const int64_t *slot,
-                                                 __m512d column[8])
-{
-    __m512d row[8], pair[8], quad[8];
-    for (int k = 0; k < 8; k++)
-        row[k] = _mm512_load_pd(table[slot[k]].coefficient);
-    for (int k = 0; k < 8; k += 2) { /* lane l: numbers 2l, or 2l + 1, of rows k and k + 1 */
-        pair[k] = _mm512_unpacklo_pd(row[k], row[k + 1]);
-        pair[k + 1] = _mm512_unpackhi_pd(row[k], row[k + 1]);
-    }
-    for (int k = 0; k < 2; k++) { /* four rows; numbers 0, 4 then 2, 6, and each with k added */
-        quad[k] = _mm512_shuffle_f64x2(pair[k], pair[k + 2], 0x88);
-        quad[k + 2] = _mm512_shuffle_f64x2(pair[k], pair[k + 2], 0xdd);
-        quad[k + 4] = _mm512_shuffle_f64x2(pair[k + 4], pair[k + 6], 0x88);
-        quad[k + 6] = _mm512_shuffle_f64x2(pair[k + 4], pair[k + 6], 0xdd);
-    }
-    for (int k = 0; k < 4; k++) {
-        column[k] = _mm512_shuffle_f64x2(quad[k], quad[k + 4], 0x88);
-        column[k + 4] = _mm512_shuffle_f64x2(quad[k], quad[k + 4], 0xdd);
-    }
-}
-
-/* The same on eight. */
-TACIT__AVX512 static bool kernel_avx512(const tacit__slot *table, double scale, size_t n,
-                                        int64_t *words)
-{
-    const __m512i one = _mm512_set1_epi64(0x3ff0000000000000);
-    const __m512i low52 = _mm512_set1_epi64(((int64_t)1 << 52) - 1);
-    const __m512i before_first = _mm512_set1_epi64(FIRST_SLOT - 1);
-    const __m512d scales = _mm512_set1_pd(scale), two52 = _mm512_set1_pd(0x1p52);
-    const __m512i zero = _mm512_setzero_si512();
-    __mmask8 sure = 0xff;
-
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        _Alignas(64) int64_t slots[8];
-        __m512i word = _mm512_loadu_si512(words + i);
-        __m512i top52 = _mm512_or_si512(_mm512_srli_epi64(word, 12), one);
-        __m512d w = _mm512_sub_pd(_mm512_castsi512_pd(top52), _mm512_set1_pd(1 - 0x1p-53));
-        __m512i bits = _mm512_castpd_si512(w);
-        __m512i slot = _mm512_srli_epi64(bits, 52 - TACIT__SEGMENT_BITS);
-        slot = _mm512_max_epi64(_mm512_sub_epi64(slot, before_first), zero);
-        _mm512_store_si512(slots, slot);
-        __m512i rest = _mm512_and_si512(_mm512_slli_epi64(bits, TACIT__SEGMENT_BITS), low52);
-        __m512d t =
-            _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(rest, one)), _mm512_set1_pd(1.5));
-
-        __m512d c[8];
-        transpose_eight(table, slots, c);
-        __m512d p = c[6];
-        for (int k = 5; k >= 0; k--)
-            p = _mm512_add_pd(_mm512_mul_pd(p, t), c[k]);
-        __m512d y = _mm512_mul_pd(scales, p);
-
-        __m512d shifted = _mm512_add_pd(y, two52);
-        __m512d distance = _mm512_abs_pd(_mm512_sub_pd(y, _mm512_sub_pd(shifted, two52)));
-        __m512i magnitude = _mm512_and_si512(_mm512_castpd_si512(shifted), low52);
-        __m512i sign = _mm512_sub_epi64(zero, _mm512_and_si512(word, _mm512_set1_epi64(1)));
-        __m512i signed_value = _mm512_sub_epi64(_mm512_xor_si512(magnitude, sign), sign);
-        _mm512_storeu_si512(words + i, signed_value);
-        __m512d room = _mm512_sub_pd(_mm512_set1_pd(0.5), distance);
-        sure &= _mm512_cmp_pd_mask(_mm512_mul_pd(scales, c[7]), room, _CMP_LT_OQ);
-    }
-    return transform_from(table, scale, i, n, words) && sure == 0xff;
-}
 #endif
 
 tacit__draw_loop_fn *tacit__draw_loop(void)
 {
 #if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx512())
-        return kernel_avx512;
     if (tacit__cpu_has_avx2())
         return kernel_avx2;
 #endif

@@ -1,6 +1,6 @@
-/* Plain loops, and the same written out for AVX2 and AVX-512: compilers do not find that two 32-bit products
- * are enough for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note
- * that one did, and a second pass clamps.
+/* Plain loops, and the same written out for AVX2: compilers do not find that two 32-bit products are enough
+ * for floor(s m / 2^32). Buffers practically never reach the limit, so the wide loops only note that one did,
+ * and a second pass clamps.
  *
  * A large sum is bound by memory, so there is no more state than must be: what the buffers add to the next
  * y is computed from them when it is wanted, which brings them to the cache for `absorb`, a tile later. */
@@ -172,64 +172,6 @@ TACIT__AVX2 TACIT__INLINE void absorb_four(const tacit__blt_coefficients *c, uns
     absorb_from(c, buffer, i, n, x, y, unit, shown);
 }
 
-/* The same on eight lanes, a line at a time. */
-TACIT__AVX512 TACIT__INLINE void encode_eight(const tacit__blt_coefficients *c, unsigned buffers,
-                                              const int64_t *buffer, size_t n, const int64_t *x,
-                                              int64_t *y)
-{
-    const int64_t half_step = (int64_t)1 << (c->fraction - 1);
-    const __m512i half = _mm512_set1_epi64(half_step);
-    const __m128i fraction = _mm_cvtsi32_si128(c->fraction);
-    size_t i = 0;
-    for (; i + TACIT__LINE <= n; i += TACIT__LINE) {
-        const int64_t *row = buffer + i * buffers;
-        __m512i high = half, low = _mm512_setzero_si512();
-        fetch(row, buffers);
-        for (unsigned j = 0; j < buffers; j++, row += TACIT__LINE) {
-            __m512i s = _mm512_loadu_si512(row), weight = _mm512_set1_epi64(c->output[j]);
-            __m512i top = _mm512_shuffle_epi32(s, _MM_PERM_DDBB);
-            high = _mm512_add_epi64(high, _mm512_mul_epi32(top, weight));
-            low = _mm512_add_epi64(low, _mm512_mul_epu32(s, weight));
-        }
-        __m512i sum = _mm512_add_epi64(high, _mm512_srli_epi64(low, 32));
-        sum = _mm512_add_epi64(_mm512_loadu_si512(x + i), _mm512_sra_epi64(sum, fraction));
-        _mm512_storeu_si512(y + i, sum);
-    }
-    encode_from(c, buffer, i, n, x, y);
-}
-
-TACIT__AVX512 TACIT__INLINE void absorb_eight(const tacit__blt_coefficients *c, unsigned buffers,
-                                              int64_t *buffer, size_t n, const int64_t *x,
-                                              const int64_t *y, double unit, double *shown)
-{
-    const __m512i limit = _mm512_set1_epi64(TACIT__BLT_LIMIT);
-    const __m128i guard = _mm_cvtsi32_si128(c->guard);
-    __m512i lifted = _mm512_setzero_si512();
-    size_t i = 0;
-    for (; i + TACIT__LINE <= n; i += TACIT__LINE) {
-        __m512i released = _mm512_loadu_si512(y + i);
-        __m512i change = _mm512_sub_epi64(_mm512_loadu_si512(x + i), released);
-        __m512d more = _mm512_mul_pd(_mm512_cvtepi64_pd(released), _mm512_set1_pd(unit));
-        int64_t *row = buffer + i * buffers;
-        __builtin_prefetch(shown + i + AHEAD, 1);
-        change = _mm512_sll_epi64(change, guard);
-        _mm512_storeu_pd(shown + i, _mm512_add_pd(_mm512_loadu_pd(shown + i), more));
-        for (unsigned j = 0; j < buffers; j++, row += TACIT__LINE) {
-            __m512i rate = _mm512_set1_epi64(c->decay[j]);
-            __m512i s = _mm512_add_epi64(_mm512_loadu_si512(row), change);
-            __m512i top = _mm512_shuffle_epi32(s, _MM_PERM_DDBB);
-            __m512i lost = _mm512_srli_epi64(_mm512_mul_epu32(s, rate), 32);
-            s = _mm512_sub_epi64(s, _mm512_add_epi64(lost, _mm512_mul_epi32(top, rate)));
-            _mm512_storeu_si512(row, s);
-            lifted = _mm512_or_si512(lifted, _mm512_add_epi64(s, limit));
-        }
-    }
-    const __m512i beyond = _mm512_set1_epi64((int64_t)(~(uint64_t)0 << 61));
-    if (_mm512_test_epi64_mask(lifted, beyond) != 0)
-        clamp_first(c, buffer, i);
-    absorb_from(c, buffer, i, n, x, y, unit, shown);
-}
-
 /* One instance for each number of buffers. */
 #define FOR_EACH_NUMBER(function, ...)                                                             \
     switch (c->buffers) {                                                                          \
@@ -251,18 +193,9 @@ TACIT__AVX2 static void encode_avx2(const tacit__blt_coefficients *c, const int6
                                     int64_t *y){FOR_EACH_NUMBER(encode_four, buffer, n, x, y)}
 
 TACIT__AVX2 static void absorb_avx2(const tacit__blt_coefficients *c, int64_t *buffer, size_t n,
-                                    const int64_t *x, const int64_t *y, double unit, double *shown){
-    FOR_EACH_NUMBER(absorb_four, buffer, n, x, y, unit, shown)}
-
-TACIT__AVX512 static void encode_avx512(const tacit__blt_coefficients *c, const int64_t *buffer,
-                                        size_t n, const int64_t *x,
-                                        int64_t *y){FOR_EACH_NUMBER(encode_eight, buffer, n, x, y)}
-
-TACIT__AVX512
-    static void absorb_avx512(const tacit__blt_coefficients *c, int64_t *buffer, size_t n,
-                              const int64_t *x, const int64_t *y, double unit, double *shown)
+                                    const int64_t *x, const int64_t *y, double unit, double *shown)
 {
-    FOR_EACH_NUMBER(absorb_eight, buffer, n, x, y, unit, shown)
+    FOR_EACH_NUMBER(absorb_four, buffer, n, x, y, unit, shown)
 }
 #endif
 
@@ -270,10 +203,6 @@ void tacit__blt_encode(const tacit__blt_coefficients *c, const int64_t *buffer, 
                        const int64_t *x, int64_t *y)
 {
 #if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx512()) {
-        encode_avx512(c, buffer, n, x, y);
-        return;
-    }
     if (tacit__cpu_has_avx2()) {
         encode_avx2(c, buffer, n, x, y);
         return;
@@ -286,10 +215,6 @@ void tacit__blt_absorb(const tacit__blt_coefficients *c, int64_t *buffer, size_t
                        const int64_t *x, const int64_t *y, double unit, double *shown)
 {
 #if TACIT__HAVE_AVX2
-    if (tacit__cpu_has_avx512()) {
-        absorb_avx512(c, buffer, n, x, y, unit, shown);
-        return;
-    }
     if (tacit__cpu_has_avx2()) {
         absorb_avx2(c, buffer, n, x, y, unit, shown);
         return;
