@@ -19,4 +19,10 @@ typedef struct tacit__moments {
     size_t last_block;
 } tacit__moments;
 
+/* Exact sums over rounds of a bandit with finitely many pairs of a context and an action: how often each was
+ * played, and what it brought, [pairs]. */
+typedef struct tacit__pair_sums {
+    const double *count, *sum;
+} tacit__pair_sums;
+
 #endif

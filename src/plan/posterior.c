@@ -81,6 +81,21 @@ void tacit__posterior_solve(tacit__posterior *q)
     tacit__subtract_gram(m, n, q->solve, q->covariance);
 }
 
+/* The gain of observations in any order: half of log det(I + K_uu diag(n) / tau), the log of the product of
+ * the factor's diagonal and of (n / tau)^(1/2). */
+void tacit__posterior_set(tacit__posterior *q, const tacit__pair_sums *sums)
+{
+    memcpy(q->count, sums->count, q->n * sizeof *q->count);
+    memcpy(q->sum, sums->sum, q->n * sizeof *q->sum);
+    tacit__posterior_solve(q);
+    q->gain = 0;
+    size_t m = 0;
+    for (size_t w = 0; w < q->n; w++)
+        m += q->count[w] > 0;
+    for (size_t j = 0; j < m; j++)
+        q->gain += log(q->factor[j * m + j]) + 0.5 * log(q->count[q->seen[j]] / q->tau);
+}
+
 void tacit__posterior_add(tacit__posterior *q, size_t pair, double y, bool lazy)
 {
     TACIT__REQUIRE(pair < q->n);

@@ -3,6 +3,7 @@
 #ifndef TACIT_PLAN_POSTERIOR_H
 #define TACIT_PLAN_POSTERIOR_H
 
+#include "board/moments.h"
 #include "plan/estimator.h"
 
 typedef struct tacit__posterior {
@@ -25,6 +26,9 @@ void tacit__posterior_destroy(tacit__posterior *posterior);
 
 /* Forgets everything. */
 void tacit__posterior_clear(tacit__posterior *posterior);
+
+/* What is known from sums alone, wherever they come from; what was known before is forgotten. */
+void tacit__posterior_set(tacit__posterior *posterior, const tacit__pair_sums *sums);
 
 /* One more observation, counted; mean and covariance follow (n^2) unless `lazy`, and then
  * tacit__posterior_solve is due before they are looked at. */
